@@ -1,0 +1,96 @@
+# Every check and product of quince, one target each; `make` alone lists them.
+#
+#   VENV=DIR     where the Python environment lives (default: .venv here)
+#   TARGET=DIR   where cargo builds (default: $CARGO_TARGET_DIR, else target here)
+#   PYTHON=EXE   the Python (3.11 or newer) that makes the environment and checks the licences
+#   CARGO=EXE    the cargo to use
+#
+# One build profile, release, serves tests, command, guide and wheel, so that each crate is compiled once.
+
+SHELL := bash
+.DEFAULT_GOAL := help
+# cargo uses every core by itself
+.NOTPARALLEL:
+
+CARGO ?= cargo
+PYTHON ?= python3
+VENV ?= .venv
+ifndef TARGET
+TARGET := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
+endif
+export CARGO_TARGET_DIR := $(TARGET)
+export MAKE
+
+PACKAGE := crates/quince-python
+REQUIREMENTS := $(PACKAGE)/requirements.txt
+VENV_PYTHON := $(VENV)/bin/python
+# The stamp is a copy of the requirements that were installed. It is compared by content, because a fresh clone gives
+# every file a new time and would make an old environment look out of date.
+STAMP := $(VENV)/quince-requirements.txt
+
+##@ Everything
+.PHONY: help
+help: ## this list
+	@awk 'BEGIN { FS = ":.*## " } \
+	  /^##@/ { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: test
+test: ## all checks in order, closing with the number of tests passed and failed
+	@tools/test.sh
+
+.PHONY: clean
+clean: ## remove everything built, and the Python environment
+	$(CARGO) clean --locked
+	@if [[ -f "$(VENV)/pyvenv.cfg" ]]; then rm -rf "$(VENV)"; fi
+
+##@ Rust
+.PHONY: fmt
+fmt: ## format the Rust code
+	$(CARGO) fmt --all
+
+.PHONY: lint
+lint: ## formatting and clippy, warnings refused
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --release --locked -- -D warnings
+
+.PHONY: rust-test
+rust-test: ## unit, integration and documentation tests
+	$(CARGO) test --workspace --release --locked
+
+.PHONY: doc
+doc: ## the library's reference, warnings refused
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --release --locked
+
+.PHONY: guide
+guide: ## the user's guide, made from docs/
+	$(CARGO) run --release --locked -q -p quince-guide -- docs "$(TARGET)/guide"
+
+.PHONY: licences
+licences: ## may we ship with every crate we depend on?
+	$(PYTHON) tools/licences.py --self-test
+	CARGO="$(CARGO)" $(PYTHON) tools/licences.py
+
+##@ Python
+.PHONY: venv
+venv: ## the pinned Python environment, made anew only when its requirements change
+	@set -e; \
+	if cmp -s "$(REQUIREMENTS)" "$(STAMP)" && "$(VENV_PYTHON)" -c ""; then exit; fi; \
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "quince needs Python 3.11 or newer")'; \
+	echo "making the Python environment $(VENV)"; \
+	clear=; if [[ -f "$(VENV)/pyvenv.cfg" ]]; then clear=--clear; fi; \
+	$(PYTHON) -m venv $$clear "$(VENV)"; \
+	"$(VENV_PYTHON)" -m pip install --quiet --no-deps -r "$(REQUIREMENTS)"; \
+	"$(VENV_PYTHON)" -m pip check; \
+	cp "$(REQUIREMENTS)" "$(STAMP)"
+
+.PHONY: wheel
+wheel: venv ## build the Python package and install it into the environment
+	@rm -f "$(TARGET)"/wheels/quince-*.whl
+	CARGO="$(CARGO)" "$(VENV)/bin/maturin" build --release --locked -m $(PACKAGE)/Cargo.toml \
+	  -i "$(VENV_PYTHON)" --out "$(TARGET)/wheels"
+	"$(VENV_PYTHON)" -m pip install --quiet --force-reinstall --no-deps "$(TARGET)"/wheels/quince-*.whl
+
+.PHONY: python-test
+python-test: wheel ## the Python package's tests, on the wheel just built
+	"$(VENV_PYTHON)" -m pytest $(PACKAGE)/tests -q

@@ -1,0 +1,404 @@
+//! From the columns of a table to numbers for the vector road.
+//!
+//! An [`Encoder`] is learnt from the training rows alone and saved with the model. It finds its columns by name, so the
+//! order of a table's columns never matters.
+//!
+//! | kind | features | a hole becomes |
+//! |---|---|---|
+//! | number, count | (value - mean) / standard deviation | the mean, so 0 |
+//! | yes/no | 0 or 1 | the more frequent answer |
+//! | category | one column a category, 1 where it is this one | the most frequent category |
+//! | text | one column a word, how often it occurs (lower case; words found in two rows or more) | no word |
+//!
+//! A category that was not seen in training is 0 in every column; a word that was not seen is left out. A column that is
+//! constant in the training rows is only centred. Matrices are taken as they are ([`Encoder::identity`]).
+
+mod words;
+
+use crate::error::{Error, Place, Result};
+use crate::matrix::{Dense, Features, Matrix, Sparse};
+use crate::table::{Column, Field, Kind, Table};
+use serde::{Deserialize, Serialize};
+
+/// Categories of more values than this are sparse.
+const DENSE_CATEGORIES: usize = 32;
+
+/// How every column of a table becomes features.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Encoder {
+    columns: Vec<Encoded>,
+    /// For a matrix: the number of its columns, taken as they are.
+    identity: Option<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Encoded {
+    field: Field,
+    plan: Plan,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Plan {
+    Standard { mean: f64, deviation: f64 },
+    YesNo { fill: bool },
+    OneHot { names: Vec<String>, fill: usize },
+    Words { vocabulary: Vec<String> },
+}
+
+/// Features that own their numbers.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    dense: Matrix,
+    sparse: Option<Sparse>,
+}
+
+impl Rows {
+    /// A view for a learner.
+    pub fn features(&self) -> Features<'_> {
+        match &self.sparse {
+            None => self.dense.features(),
+            Some(sparse) if self.dense.columns() == 0 => sparse.features(),
+            Some(sparse) => Features::both(Dense::F64(self.dense.view()), sparse)
+                .expect("both parts are made from the same rows"),
+        }
+    }
+
+    /// The rows with these numbers, in this order.
+    pub fn take(&self, rows: &[usize]) -> Rows {
+        Rows {
+            dense: self.dense.take_rows(rows),
+            sparse: self.sparse.as_ref().map(|s| s.take_rows(rows)),
+        }
+    }
+}
+
+impl Encoder {
+    /// Learns how to encode from these rows. Ignored columns are left out; an error says why none is left.
+    pub fn learn(table: &Table) -> Result<Encoder> {
+        let used = |column: &&Column| column.kind() != Kind::Ignored;
+        let columns: Vec<Encoded> = table
+            .columns()
+            .iter()
+            .filter(used)
+            .map(|column| Encoded {
+                field: Field {
+                    name: column.name().into(),
+                    kind: column.kind(),
+                },
+                plan: Plan::learn(column),
+            })
+            .collect();
+        if columns.is_empty() {
+            let reasons: Vec<String> = table
+                .columns()
+                .iter()
+                .map(|c| format!("'{}' ({})", c.name(), c.why_ignored()))
+                .collect();
+            let reasons = if reasons.is_empty() {
+                "there is none".into()
+            } else {
+                reasons.join(", ")
+            };
+            return Err(Error::Table {
+                place: Place {
+                    file: table.source_name(),
+                    ..Place::default()
+                },
+                problem: format!("no usable column is left to learn from: {reasons}"),
+                remedy: "Give another kind to a column that should count, for example --kind name=number."
+                    .into(),
+            });
+        }
+        Ok(Encoder {
+            columns,
+            identity: None,
+        })
+    }
+
+    /// For a matrix: its columns as they are, called x0, x1 and so on or by the names given.
+    pub fn identity(columns: usize) -> Encoder {
+        Encoder {
+            columns: Vec::new(),
+            identity: Some(columns),
+        }
+    }
+
+    /// Whether matrices are taken as they are.
+    pub fn is_identity(&self) -> bool {
+        self.identity.is_some()
+    }
+
+    /// Names and kinds of the columns that a table must have.
+    pub fn fields(&self) -> Vec<Field> {
+        match self.identity {
+            Some(columns) => (0..columns)
+                .map(|j| Field {
+                    name: format!("x{j}"),
+                    kind: Kind::Number,
+                })
+                .collect(),
+            None => self.columns.iter().map(|column| column.field.clone()).collect(),
+        }
+    }
+
+    /// How many features come out.
+    pub fn width(&self) -> usize {
+        self.identity
+            .unwrap_or_else(|| self.columns.iter().map(|column| column.plan.width()).sum())
+    }
+
+    /// The names of the features, dense ones first: `age`, `city=Oslo`, `review: good`.
+    pub fn feature_names(&self) -> Vec<String> {
+        if self.identity.is_some() {
+            return self.fields().into_iter().map(|field| field.name).collect();
+        }
+        let mut names = Vec::with_capacity(self.width());
+        for sparse in [false, true] {
+            for Encoded { field, plan } in self
+                .columns
+                .iter()
+                .filter(|column| column.plan.is_sparse() == sparse)
+            {
+                match plan {
+                    Plan::Standard { .. } | Plan::YesNo { .. } => names.push(field.name.clone()),
+                    Plan::OneHot { names: values, .. } => {
+                        names.extend(values.iter().map(|value| format!("{}={value}", field.name)));
+                    }
+                    Plan::Words { vocabulary } => {
+                        names.extend(vocabulary.iter().map(|word| format!("{}: {word}", field.name)));
+                    }
+                }
+            }
+        }
+        names
+    }
+
+    /// The features of a table's rows. Columns are found by name and read as the kind they had in training.
+    pub fn encode(&self, table: &Table) -> Result<Rows> {
+        let columns = self.align(table)?;
+        let rows = table.rows();
+        let mut dense = Matrix::zeros(rows, self.dense_width());
+        let mut sparse_rows: Vec<Vec<(u32, f64)>> =
+            vec![Vec::new(); if self.has_sparse() { rows } else { 0 }];
+        let (mut next_dense, mut next_sparse) = (0, 0);
+        for (Encoded { plan, .. }, column) in self.columns.iter().zip(&columns) {
+            if plan.is_sparse() {
+                plan.encode_sparse(column, next_sparse, &mut sparse_rows);
+                next_sparse += plan.width();
+            } else {
+                plan.encode_dense(column, next_dense, &mut dense);
+                next_dense += plan.width();
+            }
+        }
+        let sparse = self
+            .has_sparse()
+            .then(|| Sparse::from_rows(next_sparse, sparse_rows))
+            .transpose()?;
+        Ok(Rows { dense, sparse })
+    }
+
+    /// The columns that the encoder knows, in its order and with its kinds.
+    fn align(&self, table: &Table) -> Result<Vec<Column>> {
+        let fields = self.fields();
+        let missing: Vec<String> = fields
+            .iter()
+            .filter(|field| table.column(&field.name).is_err())
+            .map(|field| format!("'{}'", field.name))
+            .collect();
+        if !missing.is_empty() {
+            let (noun, verb) = if missing.len() == 1 {
+                ("column", "is")
+            } else {
+                ("columns", "are")
+            };
+            return Err(Error::Table {
+                place: Place {
+                    file: table.source_name(),
+                    ..Place::default()
+                },
+                problem: format!(
+                    "the {noun} {} that the model was trained on {verb} missing",
+                    missing.join(", ")
+                ),
+                remedy:
+                    "Give the table the same columns as in training, in any order (empty cells are fine)."
+                        .into(),
+            });
+        }
+        fields
+            .iter()
+            .map(|field| table.column(&field.name)?.as_kind(field.kind, table))
+            .collect()
+    }
+
+    fn has_sparse(&self) -> bool {
+        self.columns.iter().any(|column| column.plan.is_sparse())
+    }
+
+    fn dense_width(&self) -> usize {
+        self.columns
+            .iter()
+            .filter(|column| !column.plan.is_sparse())
+            .map(|column| column.plan.width())
+            .sum()
+    }
+
+    /// Whether everything in a loaded encoder fits together.
+    pub(crate) fn is_sound(&self) -> bool {
+        let sound = |plan: &Plan| match plan {
+            Plan::Standard { mean, deviation } => mean.is_finite() && *deviation > 0.0,
+            Plan::OneHot { names, fill } => *fill < names.len(),
+            Plan::YesNo { .. } | Plan::Words { .. } => true,
+        };
+        self.columns.iter().all(|column| sound(&column.plan))
+            && (self.identity.is_none() || self.columns.is_empty())
+    }
+
+    /// Takes the vocabularies out, to be saved as bytes; [`Encoder::put_vocabularies`] puts them back.
+    pub(crate) fn take_vocabularies(&mut self) -> Vec<(String, Vec<String>)> {
+        let mut taken = Vec::new();
+        for (k, column) in self.columns.iter_mut().enumerate() {
+            if let Plan::Words { vocabulary } = &mut column.plan {
+                taken.push((format!("vocabulary.{k}"), std::mem::take(vocabulary)));
+            }
+        }
+        taken
+    }
+
+    pub(crate) fn put_vocabularies(
+        &mut self,
+        mut find: impl FnMut(&str) -> Result<Vec<String>>,
+    ) -> Result<()> {
+        for (k, column) in self.columns.iter_mut().enumerate() {
+            if let Plan::Words { vocabulary } = &mut column.plan {
+                *vocabulary = find(&format!("vocabulary.{k}"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Plan {
+    fn learn(column: &Column) -> Plan {
+        match column.kind() {
+            Kind::Number | Kind::Count | Kind::Ignored => {
+                let values: Vec<f64> = (0..column.rows()).filter_map(|i| column.number(i)).collect();
+                let (mean, deviation) = mean_and_deviation(&values);
+                let usable = deviation > 0.0 && deviation.is_finite();
+                Plan::Standard {
+                    mean,
+                    deviation: if usable { deviation } else { 1.0 },
+                }
+            }
+            Kind::YesNo => {
+                let yes = (0..column.rows())
+                    .filter(|&i| column.number(i) == Some(1.0))
+                    .count();
+                let no = (0..column.rows())
+                    .filter(|&i| column.number(i) == Some(0.0))
+                    .count();
+                Plan::YesNo { fill: yes > no }
+            }
+            Kind::Category => {
+                let mut counts = std::collections::BTreeMap::new();
+                for name in (0..column.rows()).filter_map(|i| column.text(i)) {
+                    *counts.entry(name).or_insert(0usize) += 1;
+                }
+                let most = counts.values().copied().max().unwrap_or(0);
+                let fill = counts.values().position(|&count| count == most).unwrap_or(0);
+                let mut names: Vec<String> = counts.into_keys().map(|name| name.into_owned()).collect();
+                if names.is_empty() {
+                    names.push(String::new());
+                }
+                Plan::OneHot { names, fill }
+            }
+            Kind::Text => Plan::Words {
+                vocabulary: words::vocabulary(column),
+            },
+        }
+    }
+
+    fn width(&self) -> usize {
+        match self {
+            Plan::Standard { .. } | Plan::YesNo { .. } => 1,
+            Plan::OneHot { names, .. } => names.len(),
+            Plan::Words { vocabulary } => vocabulary.len(),
+        }
+    }
+
+    fn is_sparse(&self) -> bool {
+        match self {
+            Plan::Standard { .. } | Plan::YesNo { .. } => false,
+            Plan::OneHot { names, .. } => names.len() > DENSE_CATEGORIES,
+            Plan::Words { .. } => true,
+        }
+    }
+
+    fn encode_dense(&self, column: &Column, first: usize, out: &mut Matrix) {
+        match self {
+            Plan::Standard { mean, deviation } => {
+                for i in 0..column.rows() {
+                    out[(i, first)] = column.number(i).map_or(0.0, |value| (value - mean) / deviation);
+                }
+            }
+            Plan::YesNo { fill } => {
+                let fill = f64::from(u8::from(*fill));
+                (0..column.rows()).for_each(|i| out[(i, first)] = column.number(i).unwrap_or(fill));
+            }
+            Plan::OneHot { .. } => self.category_codes(column, |i, code| out[(i, first + code)] = 1.0),
+            Plan::Words { .. } => {}
+        }
+    }
+
+    fn encode_sparse(&self, column: &Column, first: usize, rows: &mut [Vec<(u32, f64)>]) {
+        match self {
+            Plan::OneHot { .. } => {
+                self.category_codes(column, |i, code| rows[i].push(((first + code) as u32, 1.0)))
+            }
+            Plan::Words { vocabulary } => {
+                for (i, row) in rows.iter_mut().enumerate() {
+                    for (word, count) in words::counts(column.text(i).as_deref().unwrap_or(""), vocabulary) {
+                        row.push(((first + word) as u32, count));
+                    }
+                }
+            }
+            Plan::Standard { .. } | Plan::YesNo { .. } => {}
+        }
+    }
+
+    /// Calls `found(row, code)` for every row whose category is known; a hole counts as the most frequent one.
+    fn category_codes(&self, column: &Column, mut found: impl FnMut(usize, usize)) {
+        let Plan::OneHot { names, fill } = self else {
+            return;
+        };
+        for i in 0..column.rows() {
+            match column.text(i) {
+                None => found(i, *fill),
+                Some(name) => {
+                    if let Ok(code) = names.binary_search_by(|other| other.as_str().cmp(&name)) {
+                        found(i, code);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Mean and standard deviation (N - 1); the deviation of fewer than two values is zero.
+pub fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    if values.is_empty() {
+        return (0.0, 0.0);
+    }
+    let mean = values.iter().map(|v| v / n).sum::<f64>();
+    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+    (
+        mean,
+        if values.len() < 2 {
+            0.0
+        } else {
+            (squares / (n - 1.0)).sqrt()
+        },
+    )
+}

@@ -1,0 +1,252 @@
+//! One error for the whole house. Every variant is a sentence a person can act on: what is wrong, where, and what to do.
+
+use std::fmt;
+
+/// What every fallible call of quince returns.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong. Match on the variant or on [`Error::code`]; show it with `Display` and [`Error::remedy`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file could not be opened, read or written.
+    File {
+        /// The file as the user named it.
+        path: String,
+        /// What the system said.
+        problem: String,
+    },
+    /// The bytes or cells of a table are not what they should be.
+    Table {
+        /// Where in which file.
+        place: Place,
+        /// What is wrong there.
+        problem: String,
+        /// What to do about it.
+        remedy: String,
+    },
+    /// The data, as a whole, cannot be learnt from or predicted for.
+    Data {
+        /// What is wrong.
+        problem: String,
+        /// What to do about it.
+        remedy: String,
+    },
+    /// A setting has a wrong name or a value out of range.
+    Setting {
+        /// The setting.
+        name: String,
+        /// What is wrong.
+        problem: String,
+        /// What is allowed.
+        remedy: String,
+    },
+    /// No method, metric or other named thing has this name.
+    Unknown {
+        /// What kind of thing was named, for example `method`.
+        what: &'static str,
+        /// The name given.
+        name: String,
+        /// The names that exist, or the nearest one.
+        remedy: String,
+    },
+    /// A file is not a quince model, or not a whole one.
+    Model {
+        /// The file, or `bytes`.
+        path: String,
+        /// Why it is refused.
+        problem: String,
+    },
+    /// The user asked to stop.
+    Cancelled,
+    /// The budget ran out before there was any answer to give.
+    OutOfTime {
+        /// What was being done.
+        what: String,
+    },
+}
+
+impl Error {
+    /// A short, stable name for scripts: `table`, `setting`, `cancelled` and so on.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Error::File { .. } => "file",
+            Error::Table { .. } => "table",
+            Error::Data { .. } => "data",
+            Error::Setting { .. } => "setting",
+            Error::Unknown { .. } => "unknown",
+            Error::Model { .. } => "model",
+            Error::Cancelled => "cancelled",
+            Error::OutOfTime { .. } => "out-of-time",
+        }
+    }
+
+    /// What the user can do about it, as a sentence; empty where there is nothing to add.
+    pub fn remedy(&self) -> &str {
+        match self {
+            Error::Table { remedy, .. }
+            | Error::Data { remedy, .. }
+            | Error::Setting { remedy, .. }
+            | Error::Unknown { remedy, .. } => remedy,
+            Error::Model { .. } => "Train the model again, or copy the file again from where it was made.",
+            Error::OutOfTime { .. } => "Give a larger budget.",
+            Error::File { .. } | Error::Cancelled => "",
+        }
+    }
+
+    pub(crate) fn data(problem: impl Into<String>, remedy: impl Into<String>) -> Error {
+        Error::Data {
+            problem: problem.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    pub(crate) fn setting(
+        name: impl Into<String>,
+        problem: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Error {
+        Error::Setting {
+            name: name.into(),
+            problem: problem.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    pub(crate) fn file(path: impl Into<String>, source: &std::io::Error) -> Error {
+        let problem = match source.kind() {
+            std::io::ErrorKind::NotFound => "there is no such file".to_string(),
+            std::io::ErrorKind::PermissionDenied => "permission denied".to_string(),
+            std::io::ErrorKind::IsADirectory => "this is a folder, not a file".to_string(),
+            _ => source.to_string(),
+        };
+        Error::File {
+            path: path.into(),
+            problem,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::File { path, problem } | Error::Model { path, problem } => write!(f, "{path}: {problem}"),
+            Error::Table { place, problem, .. } => write!(f, "{place}{problem}"),
+            Error::Data { problem, .. } => f.write_str(problem),
+            Error::Setting { name, problem, .. } => write!(f, "setting '{name}' {problem}"),
+            Error::Unknown { what, name, .. } => write!(f, "there is no {what} called '{name}'"),
+            Error::Cancelled => f.write_str("stopped on request"),
+            Error::OutOfTime { what } => write!(f, "the budget ran out before {what} had an answer"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Where in a table something is: any part may be unknown.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The file's name, or `stdin`.
+    pub file: Option<String>,
+    /// The line in the file, counted from 1.
+    pub line: Option<u64>,
+    /// The row in a table that came from no file, counted from 1.
+    pub row: Option<u64>,
+    /// The column: its name, or its number where there is no name yet.
+    pub column: Option<String>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        parts.extend(self.file.clone());
+        parts.extend(self.line.map(|line| format!("line {line}")));
+        parts.extend(self.row.map(|row| format!("row {row}")));
+        parts.extend(self.column.as_ref().map(|column| match column.parse::<u64>() {
+            Ok(_) => format!("column {column}"),
+            Err(_) => format!("column '{column}'"),
+        }));
+        if parts.is_empty() {
+            Ok(())
+        } else {
+            write!(f, "{}: ", parts.join(", "))
+        }
+    }
+}
+
+/// Finds the name nearest to `wanted`, if one is near enough to be a slip of the keys.
+pub(crate) fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = wanted.to_lowercase();
+    let slip = |name: &str| edit_distance(&lower, &name.to_lowercase());
+    names
+        .into_iter()
+        .map(|name| (slip(name), name))
+        .min_by_key(|(distance, _)| *distance)
+        .filter(|(distance, name)| *distance <= 1 + wanted.chars().count().max(name.chars().count()) / 3)
+        .map(|(_, name)| name)
+}
+
+/// A remedy that names the nearest of `names`, or lists them (the first dozen) where none is near.
+pub(crate) fn did_you_mean<'a>(
+    wanted: &str,
+    what: &str,
+    names: impl IntoIterator<Item = &'a str> + Clone,
+) -> String {
+    if let Some(name) = nearest(wanted, names.clone()) {
+        return format!("Did you mean '{name}'?");
+    }
+    let all: Vec<&str> = names.into_iter().collect();
+    let shown = all
+        .iter()
+        .take(12)
+        .map(|name| format!("'{name}'"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let more = if all.len() > 12 {
+        format!(" and {} more", all.len() - 12)
+    } else {
+        String::new()
+    };
+    format!("The {what} are {shown}{more}.")
+}
+
+/// Levenshtein's distance: the fewest insertions, deletions and replacements that turn `a` into `b`.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replace = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = replace.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_a_slip_away_or_none() {
+        assert_eq!(nearest("specis", ["petal", "species", "sepal"]), Some("species"));
+        assert_eq!(nearest("Species", ["species"]), Some("species"));
+        assert_eq!(nearest("price", ["petal", "species"]), None);
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
+    }
+
+    #[test]
+    fn a_place_names_what_is_known() {
+        let place = Place {
+            file: Some("a.csv".into()),
+            line: Some(7),
+            row: None,
+            column: Some("age".into()),
+        };
+        assert_eq!(place.to_string(), "a.csv, line 7, column 'age': ");
+        assert_eq!(Place::default().to_string(), "");
+    }
+}

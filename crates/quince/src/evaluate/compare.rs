@@ -1,0 +1,394 @@
+//! The leaderboard: several methods on the same splits of the same table.
+//!
+//! Methods run one after another, so that their times are honest, and all see the same folds. The encoder is learnt
+//! anew in every fold, from its training rows alone. Leave-one-out is the exception: there the encoder is learnt once
+//! from all rows, and a method that knows its exact leave-one-out predictions is asked for them instead of being
+//! fitted once a row.
+
+use super::metrics::{Evaluation, Metric, evaluate};
+use super::resample::{Split, grouped_folds, stratified_folds};
+use crate::encode::{Encoder, Rows, mean_and_deviation};
+use crate::error::{Error, Result};
+use crate::learn::{Examples, Learn, Prediction, Target, Task};
+use crate::matrix::Matrix;
+use crate::run::Run;
+use crate::table::Labelled;
+use serde::Serialize;
+use serde_json::Value;
+use std::time::{Duration, Instant};
+
+/// How the rows are split.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Folds {
+    /// Each row is tested once, in one of so many folds.
+    K(usize),
+    /// The same, and rows with the same group number are never parted.
+    Grouped(usize, Vec<u32>),
+    /// Each row is tested by the model learnt from all others.
+    LeaveOneOut,
+}
+
+/// Mean and standard deviation (N - 1) over folds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation; `None` where there is one value only.
+    pub deviation: Option<f64>,
+}
+
+impl Spread {
+    fn of(values: &[f64]) -> Option<Spread> {
+        let (mean, deviation) = mean_and_deviation(values);
+        let deviation = (values.len() > 1).then_some(deviation);
+        (!values.is_empty()).then_some(Spread { mean, deviation })
+    }
+}
+
+/// A method on the leaderboard.
+#[derive(Clone, Debug, Serialize)]
+pub struct Entrant {
+    /// The method's name.
+    pub method: String,
+    /// Its settings.
+    pub settings: Value,
+    /// Each metric of the task, over the folds.
+    pub metrics: Vec<(Metric, Spread)>,
+    /// Seconds for one fit, on average.
+    pub fit_seconds: f64,
+    /// Seconds to predict one fold, on average.
+    pub predict_seconds: f64,
+    /// In how many folds it was tested.
+    pub folds: usize,
+    /// Why it has no result, or fewer folds than others.
+    pub problem: Option<String>,
+}
+
+impl Entrant {
+    /// One metric, if the task has it.
+    pub fn metric(&self, metric: Metric) -> Option<Spread> {
+        self.metrics
+            .iter()
+            .find(|(m, _)| *m == metric)
+            .map(|(_, spread)| *spread)
+    }
+}
+
+/// A finished leaderboard, the best first.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// Classes or numbers.
+    pub task: Task,
+    /// The target's column.
+    pub target: String,
+    /// How many rows.
+    pub rows: usize,
+    /// How many folds; as many as rows for leave-one-out.
+    pub folds: usize,
+    /// What the ranking goes by.
+    pub by: Metric,
+    /// The methods, the best first; those without a result last.
+    pub entrants: Vec<Entrant>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+/// Compares methods on the same rows. A method that fails is listed with its reason; a cancelled run is an error.
+pub fn compare(
+    labelled: &Labelled,
+    learners: &[Box<dyn Learn>],
+    folds: &Folds,
+    by: Option<Metric>,
+    weights: Option<&[f64]>,
+    run: &Run,
+) -> Result<Comparison> {
+    let target = &labelled.target;
+    let task = target.task();
+    let mut warnings = Vec::new();
+    let splits = make_splits(target, folds, &mut warnings, run)?;
+    let mut tallies: Vec<Tally> = learners.iter().map(|_| Tally::default()).collect();
+    match &splits {
+        None => leave_each_out(labelled, learners, weights, &mut tallies, run)?,
+        Some(splits) => test_in_folds(labelled, learners, weights, splits, &mut tallies, run)?,
+    }
+    let by = by.unwrap_or(if task == Task::Classification {
+        Metric::LogLoss
+    } else {
+        Metric::Rmse
+    });
+    let mut entrants: Vec<Entrant> = learners
+        .iter()
+        .zip(tallies)
+        .map(|(learner, tally)| tally.finish(learner.as_ref()))
+        .collect();
+    rank(&mut entrants, by, task);
+    Ok(Comparison {
+        task,
+        target: labelled.name.clone(),
+        rows: target.rows(),
+        folds: splits.map_or(target.rows(), |splits| splits.len()),
+        by,
+        entrants,
+        warnings,
+    })
+}
+
+/// The best first: by the metric, then by accuracy or R², then in the order given.
+fn rank(entrants: &mut [Entrant], by: Metric, task: Task) {
+    let second = if task == Task::Classification {
+        Metric::Accuracy
+    } else {
+        Metric::R2
+    };
+    let loss = |entrant: &Entrant, metric: Metric| {
+        let sign = if metric.larger_is_better() { -1.0 } else { 1.0 };
+        entrant
+            .metric(metric)
+            .map_or(f64::INFINITY, |spread| sign * spread.mean)
+    };
+    entrants.sort_by(|a, b| {
+        let by_metric = |metric| loss(a, metric).total_cmp(&loss(b, metric));
+        by_metric(by).then_with(|| by_metric(second))
+    });
+}
+
+/// What one method has gathered so far.
+#[derive(Default)]
+struct Tally {
+    evaluations: Vec<Evaluation>,
+    fit: Duration,
+    predict: Duration,
+    problem: Option<Error>,
+}
+
+impl Tally {
+    /// Runs `work` unless the method has failed before; a failure is noted, a cancel is passed on.
+    fn attempt(&mut self, work: impl FnOnce(&mut Tally) -> Result<()>) -> Result<()> {
+        if self.problem.is_some() {
+            return Ok(());
+        }
+        match work(self) {
+            Err(Error::Cancelled) => Err(Error::Cancelled),
+            Err(error) => {
+                self.problem = Some(error);
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    fn finish(self, learner: &dyn Learn) -> Entrant {
+        let of_metric = |&metric: &Metric| {
+            let values: Vec<f64> = self.evaluations.iter().filter_map(|e| e.metric(metric)).collect();
+            Spread::of(&values).map(|spread| (metric, spread))
+        };
+        let folds = self.evaluations.len();
+        let mean_seconds = |total: Duration| total.as_secs_f64() / folds.max(1) as f64;
+        Entrant {
+            method: learner.card().name.to_string(),
+            settings: learner.settings(),
+            metrics: Metric::ALL.iter().filter_map(of_metric).collect(),
+            fit_seconds: mean_seconds(self.fit),
+            predict_seconds: mean_seconds(self.predict),
+            folds,
+            problem: self.problem.map(|error| error.to_string()),
+        }
+    }
+}
+
+/// The splits, `None` for leave-one-out. A class with fewer rows than folds lowers the folds.
+fn make_splits(
+    target: &Target,
+    folds: &Folds,
+    warnings: &mut Vec<String>,
+    run: &Run,
+) -> Result<Option<Vec<Split>>> {
+    let mut stream = run.stream(0);
+    let fewest = match target {
+        Target::Numbers(_) => None,
+        Target::Classes { classes, codes } => {
+            let mut counts = vec![0usize; classes.count()];
+            codes.iter().for_each(|&code| counts[code as usize] += 1);
+            counts
+                .into_iter()
+                .zip(classes.names())
+                .min_by_key(|(count, _)| *count)
+        }
+    };
+    if let Some((1, label)) = fewest {
+        return Err(Error::data(
+            format!("the class '{label}' has one row only: it cannot be both learnt and tested"),
+            "Remove the class, join it with another, or add rows of it.",
+        ));
+    }
+    match folds {
+        Folds::LeaveOneOut => Ok(None),
+        Folds::Grouped(k, groups) => grouped_folds(groups, *k, &mut stream).map(Some),
+        Folds::K(k) => {
+            let mut k = *k;
+            if let Some((count, label)) = fewest.filter(|(count, _)| *count < k) {
+                warnings.push(format!(
+                    "the class '{label}' has {count} rows: {count} folds instead of {k}"
+                ));
+                k = count;
+            } else if target.rows() < k {
+                warnings.push(format!(
+                    "there are {0} rows: {0} folds instead of {k}",
+                    target.rows()
+                ));
+                k = target.rows();
+            }
+            stratified_folds(target, k, &mut stream).map(Some)
+        }
+    }
+}
+
+fn test_in_folds(
+    labelled: &Labelled,
+    learners: &[Box<dyn Learn>],
+    weights: Option<&[f64]>,
+    splits: &[Split],
+    tallies: &mut [Tally],
+    run: &Run,
+) -> Result<()> {
+    let total = splits.len() * learners.len();
+    for (fold, split) in splits.iter().enumerate() {
+        let table = labelled.table.take(&split.train);
+        let encoder = Encoder::learn(&table)?;
+        let (train, test) = (
+            encoder.encode(&table)?,
+            encoder.encode(&labelled.table.take(&split.test))?,
+        );
+        let (train_target, test_target) = (
+            labelled.target.take(&split.train),
+            labelled.target.take(&split.test),
+        );
+        let weights_of = |rows: &[usize]| weights.map(|w| rows.iter().map(|&i| w[i]).collect::<Vec<f64>>());
+        let (train_weights, test_weights) = (weights_of(&split.train), weights_of(&split.test));
+        for (m, (learner, tally)) in learners.iter().zip(tallies.iter_mut()).enumerate() {
+            let done = fold * learners.len() + m;
+            run.progress(
+                &format!("fold {} of {}: {}", fold + 1, splits.len(), learner.card().name),
+                done,
+                total,
+            );
+            tally.attempt(|tally| {
+                let (prediction, times) = run.share(total - done, || {
+                    let features = train.features();
+                    let examples = Examples::new(features, &train_target, train_weights.as_deref())?;
+                    fit_and_predict(learner.as_ref(), &examples, &test, run)
+                })?;
+                let evaluation = evaluate(&test_target, &prediction, test_weights.as_deref())?;
+                tally.evaluations.push(evaluation);
+                tally.fit += times.0;
+                tally.predict += times.1;
+                Ok(())
+            })?;
+        }
+    }
+    run.progress("done", total, total);
+    Ok(())
+}
+
+fn fit_and_predict(
+    learner: &dyn Learn,
+    examples: &Examples<'_>,
+    test: &Rows,
+    run: &Run,
+) -> Result<(Prediction, (Duration, Duration))> {
+    run.check()?;
+    let start = Instant::now();
+    let (fitted, _) = learner.fit(examples, run)?;
+    let fit = start.elapsed();
+    let start = Instant::now();
+    let prediction = fitted.predict(&test.features(), run)?;
+    Ok((prediction, (fit, start.elapsed())))
+}
+
+fn leave_each_out(
+    labelled: &Labelled,
+    learners: &[Box<dyn Learn>],
+    weights: Option<&[f64]>,
+    tallies: &mut [Tally],
+    run: &Run,
+) -> Result<()> {
+    let encoder = Encoder::learn(&labelled.table)?;
+    let rows = encoder.encode(&labelled.table)?;
+    let target = &labelled.target;
+    for (m, (learner, tally)) in learners.iter().zip(tallies.iter_mut()).enumerate() {
+        run.progress(
+            &format!("leave-one-out: {}", learner.card().name),
+            m,
+            learners.len(),
+        );
+        tally.attempt(|tally| {
+            let start = Instant::now();
+            let prediction = run.share(learners.len() - m, || {
+                run.check()?;
+                let examples = Examples::new(rows.features(), target, weights)?;
+                match learner.leave_one_out(&examples, run)? {
+                    Some(exact) => Ok(exact),
+                    None => refit_for_each(learner.as_ref(), &rows, target, weights, run),
+                }
+            })?;
+            tally.fit = start.elapsed();
+            tally.evaluations.push(evaluate(target, &prediction, weights)?);
+            Ok(())
+        })?;
+    }
+    run.progress("done", learners.len(), learners.len());
+    Ok(())
+}
+
+/// Leave-one-out as it is defined: a fit for every row.
+fn refit_for_each(
+    learner: &dyn Learn,
+    rows: &Rows,
+    target: &Target,
+    weights: Option<&[f64]>,
+    run: &Run,
+) -> Result<Prediction> {
+    let n = target.rows();
+    let mut all: Option<Prediction> = None;
+    for i in 0..n {
+        let others: Vec<usize> = (0..n).filter(|&k| k != i).collect();
+        let others_weights: Option<Vec<f64>> = weights.map(|w| others.iter().map(|&k| w[k]).collect());
+        let (others, others_target) = (rows.take(&others), target.take(&others));
+        let examples = Examples::new(others.features(), &others_target, others_weights.as_deref())?;
+        let (fitted, _) = learner.fit(&examples, run)?;
+        let one = fitted.predict(&rows.take(&[i]).features(), run)?;
+        let put = |whole: &mut Matrix, one: &Matrix| whole.row_mut(i).copy_from_slice(one.row(0));
+        match (all.get_or_insert_with(|| empty_like(&one, n)), &one) {
+            (
+                Prediction::Classes {
+                    scores,
+                    probabilities,
+                },
+                Prediction::Classes {
+                    scores: s,
+                    probabilities: p,
+                },
+            ) => {
+                put(scores, s);
+                put(probabilities, p);
+            }
+            (Prediction::Numbers(numbers), Prediction::Numbers(one)) => put(numbers, one),
+            _ => unreachable!("a learner predicts classes or numbers, not now this and now that"),
+        }
+        run.check()?;
+    }
+    all.ok_or_else(|| Error::data("there are no rows", "Give at least one row."))
+}
+
+fn empty_like(one: &Prediction, rows: usize) -> Prediction {
+    match one {
+        Prediction::Classes { scores, .. } => {
+            let empty = Matrix::zeros(rows, scores.columns());
+            Prediction::Classes {
+                scores: empty.clone(),
+                probabilities: empty,
+            }
+        }
+        Prediction::Numbers(numbers) => Prediction::Numbers(Matrix::zeros(rows, numbers.columns())),
+    }
+}

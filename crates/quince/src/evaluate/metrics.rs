@@ -1,0 +1,412 @@
+//! Metrics of predictions whose truth is known. Every row may have a weight; without weights all count alike.
+//!
+//! - accuracy: the share of rows with the right label; error rate: the rest
+//! - precision of a class: of the rows given its label, the share that deserve it (0 if there are none)
+//! - recall: of the rows that deserve the label, the share that got it (0 if there are none)
+//! - F1: 2·precision·recall / (precision + recall) (0 if both are)
+//! - area under ROC: the chance that a row of the class has a higher probability than a row of another (a tie counts half)
+//! - log loss: the mean of -ln p(true class), with p kept between 1e-15 and 1
+//! - RMSE: the root of the mean squared error; R²: 1 - squared error / squared distance from the mean
+
+use crate::error::{Error, Result};
+use crate::learn::{Classes, Prediction, Target};
+use crate::matrix::Matrix;
+use serde::{Deserialize, Serialize};
+
+/// The least probability that log loss reckons with.
+pub const LEAST_PROBABILITY: f64 = 1e-15;
+
+/// One number to rank models by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// Mean of -ln p(true class).
+    LogLoss,
+    /// Share of right labels.
+    Accuracy,
+    /// Mean F1 of the classes.
+    F1,
+    /// Mean area under the ROC curves of the classes.
+    Area,
+    /// Root mean squared error.
+    Rmse,
+    /// Share of variance explained.
+    R2,
+}
+
+impl Metric {
+    /// All metrics.
+    pub const ALL: [Metric; 6] = [
+        Metric::LogLoss,
+        Metric::Accuracy,
+        Metric::F1,
+        Metric::Area,
+        Metric::Rmse,
+        Metric::R2,
+    ];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Metric::LogLoss => "log-loss",
+            Metric::Accuracy => "accuracy",
+            Metric::F1 => "f1",
+            Metric::Area => "area",
+            Metric::Rmse => "rmse",
+            Metric::R2 => "r2",
+        }
+    }
+
+    /// The heading of a column.
+    pub fn title(self) -> &'static str {
+        match self {
+            Metric::LogLoss => "log loss",
+            Metric::Accuracy => "accuracy",
+            Metric::F1 => "F1",
+            Metric::Area => "area under ROC",
+            Metric::Rmse => "RMSE",
+            Metric::R2 => "R²",
+        }
+    }
+
+    /// The metric with this name.
+    pub fn from_name(name: &str) -> Result<Metric> {
+        Metric::ALL
+            .into_iter()
+            .find(|metric| metric.name() == name)
+            .ok_or_else(|| Error::Unknown {
+                what: "metric",
+                name: name.to_string(),
+                remedy: format!("The metrics are {}.", Metric::ALL.map(Metric::name).join(", ")),
+            })
+    }
+
+    /// Whether a larger value is better.
+    pub fn larger_is_better(self) -> bool {
+        !matches!(self, Metric::LogLoss | Metric::Rmse)
+    }
+}
+
+/// How often each class was taken for each: rows are the truth, columns the prediction.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Confusion {
+    /// The labels.
+    pub classes: Classes,
+    /// Counts (or weights).
+    pub counts: Vec<Vec<f64>>,
+}
+
+impl Confusion {
+    /// Counts pairs of true and predicted class numbers.
+    pub fn of(classes: &Classes, truth: &[u32], predicted: &[u32], weights: Option<&[f64]>) -> Confusion {
+        let mut counts = vec![vec![0.0; classes.count()]; classes.count()];
+        for (i, (&t, &p)) in truth.iter().zip(predicted).enumerate() {
+            counts[t as usize][p as usize] += weights.map_or(1.0, |w| w[i]);
+        }
+        Confusion {
+            classes: classes.clone(),
+            counts,
+        }
+    }
+
+    /// From counts, rows the truth.
+    pub fn from_counts(classes: &Classes, counts: Vec<Vec<f64>>) -> Confusion {
+        Confusion {
+            classes: classes.clone(),
+            counts,
+        }
+    }
+
+    /// All rows.
+    pub fn total(&self) -> f64 {
+        self.counts.iter().flatten().sum()
+    }
+
+    /// The share of right labels.
+    pub fn accuracy(&self) -> f64 {
+        ratio(
+            (0..self.counts.len()).map(|k| self.counts[k][k]).sum(),
+            self.total(),
+        )
+    }
+
+    /// The share of wrong labels.
+    pub fn error_rate(&self) -> f64 {
+        1.0 - self.accuracy()
+    }
+
+    /// Each row divided by its sum: of the rows of a class, which share was taken for which.
+    pub fn row_shares(&self) -> Vec<Vec<f64>> {
+        let shares = |row: &Vec<f64>| {
+            let sum: f64 = row.iter().sum();
+            row.iter().map(|count| ratio(*count, sum)).collect()
+        };
+        self.counts.iter().map(shares).collect()
+    }
+
+    /// Of the rows given label `k`, the share that deserve it.
+    pub fn precision(&self, k: usize) -> f64 {
+        ratio(self.counts[k][k], self.counts.iter().map(|row| row[k]).sum())
+    }
+
+    /// Of the rows that deserve label `k`, the share that got it.
+    pub fn recall(&self, k: usize) -> f64 {
+        ratio(self.counts[k][k], self.counts[k].iter().sum())
+    }
+
+    /// The harmonic mean of precision and recall.
+    pub fn f1(&self, k: usize) -> f64 {
+        let (precision, recall) = (self.precision(k), self.recall(k));
+        ratio(2.0 * precision * recall, precision + recall)
+    }
+}
+
+fn ratio(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
+}
+
+/// The curve of true against false positives as the threshold falls.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Roc {
+    /// Share of the other rows above the threshold.
+    pub false_positives: Vec<f64>,
+    /// Share of the class's rows above it.
+    pub true_positives: Vec<f64>,
+    /// The thresholds: a row is positive from this score up. The first is infinite.
+    pub thresholds: Vec<f64>,
+    /// The area under the curve; `None` if there are rows of one side only.
+    pub area: Option<f64>,
+}
+
+impl Roc {
+    /// The curve of `scores` for telling the rows that are `positive`.
+    pub fn of(scores: &[f64], positive: &[bool], weights: Option<&[f64]>) -> Roc {
+        let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+        let mut order: Vec<usize> = (0..scores.len()).collect();
+        order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+        let mut sides = [0.0, 0.0];
+        order
+            .iter()
+            .for_each(|&i| sides[usize::from(positive[i])] += weight(i));
+        let (mut yes, mut no, mut area) = (0.0, 0.0, 0.0);
+        let mut roc = Roc {
+            false_positives: vec![0.0],
+            true_positives: vec![0.0],
+            thresholds: vec![f64::INFINITY],
+            area: None,
+        };
+        for group in order.chunk_by(|&a, &b| scores[a] == scores[b]) {
+            let (yes_before, no_before) = (yes, no);
+            for &i in group {
+                if positive[i] {
+                    yes += weight(i)
+                } else {
+                    no += weight(i)
+                }
+            }
+            area += (no - no_before) * 0.5 * (yes + yes_before);
+            roc.false_positives.push(ratio(no, sides[0]));
+            roc.true_positives.push(ratio(yes, sides[1]));
+            roc.thresholds.push(scores[group[0]]);
+        }
+        if sides[0] > 0.0 && sides[1] > 0.0 {
+            roc.area = Some(area / (sides[0] * sides[1]));
+        }
+        roc
+    }
+}
+
+/// The mean of -ln p(true class), with p kept between 1e-15 and 1.
+pub fn log_loss(probabilities: &Matrix, codes: &[u32], weights: Option<&[f64]>) -> f64 {
+    let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+    let total: f64 = (0..codes.len()).map(weight).sum();
+    let loss = |(i, &code): (usize, &u32)| {
+        -weight(i)
+            * probabilities[(i, code as usize)]
+                .clamp(LEAST_PROBABILITY, 1.0)
+                .ln()
+    };
+    codes.iter().enumerate().map(loss).sum::<f64>() / total
+}
+
+/// The root of the mean squared difference, over all outputs.
+pub fn root_mean_square(truth: &Matrix, predicted: &Matrix, weights: Option<&[f64]>) -> f64 {
+    let (squares, total) = squared_errors(truth, predicted, weights);
+    (squares / total / truth.columns() as f64).sqrt()
+}
+
+fn squared_errors(truth: &Matrix, predicted: &Matrix, weights: Option<&[f64]>) -> (f64, f64) {
+    let (mut squares, mut total) = (0.0, 0.0);
+    for i in 0..truth.rows() {
+        let weight = weights.map_or(1.0, |w| w[i]);
+        total += weight;
+        squares += weight
+            * truth
+                .row(i)
+                .iter()
+                .zip(predicted.row(i))
+                .map(|(t, p)| (t - p) * (t - p))
+                .sum::<f64>();
+    }
+    (squares, total)
+}
+
+/// 1 - squared error / squared distance from the mean, averaged over outputs. A constant truth has no variance to explain:
+/// it counts as 1 if met exactly, as 0 otherwise.
+fn r2(truth: &Matrix, predicted: &Matrix, weights: Option<&[f64]>) -> f64 {
+    let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+    let total: f64 = (0..truth.rows()).map(weight).sum();
+    let of_output = |k: usize| {
+        let mean = (0..truth.rows()).map(|i| weight(i) * truth[(i, k)]).sum::<f64>() / total;
+        let squares = |from: &dyn Fn(usize) -> f64| {
+            (0..truth.rows())
+                .map(|i| weight(i) * (truth[(i, k)] - from(i)).powi(2))
+                .sum::<f64>()
+        };
+        let (error, variance) = (squares(&|i| predicted[(i, k)]), squares(&|_| mean));
+        if variance > 0.0 {
+            1.0 - error / variance
+        } else {
+            f64::from(u8::from(error == 0.0))
+        }
+    };
+    (0..truth.columns()).map(of_output).sum::<f64>() / truth.columns() as f64
+}
+
+/// Scores of one class against all others.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClassScores {
+    /// The class.
+    pub label: String,
+    /// How many rows it has.
+    pub rows: f64,
+    /// See the top of this page.
+    pub precision: f64,
+    /// See the top of this page.
+    pub recall: f64,
+    /// See the top of this page.
+    pub f1: f64,
+    /// Area under the ROC curve; `None` if there are rows of one side only.
+    pub area: Option<f64>,
+}
+
+/// All metrics of one set of predictions.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "task", rename_all = "kebab-case")]
+pub enum Evaluation {
+    /// Of classes.
+    Classification {
+        /// How many rows.
+        rows: usize,
+        /// Share of right labels.
+        accuracy: f64,
+        /// Share of wrong labels.
+        error_rate: f64,
+        /// Mean of -ln p(true class), p at least 1e-15.
+        log_loss: f64,
+        /// Mean F1 of the classes.
+        f1: f64,
+        /// Mean area under the ROC curves of the classes that have one.
+        area: Option<f64>,
+        /// Truth against prediction.
+        confusion: Confusion,
+        /// Each class against all others.
+        classes: Vec<ClassScores>,
+    },
+    /// Of numbers.
+    Regression {
+        /// How many rows.
+        rows: usize,
+        /// Root mean squared error.
+        rmse: f64,
+        /// Mean absolute error.
+        mean_absolute_error: f64,
+        /// Share of variance explained.
+        r2: f64,
+    },
+}
+
+impl Evaluation {
+    /// One metric; `None` if this task does not have it.
+    pub fn metric(&self, metric: Metric) -> Option<f64> {
+        match (self, metric) {
+            (Evaluation::Classification { log_loss, .. }, Metric::LogLoss) => Some(*log_loss),
+            (Evaluation::Classification { accuracy, .. }, Metric::Accuracy) => Some(*accuracy),
+            (Evaluation::Classification { f1, .. }, Metric::F1) => Some(*f1),
+            (Evaluation::Classification { area, .. }, Metric::Area) => *area,
+            (Evaluation::Regression { rmse, .. }, Metric::Rmse) => Some(*rmse),
+            (Evaluation::Regression { r2, .. }, Metric::R2) => Some(*r2),
+            _ => None,
+        }
+    }
+}
+
+/// Compares predictions with the truth.
+pub fn evaluate(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>) -> Result<Evaluation> {
+    if truth.rows() != prediction.rows() || truth.rows() == 0 {
+        return Err(Error::data(
+            format!(
+                "there are {} true and {} predicted rows",
+                truth.rows(),
+                prediction.rows()
+            ),
+            "Predict for exactly the rows whose truth is known, one at least.",
+        ));
+    }
+    match (truth, prediction) {
+        (Target::Classes { classes, codes }, Prediction::Classes { probabilities, .. }) => {
+            let confusion = Confusion::of(classes, codes, &prediction.labels(), weights);
+            let of_class = |k: usize| {
+                let positive: Vec<bool> = codes.iter().map(|&code| code as usize == k).collect();
+                ClassScores {
+                    label: classes.names()[k].clone(),
+                    rows: confusion.counts[k].iter().sum(),
+                    precision: confusion.precision(k),
+                    recall: confusion.recall(k),
+                    f1: confusion.f1(k),
+                    area: Roc::of(&probabilities.column(k), &positive, weights).area,
+                }
+            };
+            let scores: Vec<ClassScores> = (0..classes.count()).map(of_class).collect();
+            let areas: Vec<f64> = scores.iter().filter_map(|class| class.area).collect();
+            Ok(Evaluation::Classification {
+                rows: codes.len(),
+                accuracy: confusion.accuracy(),
+                error_rate: confusion.error_rate(),
+                log_loss: log_loss(probabilities, codes, weights),
+                f1: scores.iter().map(|class| class.f1).sum::<f64>() / scores.len() as f64,
+                area: if areas.is_empty() {
+                    None
+                } else {
+                    Some(areas.iter().sum::<f64>() / areas.len() as f64)
+                },
+                confusion,
+                classes: scores,
+            })
+        }
+        (Target::Numbers(truth), Prediction::Numbers(predicted)) => {
+            let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+            let total: f64 = (0..truth.rows()).map(weight).sum();
+            let absolute = |i: usize| {
+                truth
+                    .row(i)
+                    .iter()
+                    .zip(predicted.row(i))
+                    .map(|(t, p)| (t - p).abs())
+                    .sum::<f64>()
+                    * weight(i)
+            };
+            let sum: f64 = (0..truth.rows()).map(absolute).sum();
+            Ok(Evaluation::Regression {
+                rows: truth.rows(),
+                rmse: root_mean_square(truth, predicted, weights),
+                mean_absolute_error: sum / total / truth.columns() as f64,
+                r2: r2(truth, predicted, weights),
+            })
+        }
+        _ => Err(Error::data(
+            "classes are compared with numbers",
+            "Evaluate a model on the kind of target it was trained on.",
+        )),
+    }
+}

@@ -1,0 +1,303 @@
+//! What a method is: settings that can be fitted, and a fitted thing that can predict.
+//!
+//! A method's settings struct *is* the learner: `Ridge { alpha: 0.1, ..Ridge::default() }`. It implements [`Learner`];
+//! what it learns implements [`Fitted`]. Settings and fitted models are different types, so nothing can predict before
+//! it was fitted. [`Learn`] is the same as a trait object, for code that knows a method by its name only.
+
+use crate::error::{Error, Result};
+use crate::matrix::{Features, Matrix};
+use crate::model::Parts;
+use crate::registry::Card;
+use crate::run::{Report, Run};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The class labels of a target, sorted once: as numbers if all are numbers, as text otherwise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Classes(Vec<String>);
+
+impl Classes {
+    /// Sorts the distinct labels.
+    pub fn of<'a>(labels: impl IntoIterator<Item = &'a str>) -> Classes {
+        let distinct: std::collections::BTreeSet<&str> = labels.into_iter().collect();
+        let mut names: Vec<String> = distinct.into_iter().map(str::to_string).collect();
+        let numbers: Option<Vec<f64>> = names.iter().map(|name| name.parse().ok()).collect();
+        if numbers.is_some() {
+            let number = |name: &String| name.parse::<f64>().unwrap_or(f64::NAN);
+            names.sort_by(|a, b| number(a).total_cmp(&number(b)));
+        }
+        Classes(names)
+    }
+
+    /// The labels in order.
+    pub fn names(&self) -> &[String] {
+        &self.0
+    }
+
+    /// How many classes there are.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The number of the class with this label.
+    pub fn code(&self, label: &str) -> Option<u32> {
+        self.0
+            .iter()
+            .position(|name| name == label)
+            .map(|code| code as u32)
+    }
+}
+
+/// What is to be learnt: a class for each row, or one or more numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    /// A class number for each row.
+    Classes {
+        /// The labels.
+        classes: Classes,
+        /// The class number of each row.
+        codes: Vec<u32>,
+    },
+    /// A row of numbers for each row: one column an output.
+    Numbers(Matrix),
+}
+
+impl Target {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        match self {
+            Target::Classes { codes, .. } => codes.len(),
+            Target::Numbers(numbers) => numbers.rows(),
+        }
+    }
+
+    /// The rows with these numbers, in this order. Classes keep their numbers even if one no longer occurs.
+    pub fn take(&self, rows: &[usize]) -> Target {
+        match self {
+            Target::Classes { classes, codes } => Target::Classes {
+                classes: classes.clone(),
+                codes: rows.iter().map(|&i| codes[i]).collect(),
+            },
+            Target::Numbers(numbers) => Target::Numbers(numbers.take_rows(rows)),
+        }
+    }
+
+    /// Classes or numbers.
+    pub fn task(&self) -> Task {
+        match self {
+            Target::Classes { .. } => Task::Classification,
+            Target::Numbers(_) => Task::Regression,
+        }
+    }
+}
+
+/// What a target asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Task {
+    /// The target is a class.
+    Classification,
+    /// The target is a number.
+    Regression,
+}
+
+/// Rows to learn from: features, target and, if rows do not count alike, weights.
+#[derive(Clone, Copy, Debug)]
+pub struct Examples<'a> {
+    /// What is known of each row.
+    pub features: Features<'a>,
+    /// What is to be learnt.
+    pub target: &'a Target,
+    /// How much each row counts; `None` if all count alike.
+    pub weights: Option<&'a [f64]>,
+}
+
+impl<'a> Examples<'a> {
+    /// Checks that everything speaks of the same rows and that weights are numbers of at least zero.
+    pub fn new(
+        features: Features<'a>,
+        target: &'a Target,
+        weights: Option<&'a [f64]>,
+    ) -> Result<Examples<'a>> {
+        let rows = features.rows();
+        if rows == 0 {
+            return Err(Error::data(
+                "there are no rows to learn from",
+                "Give at least one row.",
+            ));
+        }
+        if target.rows() != rows {
+            return Err(Error::data(
+                format!(
+                    "there are {rows} rows of features and {} of the target",
+                    target.rows()
+                ),
+                "Give the target one entry for each row.",
+            ));
+        }
+        if let Some(weights) = weights {
+            check_weights(weights, rows)?;
+        }
+        Ok(Examples {
+            features,
+            target,
+            weights,
+        })
+    }
+}
+
+fn check_weights(weights: &[f64], rows: usize) -> Result<()> {
+    if weights.len() != rows {
+        return Err(Error::data(
+            format!("there are {rows} rows and {} weights", weights.len()),
+            "Give every row one weight.",
+        ));
+    }
+    if let Some(i) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+        return Err(Error::data(
+            format!("the weight of row {} is {}", i + 1, weights[i]),
+            "Weights are numbers of at least zero.",
+        ));
+    }
+    if weights.iter().sum::<f64>() <= 0.0 {
+        return Err(Error::data(
+            "all weights are zero",
+            "Give at least one row a positive weight.",
+        ));
+    }
+    Ok(())
+}
+
+/// What a fitted model says about rows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Prediction {
+    /// Scores and probabilities, a column a class.
+    Classes {
+        /// The method's own scores: the larger, the likelier. The label is the first class with the largest.
+        scores: Matrix,
+        /// Probabilities that sum to one in each row and agree with the scores on the label.
+        probabilities: Matrix,
+    },
+    /// Predicted numbers, a column an output.
+    Numbers(Matrix),
+}
+
+impl Prediction {
+    /// The predicted class numbers: the largest score, on a tie the class that comes first. Empty for numbers.
+    pub fn labels(&self) -> Vec<u32> {
+        match self {
+            Prediction::Classes { scores, .. } => {
+                (0..scores.rows()).map(|i| largest(scores.row(i))).collect()
+            }
+            Prediction::Numbers(_) => Vec::new(),
+        }
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        match self {
+            Prediction::Classes { scores, .. } => scores.rows(),
+            Prediction::Numbers(numbers) => numbers.rows(),
+        }
+    }
+
+    /// Whether every number in it is finite: a model whose answer is not must not leave the house.
+    pub(crate) fn is_finite(&self) -> bool {
+        let finite = |matrix: &Matrix| matrix.values().iter().all(|value| value.is_finite());
+        match self {
+            Prediction::Classes {
+                scores,
+                probabilities,
+            } => finite(scores) && finite(probabilities),
+            Prediction::Numbers(numbers) => finite(numbers),
+        }
+    }
+}
+
+fn largest(values: &[f64]) -> u32 {
+    let mut best = 0;
+    for (k, value) in values.iter().enumerate() {
+        if *value > values[best] {
+            best = k;
+        }
+    }
+    best as u32
+}
+
+/// Settings of a method, ready to be fitted.
+pub trait Learner: Serialize + DeserializeOwned + Default + Clone + Send + Sync + 'static {
+    /// What comes out.
+    type Fitted: Fitted;
+
+    /// Name, summary, abilities and settings, for the registry.
+    const CARD: Card;
+
+    /// Learns from examples.
+    fn fit(&self, examples: &Examples<'_>, run: &Run) -> Result<(Self::Fitted, Report)>;
+
+    /// The prediction for every row by the model learnt without it, where algebra gives that without refitting.
+    fn leave_one_out(&self, _examples: &Examples<'_>, _run: &Run) -> Result<Option<Prediction>> {
+        Ok(None)
+    }
+}
+
+/// What a method has learnt.
+pub trait Fitted: Send + Sync + 'static {
+    /// Predicts for every row.
+    fn predict(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction>;
+
+    /// Puts all numbers of the model into named arrays.
+    fn save(&self, parts: &mut Parts);
+
+    /// Takes them out again, checking that they fit together.
+    fn load(parts: &Parts) -> Result<Self>
+    where
+        Self: Sized;
+}
+
+/// A [`Learner`] whose type is not known: what the registry hands out.
+pub trait Learn: Send + Sync {
+    /// The method's registry card.
+    fn card(&self) -> &'static Card;
+
+    /// All settings, by name.
+    fn settings(&self) -> Value;
+
+    /// Learns from examples.
+    fn fit(&self, examples: &Examples<'_>, run: &Run) -> Result<(Box<dyn Fitted>, Report)>;
+
+    /// See [`Learner::leave_one_out`].
+    fn leave_one_out(&self, examples: &Examples<'_>, run: &Run) -> Result<Option<Prediction>>;
+}
+
+impl<L: Learner> Learn for L {
+    fn card(&self) -> &'static Card {
+        const { &L::CARD }
+    }
+
+    fn settings(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    fn fit(&self, examples: &Examples<'_>, run: &Run) -> Result<(Box<dyn Fitted>, Report)> {
+        L::CARD.check(&self.settings())?;
+        let (fitted, report) = named(L::fit(self, examples, run), L::CARD.name)?;
+        Ok((Box::new(fitted), report))
+    }
+
+    fn leave_one_out(&self, examples: &Examples<'_>, run: &Run) -> Result<Option<Prediction>> {
+        L::CARD.check(&self.settings())?;
+        named(L::leave_one_out(self, examples, run), L::CARD.name)
+    }
+}
+
+/// Names the method in an error that a budget caused.
+fn named<T>(result: Result<T>, method: &str) -> Result<T> {
+    result.map_err(|error| match error {
+        Error::OutOfTime { .. } => Error::OutOfTime {
+            what: method.to_string(),
+        },
+        other => other,
+    })
+}

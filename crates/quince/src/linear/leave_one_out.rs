@@ -1,0 +1,207 @@
+//! Exact leave-one-out predictions from one fit.
+//!
+//! Let H be the matrix that maps targets to fitted values. Leaving row i out and fitting again predicts for it
+//!
+//! ```text
+//! y_i - (y_i - ŷ_i) / (1 - H_ii)
+//! ```
+//!
+//! exactly, for least squares and ridge, weighted or not, with or without intercept. In the dual the same residual is
+//! a_i / C_ii, with C the inverse of the bordered system (Cawley 2006). A row with H_ii = 1 alone decides some
+//! coefficient; nothing can be read off the fit for it, so it is left out and fitted again.
+
+use super::solve::{Problem, Solution, System};
+use crate::error::Result;
+use crate::matrix::{Cholesky, Down, Matrix, Tall, cuts};
+use crate::run::Run;
+use faer::{MatMut, MatRef};
+use std::ops::Range;
+
+/// Below this, 1 - H_ii is rounding error.
+const DECIDES: f64 = 1e-9;
+
+/// The prediction for every row by the fit without that row.
+pub(crate) fn leave_one_out(problem: &Problem<'_>, fit: &Solution, run: &Run) -> Result<Matrix> {
+    let rows = problem.features.rows();
+    let mut predictions = problem
+        .features
+        .multiply(&fit.coefficients, &fit.intercept, run)?;
+    let slack = match &fit.system {
+        System::Positive => vec![0.0; rows],
+        System::Rows { .. } => return from_dual(problem, fit, predictions, run),
+        _ => slack_of_rows(problem, fit, run)?,
+    };
+    for i in 0..rows {
+        if problem.weights.is_some_and(|w| w[i] == 0.0) {
+            continue;
+        }
+        if slack[i] > DECIDES {
+            let targets = problem.targets.row(i);
+            predictions
+                .row_mut(i)
+                .iter_mut()
+                .zip(targets)
+                .for_each(|(fit, y)| *fit = y - (y - *fit) / slack[i]);
+        } else {
+            refit_without(problem, i, predictions.row_mut(i), run)?;
+        }
+    }
+    Ok(predictions)
+}
+
+/// 1 - H_ii for every row.
+fn slack_of_rows(problem: &Problem<'_>, fit: &Solution, run: &Run) -> Result<Vec<f64>> {
+    let rows = problem.features.rows();
+    let mut slack = Vec::with_capacity(rows);
+    let ranges = cuts(rows, rows.div_ceil(1024));
+    for round in ranges.chunks(16) {
+        let leverages = run.map(round.len(), |part| leverages(problem, fit, round[part].clone()));
+        slack.extend(leverages.into_iter().flatten().map(|leverage| 1.0 - leverage));
+        run.check()?;
+    }
+    if problem.intercept {
+        let weight = |i: usize| problem.weights.map_or(1.0, |w| w[i]);
+        slack
+            .iter_mut()
+            .enumerate()
+            .for_each(|(i, slack)| *slack -= weight(i) / fit.centred.total);
+    }
+    Ok(slack)
+}
+
+/// x̃ᵀ(X̃ᵀX̃ + αI)⁻¹x̃ for a range of rows.
+fn leverages(problem: &Problem<'_>, fit: &Solution, range: Range<usize>) -> Vec<f64> {
+    let shrink = |s: &f64| 1.0 / (s * s + problem.alpha);
+    if let System::Singular {
+        vectors,
+        values,
+        of_rows: true,
+    } = &fit.system
+    {
+        let share = |i: usize| {
+            values
+                .iter()
+                .enumerate()
+                .map(|(k, s)| (vectors[(i, k)] * s).powi(2) * shrink(s))
+                .sum::<f64>()
+        };
+        return range.map(share).collect();
+    }
+    let centred = &fit.centred;
+    let (features, centre, scale) = (
+        problem.features,
+        centred.means.as_slice(),
+        centred.roots.as_deref(),
+    );
+    let tall = Down::Rows {
+        features,
+        centre,
+        scale,
+        beside: None,
+    };
+    let (count, width) = (range.len(), tall.width());
+    let mut tile = vec![0.0; count * width];
+    tall.pack(range, &mut tile);
+    let mut sums = vec![0.0; count];
+    let mut add_squares = |column: &[f64], factor: f64| {
+        sums.iter_mut()
+            .zip(column)
+            .for_each(|(sum, value)| *sum += factor * value * value);
+    };
+    match &fit.system {
+        System::Columns(factor) => {
+            let columns = MatMut::from_column_major_slice_mut(&mut tile, count, width);
+            factor.solve_lower(columns.transpose_mut());
+            tile.chunks(count).for_each(|column| add_squares(column, 1.0));
+        }
+        System::Singular { vectors, values, .. } => {
+            let along = MatRef::from_column_major_slice(&tile, count, width) * vectors;
+            for (k, value) in values.iter().enumerate() {
+                let column: Vec<f64> = along.col(k).iter().copied().collect();
+                add_squares(&column, shrink(value));
+            }
+        }
+        System::Rows { .. } | System::Positive => {}
+    }
+    sums
+}
+
+/// Residuals a_i / C_ii. The bump along the unit vector u of root weights is taken off C again: it adds u_i² / (α + c).
+fn from_dual(problem: &Problem<'_>, fit: &Solution, mut predictions: Matrix, run: &Run) -> Result<Matrix> {
+    let System::Rows { factor, dual, bump } = &fit.system else {
+        return Ok(predictions);
+    };
+    let rows = problem.features.rows();
+    let inverse_diagonal = inverse_diagonal(factor, run)?;
+    for i in 0..rows {
+        let weight = problem.weights.map_or(1.0, |w| w[i]);
+        if weight == 0.0 {
+            continue;
+        }
+        let along_u = if *bump > 0.0 {
+            weight / fit.centred.total / (problem.alpha + bump)
+        } else {
+            0.0
+        };
+        let slack = inverse_diagonal[i] - along_u;
+        if slack > DECIDES * inverse_diagonal[i] {
+            let residuals = dual.row(i).iter().map(|a| a / slack / weight.sqrt());
+            let targets = problem.targets.row(i);
+            predictions
+                .row_mut(i)
+                .iter_mut()
+                .zip(targets)
+                .zip(residuals)
+                .for_each(|((p, y), r)| *p = y - r);
+        } else {
+            refit_without(problem, i, predictions.row_mut(i), run)?;
+        }
+    }
+    Ok(predictions)
+}
+
+/// The diagonal of A⁻¹ = L⁻ᵀL⁻¹: squared lengths of the columns of L⁻¹.
+fn inverse_diagonal(factor: &Cholesky, run: &Run) -> Result<Vec<f64>> {
+    let size = factor.lower().nrows();
+    let ranges = cuts(size, size.div_ceil(64));
+    let mut diagonal = Vec::with_capacity(size);
+    for round in ranges.chunks(8) {
+        let parts = run.map(round.len(), |part| {
+            let range = round[part].clone();
+            let mut units = vec![0.0; size * range.len()];
+            range
+                .clone()
+                .enumerate()
+                .for_each(|(column, i)| units[column * size + i] = 1.0);
+            factor.solve_lower(MatMut::from_column_major_slice_mut(&mut units, size, range.len()));
+            units
+                .chunks(size)
+                .map(|column| column.iter().map(|v| v * v).sum())
+                .collect::<Vec<f64>>()
+        });
+        diagonal.extend(parts.into_iter().flatten());
+        run.check()?;
+    }
+    Ok(diagonal)
+}
+
+/// Fits without row `i` and predicts for it.
+fn refit_without(problem: &Problem<'_>, i: usize, prediction: &mut [f64], run: &Run) -> Result<()> {
+    let mut weights = problem
+        .weights
+        .map_or_else(|| vec![1.0; problem.features.rows()], <[f64]>::to_vec);
+    weights[i] = 0.0;
+    let fit = Problem {
+        weights: Some(&weights),
+        ..*problem
+    }
+    .solve(run)?;
+    prediction.copy_from_slice(&fit.intercept);
+    problem.features.for_row(i, |j, value| {
+        prediction
+            .iter_mut()
+            .zip(fit.coefficients.row(j))
+            .for_each(|(sum, b)| *sum += value * b);
+    });
+    Ok(())
+}

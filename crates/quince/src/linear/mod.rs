@@ -1,0 +1,181 @@
+//! Linear models: what is predicted is a weighted sum of the features.
+//!
+//! ```text
+//! f(x) = b₀ + b₁x₁ + ... + b_d x_d
+//! ```
+//!
+//! [`LeastSquares`] chooses the coefficients with the smallest sum of squared errors, [`Ridge`] adds α times their squared
+//! length, which keeps them small and the answer steady when features say the same thing. Both learn numbers, and classes:
+//! a class is learnt as an indicator, +1 for its rows and -1 for all others (one output for two classes, one for each of
+//! more), and the label is the class with the largest output.
+
+mod calibrate;
+mod least_squares;
+mod leave_one_out;
+mod model;
+mod positive;
+mod ridge;
+mod solve;
+
+pub use least_squares::LeastSquares;
+pub use model::LinearModel;
+pub use ridge::Ridge;
+
+use crate::error::{Error, Result};
+use crate::learn::{Examples, Prediction, Target};
+use crate::matrix::Matrix;
+use crate::run::{Report, Run};
+use solve::{Problem, Solution};
+
+/// What both methods share.
+struct Quadratic {
+    alpha: f64,
+    intercept: bool,
+    positive: bool,
+}
+
+impl Quadratic {
+    /// Fits; for classes also finds the temperature of their probabilities from exact leave-one-out scores.
+    fn fit(&self, examples: &Examples<'_>, run: &Run) -> Result<(LinearModel, Report)> {
+        let outputs = outputs(examples.target)?;
+        let problem = self.problem(examples, &outputs);
+        let fit = problem.solve(run)?;
+        let (classes, temperature) = match examples.target {
+            Target::Numbers(_) => (0, 0.0),
+            Target::Classes { classes, codes } => {
+                let scores = model::class_scores(leave_one_out::leave_one_out(&problem, &fit, run)?);
+                (
+                    classes.count(),
+                    calibrate::temperature(&scores, codes, examples.weights),
+                )
+            }
+        };
+        let Solution {
+            coefficients,
+            intercept,
+            mut report,
+            ..
+        } = fit;
+        if classes > 0 {
+            report.fact("temperature", temperature);
+        }
+        Ok((
+            LinearModel {
+                coefficients,
+                intercept,
+                classes,
+                temperature,
+            },
+            report,
+        ))
+    }
+
+    fn leave_one_out(&self, examples: &Examples<'_>, run: &Run) -> Result<Option<Prediction>> {
+        let outputs = outputs(examples.target)?;
+        let problem = self.problem(examples, &outputs);
+        let fit = problem.solve(run)?;
+        let left_out = leave_one_out::leave_one_out(&problem, &fit, run)?;
+        Ok(Some(match examples.target {
+            Target::Numbers(_) => Prediction::Numbers(left_out),
+            Target::Classes { codes, .. } => {
+                let scores = model::class_scores(left_out);
+                let temperature = calibrate::temperature(&scores, codes, examples.weights);
+                let probabilities = calibrate::softmax(&scores, temperature);
+                Prediction::Classes {
+                    scores,
+                    probabilities,
+                }
+            }
+        }))
+    }
+
+    fn problem<'a>(&self, examples: &Examples<'a>, targets: &'a Matrix) -> Problem<'a> {
+        Problem {
+            features: examples.features,
+            targets,
+            weights: examples.weights,
+            alpha: self.alpha,
+            intercept: self.intercept,
+            positive: self.positive,
+        }
+    }
+}
+
+/// Numbers as they are; classes as indicators: +1 and -1, one column for two classes (the second is +1).
+fn outputs(target: &Target) -> Result<Matrix> {
+    match target {
+        Target::Numbers(numbers) => Ok(numbers.clone()),
+        Target::Classes { classes, codes } => {
+            if classes.count() < 2 {
+                return Err(Error::data(
+                    "the target has one class only",
+                    "A classifier needs rows of at least two classes.",
+                ));
+            }
+            let columns = if classes.count() == 2 { 1 } else { classes.count() };
+            let mut indicators = Matrix::zeros(codes.len(), columns);
+            indicators.values_mut().fill(-1.0);
+            for (i, &code) in codes.iter().enumerate() {
+                match columns {
+                    1 if code == 1 => indicators[(i, 0)] = 1.0,
+                    1 => {}
+                    _ => indicators[(i, code as usize)] = 1.0,
+                }
+            }
+            Ok(indicators)
+        }
+    }
+}
+
+/// A linear fit with what scikit-learn's classes show besides: one α for each output if there is more than one, and
+/// singular values on request. Probabilities are not calibrated (the temperature is 1), which saves half the work.
+pub fn solve(
+    examples: &Examples<'_>,
+    alphas: &[f64],
+    intercept: bool,
+    positive: bool,
+    with_singular_values: bool,
+    run: &Run,
+) -> Result<(LinearModel, Report, Vec<f64>)> {
+    let outputs = outputs(examples.target)?;
+    let alpha_of = |output: usize| alphas.get(output).or(alphas.first()).copied().unwrap_or(0.0);
+    let mut distinct: Vec<f64> = (0..outputs.columns()).map(alpha_of).collect();
+    distinct.sort_by(f64::total_cmp);
+    distinct.dedup();
+    let classes = match examples.target {
+        Target::Numbers(_) => 0,
+        Target::Classes { classes, .. } => classes.count(),
+    };
+    let mut model = LinearModel {
+        coefficients: Matrix::zeros(examples.features.columns(), outputs.columns()),
+        intercept: vec![0.0; outputs.columns()],
+        classes,
+        temperature: 1.0,
+    };
+    let (mut report, mut singular) = (Report::default(), Vec::new());
+    for alpha in distinct {
+        let chosen: Vec<usize> = (0..outputs.columns()).filter(|&k| alpha_of(k) == alpha).collect();
+        let part: Vec<f64> = (0..outputs.rows())
+            .flat_map(|i| chosen.iter().map(move |&k| (i, k)))
+            .map(|at| outputs[at])
+            .collect();
+        let part = Matrix::new(outputs.rows(), chosen.len(), part)?;
+        let fit = Quadratic {
+            alpha,
+            intercept,
+            positive,
+        }
+        .problem(examples, &part)
+        .solve(run)?;
+        for (from, &to) in chosen.iter().enumerate() {
+            (0..model.coefficients.rows())
+                .for_each(|j| model.coefficients[(j, to)] = fit.coefficients[(j, from)]);
+            model.intercept[to] = fit.intercept[from];
+        }
+        if with_singular_values {
+            singular = fit.singular_values();
+        }
+        report = fit.report;
+    }
+    Ok((model, report, singular))
+}

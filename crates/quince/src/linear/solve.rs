@@ -1,0 +1,461 @@
+//! The linear system behind least squares and ridge.
+//!
+//! Minimise over B and b₀
+//!
+//! ```text
+//! Σ_i w_i ‖y_i - b₀ - Bᵀx_i‖² + α ‖B‖²
+//! ```
+//!
+//! With means taken off (the intercept is not penalised), X̃ the centred rows times √w and Ỹ likewise:
+//! - rows outnumber columns: (X̃ᵀX̃ + αI) B = X̃ᵀỸ, by Cholesky;
+//! - columns outnumber rows, the dual: (X̃X̃ᵀ + αI) A = Ỹ and B = X̃ᵀA, by Cholesky;
+//! - the matrix is singular or nearly so: the triangular factor of X̃ (never squared) and its singular values; among all
+//!   minimisers the one of least norm. The report says when this was needed.
+
+use super::positive;
+use crate::error::{Error, Result};
+use crate::matrix::{Cholesky, Down, Features, Matrix, Sparse, Triangle};
+use crate::matrix::{moments, row_products, singular_values_of, triangular_factor};
+use crate::run::{Certificate, Report, Run};
+use faer::Mat;
+
+/// Below this share of a column that earlier columns leave unexplained, Cholesky is not trusted.
+const LEAST_PIVOT: f64 = 1e-8;
+
+/// What to solve.
+pub(crate) struct Problem<'a> {
+    pub(crate) features: Features<'a>,
+    pub(crate) targets: &'a Matrix,
+    pub(crate) weights: Option<&'a [f64]>,
+    pub(crate) alpha: f64,
+    pub(crate) intercept: bool,
+    pub(crate) positive: bool,
+}
+
+/// The minimiser, and what is needed to leave rows out of it.
+pub(crate) struct Solution {
+    /// A row a column of the features, a column an output.
+    pub(crate) coefficients: Matrix,
+    pub(crate) intercept: Vec<f64>,
+    pub(crate) report: Report,
+    pub(super) centred: Centred,
+    pub(super) system: System,
+}
+
+/// Means and root weights of a problem.
+pub(super) struct Centred {
+    pub(super) means: Vec<f64>,
+    pub(super) targets: Matrix,
+    pub(super) roots: Option<Vec<f64>>,
+    pub(super) total: f64,
+    pub(super) transposed: Option<Sparse>,
+}
+
+/// The factored system, by the way that was taken.
+pub(super) enum System {
+    /// Cholesky of X̃ᵀX̃ + αI.
+    Columns(Cholesky),
+    /// Cholesky of X̃X̃ᵀ + αI + c·uuᵀ, with u the unit vector of root weights, which X̃X̃ᵀ maps to zero. The dual
+    /// answer is orthogonal to u, so the last term changes nothing but makes the matrix regular at α = 0.
+    Rows {
+        factor: Cholesky,
+        dual: Matrix,
+        bump: f64,
+    },
+    /// Right singular vectors of X̃ (a column each) and singular values, those that count.
+    Singular {
+        vectors: Mat<f64>,
+        values: Vec<f64>,
+        of_rows: bool,
+    },
+    /// Non-negative coefficients have no closed form.
+    Positive,
+}
+
+impl Problem<'_> {
+    pub(crate) fn solve(&self, run: &Run) -> Result<Solution> {
+        let centred = self.centre(run)?;
+        let (rows, columns) = (self.features.rows(), self.features.columns());
+        if self.positive {
+            return self.solve_positive(centred, run);
+        }
+        if columns <= rows {
+            self.solve_by_columns(centred, run)
+        } else {
+            self.solve_by_rows(centred, run)
+        }
+    }
+
+    fn centre(&self, run: &Run) -> Result<Centred> {
+        let rows = self.features.rows();
+        let weight = |i: usize| self.weights.map_or(1.0, |w| w[i]);
+        let total: f64 = (0..rows).map(weight).sum();
+        if rows == 0 || total <= 0.0 {
+            return Err(Error::data(
+                "no row has any weight",
+                "Give at least one row a positive weight.",
+            ));
+        }
+        let mut means = self.features.means(self.weights, run)?;
+        let mut target_means = vec![0.0; self.targets.columns()];
+        for i in 0..rows {
+            let row = self.targets.row(i);
+            target_means
+                .iter_mut()
+                .zip(row)
+                .for_each(|(mean, y)| *mean += weight(i) * y / total);
+        }
+        if target_means.iter().any(|mean| !mean.is_finite()) {
+            return Err(Error::data(
+                "the target contains NaN, infinity or values too large to add up",
+                "Remove those rows or rescale the target.",
+            ));
+        }
+        if !self.intercept {
+            means.fill(0.0);
+            target_means.fill(0.0);
+        }
+        let mut targets = self.targets.clone();
+        for i in 0..rows {
+            targets
+                .row_mut(i)
+                .iter_mut()
+                .zip(&target_means)
+                .for_each(|(y, mean)| *y -= mean);
+        }
+        let roots = self.weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
+        Ok(Centred {
+            means,
+            targets,
+            roots,
+            total,
+            transposed: None,
+        })
+    }
+
+    fn solve_by_columns(&self, centred: Centred, run: &Run) -> Result<Solution> {
+        let columns = self.features.columns();
+        let moments = moments(
+            self.features,
+            &centred.means,
+            &centred.targets,
+            centred.roots.as_deref(),
+            run,
+        )?;
+        let mut system = moments.gram;
+        system.add_to_diagonal(self.alpha);
+        run.check()?;
+        let Some(factor) = Cholesky::of(system.clone(), run)?.filter(|f| f.least_pivot >= LEAST_PIVOT) else {
+            return self.solve_by_singular_values(centred, run);
+        };
+        let coefficients = refined(&system, &factor, &moments.cross);
+        let route = format!("Cholesky of the {columns} x {columns} Gram matrix");
+        let mut report = Report::computed(route);
+        report.fact("rank", columns as f64);
+        report.certificate = Some(residual(&system, &coefficients, &moments.cross));
+        Ok(self.solution(coefficients, report, centred, System::Columns(factor)))
+    }
+
+    fn solve_by_rows(&self, mut centred: Centred, run: &Run) -> Result<Solution> {
+        let rows = self.features.rows();
+        centred.transposed = self.features.sparse_part().map(Sparse::transposed);
+        let roots = centred.roots.as_deref();
+        let mut system = row_products(
+            self.features,
+            &centred.means,
+            roots,
+            centred.transposed.as_ref(),
+            run,
+        )?;
+        let size = system.diagonal().iter().sum::<f64>() / rows as f64;
+        system.add_to_diagonal(self.alpha);
+        let scaled_targets = scale_rows(&centred.targets, roots);
+        let bump = if self.intercept { size + self.alpha } else { 0.0 };
+        let root = |i: usize| roots.map_or(1.0, |r| r[i]);
+        if self.intercept {
+            for k in 0..rows {
+                (k..rows).for_each(|i| system.add(i, k, bump * root(i) * root(k) / centred.total));
+            }
+        }
+        run.check()?;
+        let Some(factor) = Cholesky::of(system.clone(), run)?.filter(|f| f.least_pivot >= LEAST_PIVOT) else {
+            return self.solve_by_singular_values(centred, run);
+        };
+        let dual = refined(&system, &factor, &scaled_targets);
+        let coefficients = self.primal(&centred, &dual, run)?;
+        let mut report = Report::computed(format!(
+            "Cholesky of the {rows} x {rows} matrix of row products (dual)"
+        ));
+        report.fact("rank", (rows - usize::from(self.intercept)) as f64);
+        report.certificate = Some(residual(&system, &dual, &scaled_targets));
+        Ok(self.solution(coefficients, report, centred, System::Rows { factor, dual, bump }))
+    }
+
+    /// B = X̃ᵀA.
+    fn primal(&self, centred: &Centred, dual: &Matrix, run: &Run) -> Result<Matrix> {
+        let scaled = scale_rows(dual, centred.roots.as_deref());
+        let (columns, outputs) = (self.features.columns(), dual.columns());
+        let mut primal = Matrix::zeros(columns, outputs);
+        let mut sums = vec![0.0; outputs];
+        for i in 0..self.features.rows() {
+            let row = scaled.row(i);
+            self.features.for_row(i, |j, value| {
+                primal
+                    .row_mut(j)
+                    .iter_mut()
+                    .zip(row)
+                    .for_each(|(sum, a)| *sum += value * a);
+            });
+            sums.iter_mut().zip(row).for_each(|(sum, a)| *sum += a);
+            if i % 256 == 0 {
+                run.check()?;
+            }
+        }
+        for j in 0..columns {
+            let mean = centred.means[j];
+            primal
+                .row_mut(j)
+                .iter_mut()
+                .zip(&sums)
+                .for_each(|(b, sum)| *b -= mean * sum);
+        }
+        Ok(primal)
+    }
+
+    /// From the triangular factor R of [X̃ Ỹ] or of X̃ᵀ and the singular values of R.
+    fn solve_by_singular_values(&self, centred: Centred, run: &Run) -> Result<Solution> {
+        let (rows, columns, outputs) = (
+            self.features.rows(),
+            self.features.columns(),
+            self.targets.columns(),
+        );
+        let of_rows = columns > rows;
+        let size = columns.min(rows);
+        let (features, centre, scale) = (self.features, centred.means.as_slice(), centred.roots.as_deref());
+        let tall = if of_rows {
+            Down::Columns {
+                features,
+                centre,
+                scale,
+                transposed: centred.transposed.as_ref(),
+            }
+        } else {
+            Down::Rows {
+                features,
+                centre,
+                scale,
+                beside: Some(&centred.targets),
+            }
+        };
+        let triangle = triangular_factor(&tall, run)?;
+        let square = triangle.as_ref().submatrix(0, 0, size, size);
+        let svd = square.svd().map_err(|_| {
+            Error::data(
+                "the singular values did not converge",
+                "Look for columns of extreme size and rescale them.",
+            )
+        })?;
+        let all: Vec<f64> = (0..size).map(|k| svd.S()[k]).collect();
+        let largest = all.first().copied().unwrap_or(0.0);
+        let cutoff = largest * f64::EPSILON * rows.max(columns) as f64;
+        let rank = all.iter().filter(|&&value| value > cutoff).count();
+        let values = all[..rank].to_vec();
+        let vectors = svd.V().subcols(0, rank).to_owned();
+        let shrink = |s: f64, power: i32| s.powi(power) / (s * s + self.alpha);
+
+        let coefficients = if of_rows {
+            let y = scale_rows(&centred.targets, scale);
+            let mut along = vectors.transpose() * y.view().faer();
+            for k in 0..rank {
+                (0..outputs).for_each(|o| along[(k, o)] *= shrink(values[k], 0));
+            }
+            self.primal(&centred, &to_matrix(&(&vectors * along)), run)?
+        } else {
+            let right = triangle.as_ref().submatrix(0, columns, columns, outputs);
+            let mut along = svd.U().subcols(0, rank).transpose() * right;
+            for k in 0..rank {
+                (0..outputs).for_each(|o| along[(k, o)] *= shrink(values[k], 1));
+            }
+            to_matrix(&(&vectors * along))
+        };
+        let mut report = Report::computed(format!(
+            "singular values of the {size} x {size} triangular factor"
+        ));
+        report.fact("rank", rank as f64);
+        report.remarks.push(format!(
+            "The columns are linearly dependent, or nearly so (rank {rank} of {columns}): \
+             of all equally good answers this is the one with the smallest coefficients."
+        ));
+        report.certificate = Some(self.gradient(&centred, &coefficients, run)?);
+        Ok(self.solution(
+            coefficients,
+            report,
+            centred,
+            System::Singular {
+                vectors,
+                values,
+                of_rows,
+            },
+        ))
+    }
+
+    fn solve_positive(&self, centred: Centred, run: &Run) -> Result<Solution> {
+        let moments = moments(
+            self.features,
+            &centred.means,
+            &centred.targets,
+            centred.roots.as_deref(),
+            run,
+        )?;
+        let mut gram = moments.gram;
+        gram.add_to_diagonal(self.alpha);
+        let (coefficients, report) = positive::descend(gram, &moments.cross, run)?;
+        Ok(self.solution(coefficients, report, centred, System::Positive))
+    }
+
+    /// The gradient X̃ᵀ(X̃B - Ỹ) + αB at B, relative to its parts.
+    fn gradient(&self, centred: &Centred, coefficients: &Matrix, run: &Run) -> Result<Certificate> {
+        let offset: Vec<f64> = (0..coefficients.columns())
+            .map(|o| {
+                -(0..coefficients.rows())
+                    .map(|j| centred.means[j] * coefficients[(j, o)])
+                    .sum::<f64>()
+            })
+            .collect();
+        let mut residual = self.features.multiply(coefficients, &offset, run)?;
+        residual
+            .values_mut()
+            .iter_mut()
+            .zip(centred.targets.values())
+            .for_each(|(fit, y)| *fit -= y);
+        let scaled = scale_rows(&residual, centred.roots.as_deref());
+        let gradient = self.primal(centred, &scaled, run)?;
+        let size = self.primal(
+            centred,
+            &scale_rows(&centred.targets, centred.roots.as_deref()),
+            run,
+        )?;
+        let worst = gradient
+            .values()
+            .iter()
+            .zip(coefficients.values())
+            .map(|(g, b)| (g + self.alpha * b).abs())
+            .fold(0.0, f64::max);
+        Ok(certificate(worst, size.values()))
+    }
+
+    fn solution(&self, coefficients: Matrix, report: Report, centred: Centred, system: System) -> Solution {
+        let intercept = (0..coefficients.columns())
+            .map(|o| {
+                if !self.intercept {
+                    return 0.0;
+                }
+                let mean = self.target_mean(&centred, o);
+                mean - (0..coefficients.rows())
+                    .map(|j| centred.means[j] * coefficients[(j, o)])
+                    .sum::<f64>()
+            })
+            .collect();
+        Solution {
+            coefficients,
+            intercept,
+            report,
+            centred,
+            system,
+        }
+    }
+
+    fn target_mean(&self, centred: &Centred, output: usize) -> f64 {
+        self.targets.row(0)[output] - centred.targets.row(0)[output]
+    }
+}
+
+impl Solution {
+    /// Singular values of the centred features (as scikit-learn's `singular_`), largest first.
+    pub(crate) fn singular_values(&self) -> Vec<f64> {
+        match &self.system {
+            System::Columns(factor) => lower_singular_values(factor),
+            System::Singular { values, .. } => values.clone(),
+            System::Rows { factor, bump, .. } => {
+                // The bump adds one singular value of its own, √bump exactly, to those of the rows.
+                let mut values = lower_singular_values(factor);
+                if *bump > 0.0 {
+                    let root = bump.sqrt();
+                    let nearest = (0..values.len())
+                        .min_by(|&a, &b| (values[a] - root).abs().total_cmp(&(values[b] - root).abs()));
+                    nearest.map(|k| values.remove(k));
+                }
+                values
+            }
+            System::Positive => Vec::new(),
+        }
+    }
+}
+
+fn lower_singular_values(factor: &Cholesky) -> Vec<f64> {
+    let mut lower = factor.lower().to_owned();
+    for j in 1..lower.ncols() {
+        (0..j).for_each(|i| lower[(i, j)] = 0.0);
+    }
+    singular_values_of(lower.as_ref()).unwrap_or_default()
+}
+
+/// Solves and takes one step of iterative refinement, which wins back the digits that Cholesky rounds away.
+fn refined(system: &Triangle, factor: &Cholesky, right: &Matrix) -> Matrix {
+    let mut answer = factor.solve(right);
+    let mut rest = system.multiply(&answer);
+    rest.values_mut()
+        .iter_mut()
+        .zip(right.values())
+        .for_each(|(product, r)| *product = r - *product);
+    let correction = factor.solve(&rest);
+    answer
+        .values_mut()
+        .iter_mut()
+        .zip(correction.values())
+        .for_each(|(x, step)| *x += step);
+    answer
+}
+
+fn residual(system: &Triangle, answer: &Matrix, right: &Matrix) -> Certificate {
+    let product = system.multiply(answer);
+    let worst = product
+        .values()
+        .iter()
+        .zip(right.values())
+        .map(|(p, r)| (p - r).abs())
+        .fold(0.0, f64::max);
+    certificate(worst, right.values())
+}
+
+fn certificate(worst: f64, parts: &[f64]) -> Certificate {
+    let size = parts.iter().map(|value| value.abs()).fold(0.0, f64::max);
+    let value = if worst == 0.0 {
+        0.0
+    } else {
+        worst / size.max(f64::MIN_POSITIVE)
+    };
+    Certificate {
+        measure: "gradient of the objective, relative".into(),
+        value,
+        tolerance: 1e-6,
+    }
+}
+
+pub(super) fn scale_rows(matrix: &Matrix, roots: Option<&[f64]>) -> Matrix {
+    let mut scaled = matrix.clone();
+    if let Some(roots) = roots {
+        for (i, root) in roots.iter().enumerate() {
+            scaled.row_mut(i).iter_mut().for_each(|value| *value *= root);
+        }
+    }
+    scaled
+}
+
+fn to_matrix(mat: &Mat<f64>) -> Matrix {
+    let mut matrix = Matrix::zeros(mat.nrows(), mat.ncols());
+    for i in 0..mat.nrows() {
+        (0..mat.ncols()).for_each(|j| matrix[(i, j)] = mat[(i, j)]);
+    }
+    matrix
+}

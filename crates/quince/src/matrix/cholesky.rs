@@ -1,0 +1,201 @@
+//! Cholesky's factor of a symmetric matrix, by blocks, so that it runs on several threads and can be stopped.
+
+use super::Matrix;
+use crate::error::Result;
+use crate::run::Run;
+use faer::linalg::matmul::matmul;
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
+use faer::{Accum, MatMut, MatRef, Par};
+
+const BLOCK: usize = 128;
+
+/// A symmetric matrix, column after column, of which the lower triangle counts.
+#[derive(Clone, Debug)]
+pub(crate) struct Triangle {
+    size: usize,
+    values: Vec<f64>,
+}
+
+impl Triangle {
+    pub(crate) fn zeros(size: usize) -> Triangle {
+        Triangle {
+            size,
+            values: vec![0.0; size * size],
+        }
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Element (i, j) with i ≥ j.
+    pub(crate) fn get(&self, i: usize, j: usize) -> f64 {
+        self.values[j * self.size + i]
+    }
+
+    pub(crate) fn set(&mut self, i: usize, j: usize, value: f64) {
+        self.values[j * self.size + i] = value;
+    }
+
+    pub(crate) fn add(&mut self, i: usize, j: usize, value: f64) {
+        self.values[j * self.size + i] += value;
+    }
+
+    pub(crate) fn add_to_diagonal(&mut self, value: f64) {
+        (0..self.size).for_each(|i| self.add(i, i, value));
+    }
+
+    pub(crate) fn diagonal(&self) -> Vec<f64> {
+        (0..self.size).map(|i| self.get(i, i)).collect()
+    }
+
+    /// All values, column after column.
+    pub(crate) fn values_mut(&mut self) -> &mut [f64] {
+        &mut self.values
+    }
+
+    pub(crate) fn add_all(&mut self, other: &Triangle) {
+        self.values
+            .iter_mut()
+            .zip(&other.values)
+            .for_each(|(sum, value)| *sum += value);
+    }
+
+    /// Copies the lower triangle over the upper one.
+    pub(crate) fn mirror(&mut self) {
+        for j in 0..self.size {
+            for i in j + 1..self.size {
+                self.values[i * self.size + j] = self.values[j * self.size + i];
+            }
+        }
+    }
+
+    pub(crate) fn faer(&self) -> MatRef<'_, f64> {
+        MatRef::from_column_major_slice(&self.values, self.size, self.size)
+    }
+
+    pub(crate) fn faer_mut(&mut self) -> MatMut<'_, f64> {
+        MatMut::from_column_major_slice_mut(&mut self.values, self.size, self.size)
+    }
+
+    /// A·B, with the lower triangle of A speaking for the whole.
+    pub(crate) fn multiply(&self, b: &Matrix) -> Matrix {
+        let mut product = Matrix::zeros(self.size, b.columns());
+        for j in 0..self.size {
+            for i in j..self.size {
+                let a = self.get(i, j);
+                for k in 0..b.columns() {
+                    product[(i, k)] += a * b[(j, k)];
+                    if i != j {
+                        product[(j, k)] += a * b[(i, k)];
+                    }
+                }
+            }
+        }
+        product
+    }
+}
+
+/// L with A = L·Lᵀ.
+#[derive(Clone, Debug)]
+pub(crate) struct Cholesky {
+    lower: Triangle,
+    /// The least of L_jj² / A_jj: what of a column no earlier column explains. Near zero means near singular.
+    pub(crate) least_pivot: f64,
+}
+
+impl Cholesky {
+    /// Factors A; `None` if a pivot is not positive, which says that A is singular (or worse) in f64.
+    pub(crate) fn of(mut a: Triangle, run: &Run) -> Result<Option<Cholesky>> {
+        let size = a.size;
+        let diagonal = a.diagonal();
+        let mut least_pivot = f64::INFINITY;
+        for start in (0..size).step_by(BLOCK) {
+            let end = (start + BLOCK).min(size);
+            let Some(least) = factor_diagonal_block(&mut a, start..end, &diagonal) else {
+                return Ok(None);
+            };
+            least_pivot = least_pivot.min(least);
+            if end < size {
+                update_trailing(&mut a, start, end, run);
+            }
+            run.check()?;
+        }
+        Ok(Some(Cholesky {
+            lower: a,
+            least_pivot,
+        }))
+    }
+
+    pub(crate) fn lower(&self) -> MatRef<'_, f64> {
+        self.lower.faer()
+    }
+
+    /// A⁻¹·B.
+    pub(crate) fn solve(&self, b: &Matrix) -> Matrix {
+        let mut x = b.clone();
+        let (rows, columns) = (b.rows(), b.columns());
+        let mut target = MatMut::from_row_major_slice_mut(x.values_mut(), rows, columns);
+        solve_lower_triangular_in_place(self.lower(), target.as_mut(), Par::Seq);
+        solve_upper_triangular_in_place(self.lower().transpose(), target, Par::Seq);
+        x
+    }
+
+    /// L⁻¹·B in place, B column after column.
+    pub(crate) fn solve_lower(&self, b: MatMut<'_, f64>) {
+        solve_lower_triangular_in_place(self.lower(), b, Par::Seq);
+    }
+}
+
+/// Factors the block on the diagonal by the textbook; answers its least pivot, or `None` if one is not positive.
+fn factor_diagonal_block(a: &mut Triangle, block: std::ops::Range<usize>, diagonal: &[f64]) -> Option<f64> {
+    let mut least = f64::INFINITY;
+    for j in block.clone() {
+        let mut pivot = a.get(j, j);
+        for k in block.start..j {
+            pivot -= a.get(j, k) * a.get(j, k);
+        }
+        let positive = pivot > 0.0 && pivot.is_finite();
+        if !positive {
+            return None;
+        }
+        least = least.min(pivot / diagonal[j]);
+        let root = pivot.sqrt();
+        a.set(j, j, root);
+        for i in j + 1..block.end {
+            let mut value = a.get(i, j);
+            for k in block.start..j {
+                value -= a.get(i, k) * a.get(j, k);
+            }
+            a.set(i, j, value / root);
+        }
+    }
+    Some(least)
+}
+
+/// Solves for the rows below a factored block and takes their products off the rest of the matrix.
+fn update_trailing(a: &mut Triangle, start: usize, end: usize, run: &Run) {
+    let size = a.size;
+    let (head, rest) = a.values.split_at_mut(end * size);
+    let panel = MatMut::from_column_major_slice_mut(&mut head[start * size..], size, end - start);
+    let (_, panel) = panel.split_at_row_mut(start);
+    let (block, mut below) = panel.split_at_row_mut(end - start);
+    solve_lower_triangular_in_place(block.as_ref(), below.as_mut().transpose_mut(), Par::Seq);
+    let below = below.as_ref();
+    let mut columns: Vec<&mut [f64]> = rest.chunks_mut(size * BLOCK).collect();
+    run.each(&mut columns, |part, values| {
+        let first = part * BLOCK;
+        let count = values.len() / size;
+        let target = MatMut::from_column_major_slice_mut(values, size, count);
+        let (_, target) = target.split_at_row_mut(end + first);
+        let rows = below.subrows(first, size - end - first);
+        matmul(
+            target,
+            Accum::Add,
+            rows,
+            rows.subrows(0, count).transpose(),
+            -1.0,
+            Par::Seq,
+        );
+    });
+}

@@ -1,0 +1,169 @@
+//! The floor that every vector-road method stands on.
+//!
+//! A [`Matrix`] is dense and owned, a [`Sparse`] holds only what is not zero, a [`View`] looks at someone else's numbers
+//! (numpy's, Arrow's) in any layout, and [`Features`] is what a learner sees: a dense view, a sparse part beside it, or
+//! both. Kernels read features through packed tiles, so strides and types matter in one place only, and nothing sparse
+//! becomes dense but a tile at a time. All sums are in f64, and in an order that depends on the shape alone.
+
+mod cholesky;
+mod features;
+mod moments;
+mod sparse;
+mod tall;
+mod view;
+
+pub(crate) use cholesky::{Cholesky, Triangle};
+pub use features::Features;
+pub(crate) use moments::{moments, row_products};
+pub use sparse::Sparse;
+pub(crate) use tall::{Down, Tall, singular_values_of, triangular_factor};
+pub use view::{Dense, Real, View};
+
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// A dense matrix of f64, one row after another.
+///
+/// ```
+/// use quince::Matrix;
+/// let m = Matrix::from_rows(&[[5.0, 1.0], [7.0, 2.0]]);
+/// assert_eq!(m[(1, 0)], 7.0);
+/// assert_eq!(m.row(0), [5.0, 1.0]);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Matrix {
+    rows: usize,
+    columns: usize,
+    values: Vec<f64>,
+}
+
+impl Matrix {
+    /// All zeros.
+    pub fn zeros(rows: usize, columns: usize) -> Matrix {
+        Matrix {
+            rows,
+            columns,
+            values: vec![0.0; rows * columns],
+        }
+    }
+
+    /// From rows of equal length.
+    pub fn from_rows<const C: usize>(rows: &[[f64; C]]) -> Matrix {
+        Matrix {
+            rows: rows.len(),
+            columns: C,
+            values: rows.as_flattened().to_vec(),
+        }
+    }
+
+    /// From all values, row after row.
+    pub fn new(rows: usize, columns: usize, values: Vec<f64>) -> Result<Matrix> {
+        if rows.checked_mul(columns) != Some(values.len()) {
+            return Err(Error::data(
+                format!(
+                    "{} values do not make a matrix of {rows} rows and {columns} columns",
+                    values.len()
+                ),
+                "Give as many values as rows times columns.",
+            ));
+        }
+        Ok(Matrix {
+            rows,
+            columns,
+            values,
+        })
+    }
+
+    /// One column.
+    pub fn column_vector(values: Vec<f64>) -> Matrix {
+        Matrix {
+            rows: values.len(),
+            columns: 1,
+            values,
+        }
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Row `i`.
+    pub fn row(&self, i: usize) -> &[f64] {
+        &self.values[i * self.columns..(i + 1) * self.columns]
+    }
+
+    /// Row `i`, to be changed.
+    pub fn row_mut(&mut self, i: usize) -> &mut [f64] {
+        &mut self.values[i * self.columns..(i + 1) * self.columns]
+    }
+
+    /// A copy of column `j`.
+    pub fn column(&self, j: usize) -> Vec<f64> {
+        (0..self.rows).map(|i| self[(i, j)]).collect()
+    }
+
+    /// All values, row after row.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// All values, row after row, to be changed.
+    pub fn values_mut(&mut self) -> &mut [f64] {
+        &mut self.values
+    }
+
+    /// The rows with these numbers, in this order.
+    pub fn take_rows(&self, rows: &[usize]) -> Matrix {
+        let values = rows.iter().flat_map(|&i| self.row(i)).copied().collect();
+        Matrix {
+            rows: rows.len(),
+            columns: self.columns,
+            values,
+        }
+    }
+
+    /// A view of the whole matrix.
+    pub fn view(&self) -> View<'_, f64> {
+        View::row_major(&self.values, self.rows, self.columns)
+    }
+
+    /// The matrix as features for a learner.
+    pub fn features(&self) -> Features<'_> {
+        Features::dense(Dense::F64(self.view()))
+    }
+}
+
+impl std::ops::Index<(usize, usize)> for Matrix {
+    type Output = f64;
+
+    fn index(&self, (i, j): (usize, usize)) -> &f64 {
+        debug_assert!(j < self.columns);
+        &self.values[i * self.columns + j]
+    }
+}
+
+impl std::ops::IndexMut<(usize, usize)> for Matrix {
+    fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut f64 {
+        debug_assert!(j < self.columns);
+        &mut self.values[i * self.columns + j]
+    }
+}
+
+/// Cuts `0..total` into at most `parts` ranges of nearly equal length; the cuts depend on the two numbers alone.
+pub(crate) fn cuts(total: usize, parts: usize) -> Vec<std::ops::Range<usize>> {
+    let parts = parts.clamp(1, total.max(1));
+    (0..parts)
+        .map(|part| total * part / parts..total * (part + 1) / parts)
+        .collect()
+}
+
+/// How many partial sums a pass over `rows` rows keeps: at most eight, and none with too little to do.
+pub(crate) fn partials(rows: usize) -> usize {
+    (rows / 1024).clamp(1, 8)
+}

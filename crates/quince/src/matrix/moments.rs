@@ -1,0 +1,259 @@
+//! Second moments: the Gram matrix XᵀX, the cross products XᵀY, and the row products XXᵀ, centred and weighted.
+//!
+//! Dense parts go tile by tile through triangular matrix products. Sparse parts cost what their entries cost: a column
+//! of the output is the sum over the rows in which its feature occurs.
+
+use super::tall::{Down, Tall};
+use super::view::with_view;
+use super::{Features, Matrix, Sparse, Triangle, cuts, partials};
+use crate::error::Result;
+use crate::run::Run;
+use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
+use faer::{Accum, MatMut, MatRef, Par};
+
+/// Widths up to this have partial sums of their own; wider outputs are split among the threads instead.
+const NARROW: usize = 512;
+
+/// Σ w (x - x̄)(x - x̄)ᵀ and Σ w (x - x̄)(y - ȳ)ᵀ.
+pub(crate) struct Moments {
+    pub(crate) gram: Triangle,
+    pub(crate) cross: Matrix,
+}
+
+/// Moments of features and targets. `y` is already centred; `scale` holds the roots of the row weights.
+pub(crate) fn moments(
+    features: Features<'_>,
+    centre: &[f64],
+    y: &Matrix,
+    scale: Option<&[f64]>,
+    run: &Run,
+) -> Result<Moments> {
+    let (dense, columns, outputs) = (features.dense_columns(), features.columns(), y.columns());
+    let dense_only = match features.dense_part() {
+        Some(part) => Features::dense(part),
+        None => Features::dense(super::Dense::F64(super::View::row_major(&[], features.rows(), 0))),
+    };
+    let tall = Down::Rows {
+        features: dense_only,
+        centre,
+        scale,
+        beside: Some(y),
+    };
+    let products = tall_products(&tall, run)?;
+    let mut gram = Triangle::zeros(columns);
+    let mut cross = Matrix::zeros(columns, outputs);
+    for j in 0..dense {
+        (j..dense).for_each(|i| gram.set(i, j, products.get(i, j)));
+        (0..outputs).for_each(|k| cross[(j, k)] = products.get(dense + k, j));
+    }
+    if let Some(sparse) = features.sparse_part() {
+        let weights: Option<Vec<f64>> = scale.map(|scale| scale.iter().map(|root| root * root).collect());
+        let weights = weights.as_deref();
+        let total = weights.map_or(features.rows() as f64, |w| w.iter().sum());
+        let transposed = sparse.transposed();
+        let beside = products_beside(&transposed, features, centre, y, weights, run)?;
+        for j in 0..sparse.columns() {
+            (0..dense).for_each(|i| gram.set(dense + j, i, beside[(j, i)]));
+            (0..outputs).for_each(|k| cross[(dense + j, k)] = beside[(j, dense + k)]);
+        }
+        let mut block = sparse_products(sparse, &transposed, weights, run)?;
+        let means = &centre[dense..];
+        for j in 0..means.len() {
+            (j..means.len()).for_each(|i| block.add(i, j, -total * means[i] * means[j]));
+        }
+        for j in 0..means.len() {
+            (j..means.len()).for_each(|i| gram.set(dense + i, dense + j, block.get(i, j)));
+        }
+    }
+    Ok(Moments { gram, cross })
+}
+
+/// Rows by rows: element (i, k) is s_i s_k (x_i - x̄)·(x_k - x̄), with `scale` s.
+pub(crate) fn row_products(
+    features: Features<'_>,
+    centre: &[f64],
+    scale: Option<&[f64]>,
+    transposed: Option<&Sparse>,
+    run: &Run,
+) -> Result<Triangle> {
+    let rows = features.rows();
+    let mut products = match features.dense_part() {
+        Some(part) => {
+            let features = Features::dense(part);
+            tall_products(
+                &Down::Columns {
+                    features,
+                    centre,
+                    scale,
+                    transposed: None,
+                },
+                run,
+            )?
+        }
+        None => Triangle::zeros(rows),
+    };
+    if let (Some(sparse), Some(transposed)) = (features.sparse_part(), transposed) {
+        let block = sparse_products(transposed, sparse, None, run)?;
+        let means = &centre[features.dense_columns()..];
+        let squared: f64 = means.iter().map(|mean| mean * mean).sum();
+        let along: Vec<f64> = (0..rows)
+            .map(|i| sparse.entries(i).map(|(j, value)| value * means[j]).sum())
+            .collect();
+        let scale = |i: usize| scale.map_or(1.0, |scale| scale[i]);
+        for k in 0..rows {
+            for i in k..rows {
+                let centred = block.get(i, k) - along[i] - along[k] + squared;
+                products.add(i, k, scale(i) * scale(k) * centred);
+            }
+        }
+    }
+    Ok(products)
+}
+
+/// AᵀA of a tall matrix: the lower triangle.
+fn tall_products(tall: &impl Tall, run: &Run) -> Result<Triangle> {
+    if tall.width() <= NARROW {
+        narrow_products(tall, run)
+    } else {
+        wide_products(tall, run)
+    }
+}
+
+/// A few partial sums, each over its own rows, added in order at the end.
+fn narrow_products(tall: &impl Tall, run: &Run) -> Result<Triangle> {
+    let (height, width) = (tall.height(), tall.width());
+    let ranges = cuts(height, partials(height));
+    let tile_rows = (65_536 / width.max(1)).clamp(64, 2048);
+    // A step is a few tiles of every part: little enough to look up in between.
+    let step_rows = tile_rows * (1 + 40_000_000 / (tile_rows * width * width).max(1)).min(64);
+    let mut parts: Vec<Triangle> = ranges.iter().map(|_| Triangle::zeros(width)).collect();
+    let longest = ranges.iter().map(|range| range.len()).max().unwrap_or(0);
+    for offset in (0..longest).step_by(step_rows) {
+        run.each(&mut parts, |part, sum| {
+            let whole = ranges[part].clone();
+            let first = (whole.start + offset).min(whole.end);
+            let end = (whole.start + offset + step_rows).min(whole.end);
+            let mut buffer = vec![0.0; tile_rows.min(end - first) * width];
+            for start in (first..end).step_by(tile_rows) {
+                let rows = start..(start + tile_rows).min(end);
+                let tile = &mut buffer[..rows.len() * width];
+                tall.pack(rows.clone(), tile);
+                let tile = MatRef::from_column_major_slice(tile, rows.len(), width);
+                add_products(sum.faer_mut(), tile, tile);
+            }
+        });
+        run.check()?;
+    }
+    let mut parts = parts.into_iter();
+    let mut sum = parts.next().unwrap_or_else(|| Triangle::zeros(width));
+    parts.for_each(|part| sum.add_all(&part));
+    Ok(sum)
+}
+
+/// One sum, its columns split among the threads; every tile is packed once and used by all.
+fn wide_products(tall: &impl Tall, run: &Run) -> Result<Triangle> {
+    const PANEL: usize = 256;
+    let (height, width) = (tall.height(), tall.width());
+    let tile_rows = 256.min(height.max(1));
+    let mut sum = Triangle::zeros(width);
+    let mut tile = vec![0.0; tile_rows * width];
+    for start in (0..height).step_by(tile_rows) {
+        let rows = start..(start + tile_rows).min(height);
+        let count = rows.len();
+        let tile = &mut tile[..count * width];
+        tall.pack(rows, tile);
+        let tile = MatRef::from_column_major_slice(tile, count, width);
+        let mut panels: Vec<&mut [f64]> = sum.values_mut().chunks_mut(PANEL * width).collect();
+        run.each(&mut panels, |part, values| {
+            let (first, columns) = (part * PANEL, values.len() / width);
+            let panel = MatMut::from_column_major_slice_mut(values, width, columns);
+            let (_, panel) = panel.split_at_row_mut(first);
+            let (square, below) = panel.split_at_row_mut(columns);
+            let own = tile.subcols(first, columns);
+            add_products(square, own, own);
+            let rest = tile.subcols(first + columns, width - first - columns);
+            matmul(below, Accum::Add, rest.transpose(), own, 1.0, Par::Seq);
+        });
+        run.check()?;
+    }
+    Ok(sum)
+}
+
+fn add_products(sum: MatMut<'_, f64>, left: MatRef<'_, f64>, right: MatRef<'_, f64>) {
+    triangular_matmul(
+        sum,
+        BlockStructure::TriangularLower,
+        Accum::Add,
+        left.transpose(),
+        BlockStructure::Rectangular,
+        right,
+        BlockStructure::Rectangular,
+        1.0,
+        Par::Seq,
+    );
+}
+
+/// Σ_h w_h a_h a_hᵀ over the rows a_h of a sparse matrix, of which `transposed` is the transpose.
+fn sparse_products(a: &Sparse, transposed: &Sparse, weights: Option<&[f64]>, run: &Run) -> Result<Triangle> {
+    let width = a.columns();
+    let mut sum = Triangle::zeros(width);
+    let batch = 64;
+    for (round, values) in sum.values_mut().chunks_mut((width * batch).max(1)).enumerate() {
+        let mut columns: Vec<&mut [f64]> = values.chunks_mut(width).collect();
+        run.each(&mut columns, |part, column| {
+            let j = round * batch + part;
+            for (h, value) in transposed.entries(j) {
+                let factor = weights.map_or(value, |w| w[h] * value);
+                let (indices, entries) = a.row(h);
+                let from = indices.partition_point(|&i| (i as usize) < j);
+                for (&i, &entry) in indices[from..].iter().zip(&entries[from..]) {
+                    column[i as usize] += factor * entry;
+                }
+            }
+        });
+        run.check()?;
+    }
+    Ok(sum)
+}
+
+/// Products of every sparse column with the dense columns and the targets beside it: a row a sparse column.
+///
+/// The dense side is centred, so the sparse side need not be: Σ w (d - d̄)(s - s̄) = Σ w (d - d̄) s.
+fn products_beside(
+    transposed: &Sparse,
+    features: Features<'_>,
+    centre: &[f64],
+    y: &Matrix,
+    weights: Option<&[f64]>,
+    run: &Run,
+) -> Result<Matrix> {
+    let (dense, outputs) = (features.dense_columns(), y.columns());
+    let width = dense + outputs;
+    let mut products = Matrix::zeros(transposed.rows(), width);
+    let batch = 1024;
+    for (round, values) in products
+        .values_mut()
+        .chunks_mut((width * batch).max(1))
+        .enumerate()
+    {
+        let mut rows: Vec<&mut [f64]> = values.chunks_mut(width).collect();
+        run.each(&mut rows, |part, sums| {
+            let (beside_dense, beside_y) = sums.split_at_mut(dense);
+            for (h, value) in transposed.entries(round * batch + part) {
+                let factor = weights.map_or(value, |w| w[h] * value);
+                if let Some(view) = features.dense_part() {
+                    with_view!(view, view => view.for_block(h..h + 1, 0..dense, |_, i, d| {
+                        beside_dense[i] += factor * (d - centre[i]);
+                    }));
+                }
+                beside_y
+                    .iter_mut()
+                    .zip(y.row(h))
+                    .for_each(|(sum, y)| *sum += factor * y);
+            }
+        });
+        run.check()?;
+    }
+    Ok(products)
+}

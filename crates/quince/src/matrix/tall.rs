@@ -1,0 +1,170 @@
+//! Tall matrices seen through packed tiles, and their triangular factor.
+//!
+//! A [`Tall`] matrix A has many rows and a width we can afford the square of. It is never held as a whole: a tile of its
+//! rows is packed, used and forgotten. Features are tall in one of two ways ([`Down`]): row by row when rows outnumber
+//! columns, column by column (the transpose) otherwise.
+
+use super::view::with_view;
+use super::{Features, Matrix, Sparse, cuts, partials};
+use crate::error::Result;
+use crate::run::Run;
+use faer::{Mat, MatRef};
+use std::ops::Range;
+
+/// A matrix that can pack any range of its rows into a dense tile.
+pub(crate) trait Tall: Sync {
+    /// Number of rows.
+    fn height(&self) -> usize;
+    /// Number of columns.
+    fn width(&self) -> usize;
+    /// Writes rows `range` into `tile`, column after column (`tile[j * range.len() + i]`).
+    fn pack(&self, range: Range<usize>, tile: &mut [f64]);
+}
+
+/// Features with column means taken off and rows scaled, seen in one of two directions.
+pub(crate) enum Down<'a> {
+    /// Height is rows, width is columns; the columns of `beside` (already centred) follow those of the features.
+    Rows {
+        features: Features<'a>,
+        centre: &'a [f64],
+        scale: Option<&'a [f64]>,
+        beside: Option<&'a Matrix>,
+    },
+    /// Height is columns, width is rows: the transpose. A sparse part comes with its own transpose.
+    Columns {
+        features: Features<'a>,
+        centre: &'a [f64],
+        scale: Option<&'a [f64]>,
+        transposed: Option<&'a Sparse>,
+    },
+}
+
+impl Tall for Down<'_> {
+    fn height(&self) -> usize {
+        match self {
+            Down::Rows { features, .. } => features.rows(),
+            Down::Columns { features, .. } => features.columns(),
+        }
+    }
+
+    fn width(&self) -> usize {
+        match self {
+            Down::Rows { features, beside, .. } => features.columns() + beside.map_or(0, Matrix::columns),
+            Down::Columns { features, .. } => features.rows(),
+        }
+    }
+
+    fn pack(&self, range: Range<usize>, tile: &mut [f64]) {
+        let count = range.len();
+        match self {
+            Down::Rows {
+                features,
+                centre,
+                scale,
+                beside,
+            } => {
+                let scale = |i: usize| scale.map_or(1.0, |scale| scale[i]);
+                let (dense, columns) = (features.dense_columns(), features.columns());
+                if let Some(part) = features.dense_part() {
+                    with_view!(part, view => view.for_block(range.clone(), 0..dense, |i, j, value| {
+                        tile[j * count + (i - range.start)] = scale(i) * (value - centre[j]);
+                    }));
+                }
+                if let Some(sparse) = features.sparse_part() {
+                    for (r, i) in range.clone().enumerate() {
+                        (dense..columns).for_each(|j| tile[j * count + r] = -scale(i) * centre[j]);
+                        sparse
+                            .entries(i)
+                            .for_each(|(j, value)| tile[(dense + j) * count + r] += scale(i) * value);
+                    }
+                }
+                if let Some(beside) = beside {
+                    for (r, i) in range.enumerate() {
+                        for (k, value) in beside.row(i).iter().enumerate() {
+                            tile[(columns + k) * count + r] = scale(i) * value;
+                        }
+                    }
+                }
+            }
+            Down::Columns {
+                features,
+                centre,
+                scale,
+                transposed,
+            } => {
+                let scale = |i: usize| scale.map_or(1.0, |scale| scale[i]);
+                let (rows, dense) = (features.rows(), features.dense_columns());
+                let split = dense.clamp(range.start, range.end);
+                if let Some(part) = features.dense_part() {
+                    with_view!(part, view => view.for_block(0..rows, range.start..split, |i, j, value| {
+                        tile[i * count + (j - range.start)] = scale(i) * (value - centre[j]);
+                    }));
+                }
+                if let Some(sparse) = transposed {
+                    for j in split..range.end {
+                        let r = j - range.start;
+                        (0..rows).for_each(|i| tile[i * count + r] = -scale(i) * centre[j]);
+                        sparse
+                            .entries(j - dense)
+                            .for_each(|(i, value)| tile[i * count + r] += scale(i) * value);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The upper triangle R of A = QR, by tiles: each tile is stacked under the triangle so far and triangulated again
+/// (Demmel, Grigori, Hoemmen and Langou 2012). No product AᵀA is formed, so no digits are lost to its squared condition.
+pub(crate) fn triangular_factor(tall: &impl Tall, run: &Run) -> Result<Mat<f64>> {
+    let (height, width) = (tall.height(), tall.width());
+    let ranges = cuts(height, partials(height));
+    let tile_rows = (4 * width).clamp(64, 4096);
+    let mut parts: Vec<Mat<f64>> = ranges.iter().map(|_| Mat::zeros(0, width)).collect();
+    let longest = ranges.iter().map(Range::len).max().unwrap_or(0);
+    for offset in (0..longest).step_by(tile_rows) {
+        run.each(&mut parts, |part, triangle| {
+            let whole = ranges[part].clone();
+            let rows =
+                (whole.start + offset).min(whole.end)..(whole.start + offset + tile_rows).min(whole.end);
+            if !rows.is_empty() {
+                let mut tile = vec![0.0; rows.len() * width];
+                tall.pack(rows.clone(), &mut tile);
+                let tile = MatRef::from_column_major_slice(&tile, rows.len(), width);
+                *triangle = triangulate(triangle.as_ref(), tile);
+            }
+        });
+        run.check()?;
+    }
+    let mut whole = Mat::zeros(0, width);
+    for part in parts {
+        whole = triangulate(whole.as_ref(), part.as_ref());
+        run.check()?;
+    }
+    // A matrix with fewer rows than columns has a short triangle: zeros make it square.
+    let mut square = Mat::zeros(width, width);
+    square
+        .as_mut()
+        .subrows_mut(0, whole.nrows())
+        .copy_from(whole.as_ref());
+    Ok(square)
+}
+
+fn triangulate(upper: MatRef<'_, f64>, lower: MatRef<'_, f64>) -> Mat<f64> {
+    let mut stacked = Mat::zeros(upper.nrows() + lower.nrows(), lower.ncols());
+    stacked.as_mut().subrows_mut(0, upper.nrows()).copy_from(upper);
+    stacked
+        .as_mut()
+        .subrows_mut(upper.nrows(), lower.nrows())
+        .copy_from(lower);
+    if stacked.nrows() == 0 {
+        stacked
+    } else {
+        stacked.qr().thin_R().to_owned()
+    }
+}
+
+/// Singular values of a square matrix, largest first; `None` if the iteration did not converge.
+pub(crate) fn singular_values_of(square: MatRef<'_, f64>) -> Option<Vec<f64>> {
+    square.singular_values().ok()
+}

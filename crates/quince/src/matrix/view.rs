@@ -1,0 +1,160 @@
+//! Views of other people's numbers: f32 or f64, in row order, column order or any other strides.
+
+use crate::error::{Error, Result};
+
+/// The two kinds of number a view can hold.
+pub trait Real: Copy + Into<f64> + Send + Sync + 'static {}
+impl Real for f32 {}
+impl Real for f64 {}
+
+/// A strided look at a matrix: element (i, j) is `values[i * row_stride + j * column_stride]`.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a, T> {
+    values: &'a [T],
+    rows: usize,
+    columns: usize,
+    row_stride: usize,
+    column_stride: usize,
+}
+
+impl<'a, T: Real> View<'a, T> {
+    /// One row after another, without gaps.
+    ///
+    /// # Panics
+    /// If there are fewer values than rows times columns.
+    pub fn row_major(values: &'a [T], rows: usize, columns: usize) -> View<'a, T> {
+        assert!(
+            values.len() >= rows * columns,
+            "a view needs rows times columns values"
+        );
+        View {
+            values,
+            rows,
+            columns,
+            row_stride: columns,
+            column_stride: 1,
+        }
+    }
+
+    /// Any strides, counted in elements.
+    pub fn strided(
+        values: &'a [T],
+        (rows, columns): (usize, usize),
+        (row_stride, column_stride): (usize, usize),
+    ) -> Result<View<'a, T>> {
+        let last = |count: usize, stride: usize| count.saturating_sub(1).checked_mul(stride);
+        let reach = match (last(rows, row_stride), last(columns, column_stride)) {
+            (Some(down), Some(across)) => down.checked_add(across),
+            _ => None,
+        };
+        if rows > 0 && columns > 0 && reach.is_none_or(|reach| reach >= values.len()) {
+            return Err(Error::data(
+                format!("strides reach past the {} values of the array", values.len()),
+                "Give strides that stay inside the array.",
+            ));
+        }
+        Ok(View {
+            values,
+            rows,
+            columns,
+            row_stride,
+            column_stride,
+        })
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Element (i, j) as f64.
+    #[inline]
+    pub fn get(&self, i: usize, j: usize) -> f64 {
+        self.values[i * self.row_stride + j * self.column_stride].into()
+    }
+
+    /// Calls `write` with (row, column, value) for a block, walking memory in its own order.
+    #[inline]
+    pub(crate) fn for_block(
+        &self,
+        rows: std::ops::Range<usize>,
+        columns: std::ops::Range<usize>,
+        mut write: impl FnMut(usize, usize, f64),
+    ) {
+        if self.row_stride >= self.column_stride {
+            for i in rows {
+                if self.column_stride == 1 {
+                    let start = i * self.row_stride;
+                    let row = &self.values[start + columns.start..start + columns.end];
+                    row.iter()
+                        .zip(columns.clone())
+                        .for_each(|(&value, j)| write(i, j, value.into()));
+                } else {
+                    columns.clone().for_each(|j| write(i, j, self.get(i, j)));
+                }
+            }
+        } else {
+            for j in columns {
+                rows.clone().for_each(|i| write(i, j, self.get(i, j)));
+            }
+        }
+    }
+}
+
+impl<'a> View<'a, f64> {
+    /// The view as the linear algebra library sees it.
+    pub(crate) fn faer(&self) -> faer::MatRef<'a, f64> {
+        // SAFETY: every constructor checks that the strides stay inside `values`, and the lifetime is that of `values`.
+        unsafe {
+            faer::MatRef::from_raw_parts(
+                self.values.as_ptr(),
+                self.rows,
+                self.columns,
+                self.row_stride as isize,
+                self.column_stride as isize,
+            )
+        }
+    }
+}
+
+/// A dense view of either type.
+#[derive(Clone, Copy, Debug)]
+pub enum Dense<'a> {
+    /// Single precision.
+    F32(View<'a, f32>),
+    /// Double precision.
+    F64(View<'a, f64>),
+}
+
+/// Runs the same code on the view inside a [`Dense`], whichever type it has.
+macro_rules! with_view {
+    ($dense:expr, $view:ident => $body:expr) => {
+        match $dense {
+            $crate::matrix::Dense::F32($view) => $body,
+            $crate::matrix::Dense::F64($view) => $body,
+        }
+    };
+}
+pub(crate) use with_view;
+
+impl Dense<'_> {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        with_view!(self, view => view.rows())
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        with_view!(self, view => view.columns())
+    }
+
+    /// Element (i, j) as f64.
+    pub fn get(&self, i: usize, j: usize) -> f64 {
+        with_view!(self, view => view.get(i, j))
+    }
+}

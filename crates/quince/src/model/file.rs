@@ -1,0 +1,267 @@
+//! The saved model: one safetensors file, which is a JSON header and plain arrays, so opening one can never run code.
+//!
+//! ```text
+//! 8 bytes   length of the JSON that follows
+//! JSON      {"__metadata__": {"checksum": ..., "quince": header as JSON text}, "coefficients": {dtype, shape, offsets}, ...}
+//! bytes     the arrays, in the order of their names
+//! ```
+//!
+//! The checksum is the SHA-256 of the whole file with the checksum's own 64 digits set to `0`. A model is written to a
+//! temporary file beside its place, synced, and renamed over it: whoever looks sees the old model or the new one.
+
+use super::parts::Array;
+use super::{Model, Parts};
+use crate::encode::Encoder;
+use crate::error::{Error, Result};
+use crate::learn::{Classes, Task};
+use crate::registry;
+use crate::run::Report;
+use safetensors::{Dtype, SafeTensors};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The version of the file format that this release writes. It reads this one and all before it.
+pub const FORMAT: u32 = 1;
+
+const HEAD: &[u8] = br#"{"__metadata__":{"checksum":""#;
+const CHECKSUM_AT: usize = 8 + HEAD.len();
+const CHECKSUM: std::ops::Range<usize> = CHECKSUM_AT..CHECKSUM_AT + 64;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    format: u32,
+    version: String,
+    method: String,
+    settings: Value,
+    task: Task,
+    target: String,
+    classes: Option<Classes>,
+    encoder: Encoder,
+    report: Report,
+    seed: u64,
+    rows: usize,
+    notes: Value,
+}
+
+impl Model {
+    /// The model as the bytes of a file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut parts = Parts::default();
+        self.fitted.save(&mut parts);
+        let mut encoder = self.encoder.clone();
+        for (name, words) in encoder.take_vocabularies() {
+            parts.put_words(&name, &words);
+        }
+        let header = Header {
+            format: FORMAT,
+            version: env!("CARGO_PKG_VERSION").into(),
+            method: self.method.card.name.into(),
+            settings: self.settings.clone(),
+            task: self.task,
+            target: self.target.clone(),
+            classes: self.classes.clone(),
+            encoder,
+            report: self.report.clone(),
+            seed: self.seed,
+            rows: self.rows,
+            notes: self.notes.clone(),
+        };
+        let header = serde_json::to_string(&header).expect("a header holds nothing that JSON cannot");
+        write_file(&header, &parts)
+    }
+
+    /// Reads a model from the bytes of a file.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Model> {
+        read_file(bytes, "bytes")
+    }
+
+    /// Reads a saved model.
+    pub fn load(path: impl AsRef<Path>) -> Result<Model> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        let bytes = std::fs::read(path).map_err(|e| Error::file(&name, &e))?;
+        read_file(&bytes, &name)
+    }
+
+    /// Saves the model: all of it or nothing, whatever happens on the way.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        replace_file(path, &self.to_bytes()).map_err(|e| Error::file(path.display().to_string(), &e))
+    }
+}
+
+/// Writes a new file and renames it over the old one, if there is one.
+pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    // A link keeps pointing where it did: what it points to is replaced.
+    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    if path.is_dir() {
+        return Err(std::io::ErrorKind::IsADirectory.into());
+    }
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
+        _ => PathBuf::from("."),
+    };
+    let name = path
+        .file_name()
+        .ok_or(std::io::ErrorKind::InvalidInput)?
+        .to_string_lossy();
+    let temporary = folder.join(format!(".{name}.{}.part", std::process::id()));
+    let written = std::fs::File::create(&temporary)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| std::fs::rename(&temporary, &path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&temporary);
+        return written;
+    }
+    // The rename itself must reach the disk too; where folders cannot be synced, it is as safe as the system makes it.
+    if let Ok(folder) = std::fs::File::open(&folder) {
+        let _ = folder.sync_all();
+    }
+    Ok(())
+}
+
+fn write_file(header: &str, parts: &Parts) -> Vec<u8> {
+    let mut entries = serde_json::Map::new();
+    let mut data = Vec::new();
+    // Numbers come first so that every f64 lies on a multiple of eight bytes.
+    let is_bytes = |array: &Array| matches!(array, Array::Bytes(_));
+    for of_bytes in [false, true] {
+        for (name, array) in parts
+            .arrays
+            .iter()
+            .filter(|(_, array)| is_bytes(array) == of_bytes)
+        {
+            let start = data.len();
+            let (dtype, shape) = match array {
+                Array::Numbers { shape, values } => {
+                    values
+                        .iter()
+                        .for_each(|value| data.extend_from_slice(&value.to_le_bytes()));
+                    ("F64", shape.clone())
+                }
+                Array::Bytes(bytes) => {
+                    data.extend_from_slice(bytes);
+                    ("U8", vec![bytes.len()])
+                }
+            };
+            entries.insert(
+                name.clone(),
+                json!({"dtype": dtype, "shape": shape, "data_offsets": [start, data.len()]}),
+            );
+        }
+    }
+    let metadata = format!(
+        r#"{{"__metadata__":{{"checksum":"{}","quince":{}}}"#,
+        "0".repeat(64),
+        serde_json::to_string(header).expect("a string is JSON")
+    );
+    let mut json = metadata;
+    for (name, entry) in &entries {
+        json.push(',');
+        json.push_str(&format!("{}:{entry}", Value::from(name.as_str())));
+    }
+    json.push('}');
+    while json.len() % 8 != 0 {
+        json.push(' ');
+    }
+    let mut bytes = (json.len() as u64).to_le_bytes().to_vec();
+    bytes.extend_from_slice(json.as_bytes());
+    bytes.extend_from_slice(&data);
+    let digest = digest(&bytes);
+    bytes[CHECKSUM].copy_from_slice(digest.as_bytes());
+    bytes
+}
+
+/// SHA-256 in hexadecimal, the place of the checksum read as zeros.
+fn digest(bytes: &[u8]) -> String {
+    let mut hash = Sha256::new();
+    hash.update(&bytes[..CHECKSUM.start]);
+    hash.update([b'0'; 64]);
+    hash.update(&bytes[CHECKSUM.end..]);
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn read_file(bytes: &[u8], path: &str) -> Result<Model> {
+    let wrong = |problem: &str| Error::Model {
+        path: path.to_string(),
+        problem: problem.to_string(),
+    };
+    if bytes.len() < CHECKSUM.end || &bytes[8..CHECKSUM.start] != HEAD {
+        return Err(wrong("this is not a quince model"));
+    }
+    if bytes[CHECKSUM] != *digest(bytes).as_bytes() {
+        return Err(wrong(
+            "the file is cut short or was changed: its checksum does not match",
+        ));
+    }
+    // From here on the file is as some program wrote it, but not necessarily one of ours.
+    let (_, metadata) =
+        SafeTensors::read_metadata(bytes).map_err(|e| wrong(&format!("not a safetensors file: {e}")))?;
+    let tensors =
+        SafeTensors::deserialize(bytes).map_err(|e| wrong(&format!("not a safetensors file: {e}")))?;
+    let text = metadata
+        .metadata()
+        .as_ref()
+        .and_then(|map| map.get("quince"))
+        .ok_or_else(|| wrong("no quince header"))?;
+    let loose: Value = serde_json::from_str(text).map_err(|_| wrong("the quince header is not JSON"))?;
+    let format = loose["format"].as_u64().unwrap_or(0);
+    if format > u64::from(FORMAT) {
+        return Err(wrong(&format!(
+            "the file has format {format}; this quince reads up to {FORMAT}: a newer quince wrote it"
+        )));
+    }
+    let mut header: Header =
+        serde_json::from_value(loose).map_err(|e| wrong(&format!("the quince header is not right: {e}")))?;
+    let mut parts = Parts {
+        classes: header.classes.as_ref().map_or(0, Classes::count),
+        path: path.to_string(),
+        ..Parts::default()
+    };
+    for (name, tensor) in tensors.iter() {
+        let array = match tensor.dtype() {
+            Dtype::F64 => {
+                let number =
+                    |bytes: &[u8]| f64::from_le_bytes(bytes.try_into().expect("chunks of eight bytes"));
+                let values = tensor.data().chunks_exact(8).map(number).collect();
+                Array::Numbers {
+                    shape: tensor.shape().to_vec(),
+                    values,
+                }
+            }
+            Dtype::U8 => Array::Bytes(tensor.data().to_vec()),
+            _ => {
+                return Err(wrong(&format!(
+                    "the array '{name}' has a type that no quince writes"
+                )));
+            }
+        };
+        parts.arrays.insert(name.to_string(), array);
+    }
+    header.encoder.put_vocabularies(|name| parts.words(name))?;
+    let classification = header.task == Task::Classification;
+    if !header.encoder.is_sound() || classification != header.classes.as_ref().is_some_and(|c| c.count() > 0)
+    {
+        return Err(wrong("the quince header contradicts itself"));
+    }
+    parts.features = header.encoder.width();
+    let method = registry::method(&header.method).map_err(|error| wrong(&error.to_string()))?;
+    let fitted = (method.load)(&parts)?;
+    Ok(Model {
+        method,
+        settings: header.settings,
+        target: header.target,
+        task: header.task,
+        classes: header.classes,
+        encoder: header.encoder,
+        fitted,
+        report: header.report,
+        seed: header.seed,
+        rows: header.rows,
+        notes: header.notes,
+    })
+}

@@ -1,0 +1,224 @@
+//! A trained model: encoder, fitted method, and what a user wants to know of both, in one value that can be saved.
+//!
+//! [`Model::train`] is the whole road in one call: take the target out, learn the encoder, fit. The file format is in
+//! [`file`](self): one safetensors file that runs no code when it is opened.
+
+mod file;
+mod parts;
+
+pub use file::FORMAT;
+pub use parts::Parts;
+
+use crate::encode::{Encoder, Rows};
+use crate::error::{Error, Result};
+use crate::learn::{Classes, Examples, Fitted, Learn, Prediction, Target, Task};
+use crate::matrix::Features;
+use crate::registry::{self, Entry};
+use crate::run::{Report, Run};
+use crate::table::{Field, Labelled, Table};
+use serde_json::Value;
+
+/// A trained model.
+///
+/// ```
+/// use quince::{Model, Run, Table, linear::Ridge};
+/// let table = Table::from_csv("x,y\n1,2.1\n2,3.9\n3,6.2\n4,7.8\n")?;
+/// let model = Model::train(&table, "y", &Ridge::default(), &Run::new())?;
+/// let bytes = model.to_bytes();
+/// let again = Model::from_bytes(&bytes)?;
+/// assert_eq!(model.predict(&table, &Run::new())?, again.predict(&table, &Run::new())?);
+/// # quince::Result::Ok(())
+/// ```
+pub struct Model {
+    pub(crate) method: &'static Entry,
+    pub(crate) settings: Value,
+    pub(crate) target: String,
+    pub(crate) task: Task,
+    /// Empty unless the task is classification.
+    pub(crate) classes: Option<Classes>,
+    pub(crate) encoder: Encoder,
+    pub(crate) fitted: Box<dyn Fitted>,
+    pub(crate) report: Report,
+    pub(crate) seed: u64,
+    pub(crate) rows: usize,
+    /// What another house (the Python package) wants to remember.
+    pub(crate) notes: Value,
+}
+
+impl Model {
+    /// Learns column `target` of a table from all its other columns.
+    pub fn train(table: &Table, target: &str, learner: &dyn Learn, run: &Run) -> Result<Model> {
+        Model::fit(&table.labelled(target, None)?, None, learner, run)
+    }
+
+    /// Learns from rows whose target has been taken out already.
+    pub fn fit(
+        labelled: &Labelled,
+        weights: Option<&[f64]>,
+        learner: &dyn Learn,
+        run: &Run,
+    ) -> Result<Model> {
+        let encoder = Encoder::learn(&labelled.table)?;
+        let rows = encoder.encode(&labelled.table)?;
+        let mut model = Model::fit_features(&rows.features(), &labelled.target, weights, learner, run)?;
+        model.encoder = encoder;
+        model.target = labelled.name.clone();
+        Ok(model)
+    }
+
+    /// Learns from features as they are (the identity encoder).
+    pub fn fit_features(
+        features: &Features<'_>,
+        target: &Target,
+        weights: Option<&[f64]>,
+        learner: &dyn Learn,
+        run: &Run,
+    ) -> Result<Model> {
+        let examples = Examples::new(*features, target, weights)?;
+        let method = registry::method(learner.card().name)?;
+        if !method.card.learns(target.task()) {
+            let what = if target.task() == Task::Regression {
+                "numbers"
+            } else {
+                "classes"
+            };
+            return Err(Error::data(
+                format!("'{}' does not learn {what}", method.card.name),
+                "See `quince models` for what each method learns.",
+            ));
+        }
+        let (fitted, report) = learner.fit(&examples, run)?;
+        Model::from_fitted(learner, (features, target), fitted, report, run)
+    }
+
+    /// Puts a model together from features as they are and a method that was fitted to them already.
+    pub fn from_fitted(
+        learner: &dyn Learn,
+        (features, target): (&Features<'_>, &Target),
+        fitted: Box<dyn Fitted>,
+        report: Report,
+        run: &Run,
+    ) -> Result<Model> {
+        let classes = match target {
+            Target::Classes { classes, .. } => Some(classes.clone()),
+            Target::Numbers(_) => None,
+        };
+        Ok(Model {
+            method: registry::method(learner.card().name)?,
+            settings: learner.settings(),
+            target: "y".into(),
+            task: target.task(),
+            classes,
+            encoder: Encoder::identity(features.columns()),
+            fitted,
+            report,
+            seed: run.seed_value(),
+            rows: target.rows(),
+            notes: Value::Null,
+        })
+    }
+
+    /// Predicts for every row of a table. Columns are found by name; the target's need not be there.
+    pub fn predict(&self, table: &Table, run: &Run) -> Result<Prediction> {
+        let rows = self.encode(table)?;
+        self.predict_features(&rows.features(), run)
+    }
+
+    /// The features of a table's rows, as the model sees them.
+    pub fn encode(&self, table: &Table) -> Result<Rows> {
+        self.encoder.encode(table)
+    }
+
+    /// Predicts for features that are encoded already.
+    pub fn predict_features(&self, features: &Features<'_>, run: &Run) -> Result<Prediction> {
+        if features.columns() != self.encoder.width() {
+            return Err(Error::data(
+                format!(
+                    "the rows have {} features, the model has {}",
+                    features.columns(),
+                    self.encoder.width()
+                ),
+                "Give the same columns as in training.",
+            ));
+        }
+        let prediction = self.fitted.predict(features, run)?;
+        if !prediction.is_finite() {
+            features.check_finite()?;
+            return Err(Error::data(
+                "the prediction is not finite",
+                "Look for values far larger than those the model was trained on.",
+            ));
+        }
+        Ok(prediction)
+    }
+
+    /// The predicted labels in words.
+    pub fn labels(&self, prediction: &Prediction) -> Vec<&str> {
+        let names = self.classes.as_ref().map_or(&[][..], Classes::names);
+        prediction
+            .labels()
+            .into_iter()
+            .map(|code| names[code as usize].as_str())
+            .collect()
+    }
+
+    /// The method's registry entry.
+    pub fn method(&self) -> &'static Entry {
+        self.method
+    }
+
+    /// The method's settings.
+    pub fn settings(&self) -> &Value {
+        &self.settings
+    }
+
+    /// The name of the column that was learnt.
+    pub fn target(&self) -> &str {
+        &self.target
+    }
+
+    /// Classes or numbers.
+    pub fn task(&self) -> Task {
+        self.task
+    }
+
+    /// The class labels, if the target is classes.
+    pub fn classes(&self) -> Option<&Classes> {
+        self.classes.as_ref()
+    }
+
+    /// The columns that a table must have.
+    pub fn fields(&self) -> Vec<Field> {
+        self.encoder.fields()
+    }
+
+    /// How columns become features.
+    pub fn encoder(&self) -> &Encoder {
+        &self.encoder
+    }
+
+    /// What the fit said about itself.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// The seed of the run that trained it.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// How many rows it was trained on.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// What another house wants to remember with the model.
+    pub fn notes(&self) -> &Value {
+        &self.notes
+    }
+
+    /// Remembers something with the model.
+    pub fn set_notes(&mut self, notes: Value) {
+        self.notes = notes;
+    }
+}

@@ -1,0 +1,232 @@
+//! How a fit is steered, and what it reports.
+//!
+//! A [`Run`] carries everything a fit needs besides data and settings: seed, threads, deadline, cancellation and an
+//! observer. It is handed to every fit, which calls [`Run::check`] at least every fifth of a second. A `Run` stays on
+//! the calling thread (it is not `Sync`), so observers need no locks; parallel work goes through [`Run::map`], whose
+//! results come back in order, whatever the number of threads.
+
+mod pool;
+mod random;
+mod report;
+
+pub use random::Stream;
+pub use report::{Certificate, Report, Stop};
+
+use crate::error::{Error, Result};
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// A flag that another thread (a Ctrl-C handler, a window) raises to stop a run.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// A flag that is down.
+    pub fn new() -> Cancel {
+        Cancel::default()
+    }
+
+    /// Asks every run that carries this flag to stop.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the flag is up.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Hears how a run is going. All calls come from the thread that called the fit.
+pub trait Observer {
+    /// `done` of `total` units of `stage` are done (`total` is zero where it is not known).
+    fn progress(&mut self, stage: &str, done: u64, total: u64);
+
+    /// Called now and then (about every 50 ms) while a fit works; `true` cancels the run. Python looks for Ctrl-C here.
+    fn poll(&mut self) -> bool {
+        false
+    }
+}
+
+/// Seed, threads, deadline, cancellation and progress of one piece of work.
+///
+/// ```
+/// use quince::Run;
+/// use std::time::Duration;
+/// let run = Run::new().seed(7).threads(2).budget(Duration::from_secs(30));
+/// assert!(run.check().is_ok());
+/// ```
+pub struct Run {
+    seed: u64,
+    threads: usize,
+    deadline: Cell<Option<Instant>>,
+    cancel: Cancel,
+    observer: RefCell<Option<Box<dyn Observer>>>,
+    last_poll: Cell<Instant>,
+}
+
+impl Default for Run {
+    fn default() -> Run {
+        Run::new()
+    }
+}
+
+impl Run {
+    /// Seed 0, as many threads as the machine has (or `OMP_NUM_THREADS` says), no deadline, nobody watching.
+    pub fn new() -> Run {
+        Run {
+            seed: 0,
+            threads: pool::default_threads(),
+            deadline: Cell::new(None),
+            cancel: Cancel::new(),
+            observer: RefCell::new(None),
+            last_poll: Cell::new(Instant::now()),
+        }
+    }
+
+    /// Everything random follows from this number.
+    pub fn seed(mut self, seed: u64) -> Run {
+        self.seed = seed;
+        self
+    }
+
+    /// How many threads may work. The results do not depend on it. Zero means as many as the machine has.
+    pub fn threads(mut self, threads: usize) -> Run {
+        self.threads = if threads == 0 {
+            pool::default_threads()
+        } else {
+            threads
+        };
+        self
+    }
+
+    /// Time from now until the best answer so far is returned.
+    pub fn budget(self, budget: Duration) -> Run {
+        self.deadline.set(Instant::now().checked_add(budget));
+        self
+    }
+
+    /// Listens to a flag that another thread may raise.
+    pub fn cancel(mut self, cancel: &Cancel) -> Run {
+        self.cancel = cancel.clone();
+        self
+    }
+
+    /// Tells `observer` how the work goes.
+    pub fn observe(self, observer: impl Observer + 'static) -> Run {
+        *self.observer.borrow_mut() = Some(Box::new(observer));
+        self
+    }
+
+    /// The seed of this run.
+    pub fn seed_value(&self) -> u64 {
+        self.seed
+    }
+
+    /// The number of threads that may work.
+    pub fn thread_count(&self) -> usize {
+        self.threads
+    }
+
+    /// A stream of random numbers of its own for task `task`: the same whatever other tasks draw.
+    pub fn stream(&self, task: u64) -> Stream {
+        Stream::new(self.seed, task)
+    }
+
+    /// An error once the run is cancelled or out of time. Methods that have a best-so-far ask [`Run::out_of_time`] first.
+    pub fn check(&self) -> Result<()> {
+        self.poll();
+        if self.cancel.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+        if self.out_of_time() {
+            return Err(Error::OutOfTime {
+                what: "the method".into(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Whether the deadline has passed: an iterative method stops here and returns what it has, marked.
+    pub fn out_of_time(&self) -> bool {
+        self.deadline
+            .get()
+            .is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// Does one of `parts` pieces of work that are left, with its fair share of the time that is left.
+    pub(crate) fn share<T>(&self, parts: usize, work: impl FnOnce() -> T) -> T {
+        let whole = self.deadline.get();
+        if let Some(deadline) = whole {
+            let now = Instant::now();
+            self.deadline.set(Some(
+                now + deadline.saturating_duration_since(now) / parts.max(1) as u32,
+            ));
+        }
+        let result = work();
+        self.deadline.set(whole);
+        result
+    }
+
+    /// Tells the observer that `done` of `total` units of `stage` are done.
+    pub fn progress(&self, stage: &str, done: usize, total: usize) {
+        if let Some(observer) = self.observer.borrow_mut().as_mut() {
+            observer.progress(stage, done as u64, total as u64);
+        }
+    }
+
+    /// Runs `task` for 0, 1, ... `count` - 1 on the run's threads; results come in that order.
+    ///
+    /// A task must not depend on the number of threads, so that the same bits come out on one thread and on many.
+    pub fn map<T: Send>(&self, count: usize, task: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
+        pool::map(self.threads, count, task)
+    }
+
+    /// Runs `task` on each item of `items`, which it may change.
+    pub fn each<T: Send>(&self, items: &mut [T], task: impl Fn(usize, &mut T) + Sync + Send) {
+        pool::each(self.threads, items, task);
+    }
+
+    fn poll(&self) {
+        if self.last_poll.get().elapsed() < Duration::from_millis(50) {
+            return;
+        }
+        self.last_poll.set(Instant::now());
+        if let Some(observer) = self.observer.borrow_mut().as_mut()
+            && observer.poll()
+        {
+            self.cancel.cancel();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cancelled_run_says_so_at_the_next_check() {
+        let cancel = Cancel::new();
+        let run = Run::new().cancel(&cancel);
+        assert!(run.check().is_ok());
+        cancel.cancel();
+        assert_eq!(run.check(), Err(Error::Cancelled));
+    }
+
+    #[test]
+    fn a_passed_deadline_is_out_of_time_and_not_cancelled() {
+        let run = Run::new().budget(Duration::ZERO);
+        assert!(run.out_of_time());
+        assert_eq!(run.check().unwrap_err().code(), "out-of-time");
+    }
+
+    #[test]
+    fn map_keeps_the_order_on_any_number_of_threads() {
+        let squares: Vec<usize> = (0..100).map(|i| i * i).collect();
+        for threads in [1, 2, 8] {
+            assert_eq!(Run::new().threads(threads).map(100, |i| i * i), squares);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The one pool of threads, made when first needed, one for each number of threads asked for, and made anew in a
+//! forked child (threads do not survive a fork, and Python forks).
+
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::sync::{Arc, Mutex};
+
+/// What `OMP_NUM_THREADS` says, or as many threads as the machine has.
+pub(super) fn default_threads() -> usize {
+    std::env::var("OMP_NUM_THREADS")
+        .ok()
+        .and_then(|value| value.trim().parse().ok())
+        .filter(|&threads: &usize| threads > 0)
+        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
+}
+
+pub(super) fn map<T: Send>(threads: usize, count: usize, task: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
+    match pool(threads.min(count)) {
+        Some(pool) => pool.install(|| (0..count).into_par_iter().with_max_len(1).map(task).collect()),
+        None => (0..count).map(task).collect(),
+    }
+}
+
+pub(super) fn each<T: Send>(threads: usize, items: &mut [T], task: impl Fn(usize, &mut T) + Sync + Send) {
+    match pool(threads.min(items.len())) {
+        Some(pool) => pool.install(|| {
+            items
+                .par_iter_mut()
+                .with_max_len(1)
+                .enumerate()
+                .for_each(|(i, item)| task(i, item));
+        }),
+        None => items.iter_mut().enumerate().for_each(|(i, item)| task(i, item)),
+    }
+}
+
+/// The pool for this many threads in this process; `None` where one thread is enough or no pool can be made.
+fn pool(threads: usize) -> Option<Arc<ThreadPool>> {
+    struct Made {
+        process: u32,
+        threads: usize,
+        pool: Arc<ThreadPool>,
+    }
+    static POOLS: Mutex<Vec<Made>> = Mutex::new(Vec::new());
+    if threads <= 1 {
+        return None;
+    }
+    let process = std::process::id();
+    let mut pools = POOLS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if let Some(made) = pools
+        .iter()
+        .find(|made| made.process == process && made.threads == threads)
+    {
+        return Some(made.pool.clone());
+    }
+    let name = |i| format!("quince-{i}");
+    let pool = Arc::new(
+        ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(name)
+            .build()
+            .ok()?,
+    );
+    // A pool inherited through a fork has no threads to join: forgetting it is the only safe way to let it go.
+    let (kept, inherited) = pools
+        .drain(..)
+        .partition::<Vec<_>, _>(|made| made.process == process);
+    inherited.into_iter().for_each(std::mem::forget);
+    *pools = kept;
+    pools.push(Made {
+        process,
+        threads,
+        pool: pool.clone(),
+    });
+    Some(pool)
+}

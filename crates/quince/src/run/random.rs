@@ -1,0 +1,89 @@
+//! Random numbers: ChaCha with 8 rounds, keyed by the seed, one stream a task. What is drawn from the bits is defined
+//! here and not by another crate's version, so that a seed means the same in every release.
+
+use rand_chacha::ChaCha8Rng;
+use rand_core::{Rng, SeedableRng};
+
+/// A stream of random numbers.
+#[derive(Clone, Debug)]
+pub struct Stream(ChaCha8Rng);
+
+impl Stream {
+    /// Stream number `task` of the generator keyed by `seed`.
+    pub fn new(seed: u64, task: u64) -> Stream {
+        let mut generator = ChaCha8Rng::seed_from_u64(seed);
+        generator.set_stream(task);
+        Stream(generator)
+    }
+
+    /// 64 random bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// A number in [0, 1), a multiple of 2⁻⁵³.
+    pub fn uniform(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
+
+    /// A whole number below `bound`, every one equally likely (Lemire's multiplication with rejection).
+    ///
+    /// # Panics
+    /// If `bound` is zero.
+    pub fn below(&mut self, bound: usize) -> usize {
+        assert!(bound > 0, "there is no number below zero");
+        let bound = bound as u64;
+        let reject_below = bound.wrapping_neg() % bound;
+        loop {
+            let product = u128::from(self.bits()) * u128::from(bound);
+            if product as u64 >= reject_below {
+                return (product >> 64) as usize;
+            }
+        }
+    }
+
+    /// Shuffles in place, every order equally likely (Fisher and Yates).
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last + 1));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_are_repeatable_and_differ() {
+        let draw = |seed, task| {
+            (0..4)
+                .map({
+                    let mut s = Stream::new(seed, task);
+                    move |_| s.bits()
+                })
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(draw(1, 0), draw(1, 0));
+        assert_ne!(draw(1, 0), draw(1, 1));
+        assert_ne!(draw(1, 0), draw(2, 0));
+    }
+
+    #[test]
+    fn below_reaches_every_number_about_equally() {
+        let mut stream = Stream::new(3, 0);
+        let mut seen = [0usize; 6];
+        (0..60_000).for_each(|_| seen[stream.below(6)] += 1);
+        // Standard deviation of each count is about 91.
+        assert!(seen.iter().all(|&count| count.abs_diff(10_000) < 460), "{seen:?}");
+    }
+
+    #[test]
+    fn a_shuffle_keeps_every_item() {
+        let mut items: Vec<usize> = (0..50).collect();
+        Stream::new(5, 0).shuffle(&mut items);
+        assert_ne!(items, (0..50).collect::<Vec<_>>());
+        items.sort();
+        assert_eq!(items, (0..50).collect::<Vec<_>>());
+    }
+}

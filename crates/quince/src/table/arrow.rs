@@ -1,0 +1,170 @@
+//! Tables from Arrow data: record batches, or a stream handed over by its C interface (pandas, polars, pyarrow).
+
+use super::kind::{self, Kind};
+use super::{Column, Data, Table};
+use crate::error::{Error, Result};
+use arrow_array::cast::AsArray;
+use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
+use arrow_array::types::*;
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, LargeStringArray, RecordBatch, RecordBatchReader,
+};
+use arrow_schema::DataType;
+
+impl Table {
+    /// Reads an Arrow C stream to its end.
+    ///
+    /// # Safety
+    /// `stream` must point to a valid Arrow C stream. It is moved out of and left released.
+    pub unsafe fn from_arrow_stream(stream: *mut FFI_ArrowArrayStream) -> Result<Table> {
+        // SAFETY: the caller vouches for the pointer.
+        let reader = unsafe { ArrowArrayStreamReader::from_raw(stream) }.map_err(|e| arrow_error(&e))?;
+        let schema = reader.schema();
+        let batches = reader
+            .collect::<std::result::Result<Vec<_>, _>>()
+            .map_err(|e| arrow_error(&e))?;
+        let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+        Table::from_batches(&names, &batches)
+    }
+
+    fn from_batches(names: &[String], batches: &[RecordBatch]) -> Result<Table> {
+        let column = |(j, name): (usize, &String)| {
+            let parts: Vec<ArrayRef> = batches.iter().map(|batch| batch.column(j).clone()).collect();
+            column_of(name, &parts)
+        };
+        Table::new(names.iter().enumerate().map(column).collect::<Result<_>>()?)
+    }
+}
+
+fn arrow_error(error: &dyn std::fmt::Display) -> Error {
+    Error::data(
+        format!("the Arrow data cannot be read: {error}"),
+        "Hand over a data frame of plain columns.",
+    )
+}
+
+fn column_of(name: &str, parts: &[ArrayRef]) -> Result<Column> {
+    let Some(first) = parts.first() else {
+        return Ok(kind::column_of_words(
+            name.into(),
+            LargeStringArray::from_iter(Vec::<Option<&str>>::new()),
+        ));
+    };
+    let column = match first.data_type() {
+        DataType::Boolean => {
+            let values: BooleanArray = parts.iter().flat_map(|part| part.as_boolean().iter()).collect();
+            let words = ["False".to_string(), "True".to_string()];
+            Column {
+                name: name.into(),
+                kind: Kind::YesNo,
+                data: Data::YesNo { values, words },
+                why: String::new(),
+            }
+        }
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => kind::column_of_words(
+            name.into(),
+            words_of(parts).ok_or_else(|| unsupported(name, first))?,
+        ),
+        DataType::Dictionary(..) => {
+            let words = words_of(parts).ok_or_else(|| unsupported(name, first))?;
+            Column {
+                name: name.into(),
+                kind: Kind::Category,
+                data: kind::categories(&words),
+                why: String::new(),
+            }
+        }
+        DataType::Null => {
+            let rows: usize = parts.iter().map(|part| part.len()).sum();
+            kind::column_of_words(name.into(), LargeStringArray::new_null(rows))
+        }
+        _ => {
+            let mut values = Vec::new();
+            for part in parts {
+                numbers_of(part, &mut values).ok_or_else(|| unsupported(name, first))?;
+            }
+            if let Some(row) = values.iter().position(|v| v.is_some_and(f64::is_infinite)) {
+                return Err(Error::data(
+                    format!("row {}, column '{name}': an infinite number", row + 1),
+                    "Give a finite number, or a hole if the value is not known.",
+                ));
+            }
+            kind::column_of_numbers(name.into(), Float64Array::from(values), None)
+        }
+    };
+    Ok(column)
+}
+
+fn unsupported(name: &str, array: &ArrayRef) -> Error {
+    Error::data(
+        format!(
+            "column '{name}' has the Arrow type {}, which is neither numbers nor words",
+            array.data_type()
+        ),
+        "Turn it into numbers or words, or drop it.",
+    )
+}
+
+/// Appends the numbers of an array; not-a-number is a hole. `None` if the type is not one of numbers.
+fn numbers_of(array: &ArrayRef, values: &mut Vec<Option<f64>>) -> Option<()> {
+    macro_rules! primitive {
+        ($type:ty) => {
+            values.extend(
+                array
+                    .as_primitive_opt::<$type>()?
+                    .iter()
+                    .map(|v| v.map(|v| v as f64).filter(|v| !v.is_nan())),
+            )
+        };
+    }
+    match array.data_type() {
+        DataType::Float64 => primitive!(Float64Type),
+        DataType::Float32 => primitive!(Float32Type),
+        DataType::Int64 => primitive!(Int64Type),
+        DataType::Int32 => primitive!(Int32Type),
+        DataType::Int16 => primitive!(Int16Type),
+        DataType::Int8 => primitive!(Int8Type),
+        DataType::UInt64 => primitive!(UInt64Type),
+        DataType::UInt32 => primitive!(UInt32Type),
+        DataType::UInt16 => primitive!(UInt16Type),
+        DataType::UInt8 => primitive!(UInt8Type),
+        _ => return None,
+    }
+    Some(())
+}
+
+/// All words, dictionaries resolved.
+fn words_of(parts: &[ArrayRef]) -> Option<LargeStringArray> {
+    let mut words: Vec<Option<String>> = Vec::new();
+    for part in parts {
+        match part.data_type() {
+            DataType::Utf8 => {
+                words.extend(part.as_string_opt::<i32>()?.iter().map(|w| w.map(str::to_string)))
+            }
+            DataType::LargeUtf8 => {
+                words.extend(part.as_string_opt::<i64>()?.iter().map(|w| w.map(str::to_string)))
+            }
+            DataType::Utf8View => {
+                words.extend(part.as_string_view_opt()?.iter().map(|w| w.map(str::to_string)))
+            }
+            DataType::Dictionary(..) => {
+                let dictionary = part.as_any_dictionary_opt()?;
+                let keys = dictionary.normalized_keys();
+                let mut numbers = Vec::new();
+                let names = match words_of(std::slice::from_ref(dictionary.values())) {
+                    Some(names) => names,
+                    None => {
+                        numbers_of(dictionary.values(), &mut numbers)?;
+                        numbers.iter().map(|v| v.map(super::number_text)).collect()
+                    }
+                };
+                for (i, key) in keys.into_iter().enumerate() {
+                    let filled = dictionary.keys().is_valid(i) && names.is_valid(key);
+                    words.push(filled.then(|| names.value(key).to_string()));
+                }
+            }
+            _ => return None,
+        }
+    }
+    Some(words.into_iter().collect())
+}

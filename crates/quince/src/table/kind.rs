@@ -1,0 +1,429 @@
+//! What kind of thing a column holds, and the rule that finds it.
+//!
+//! The rule looks at the cells that are not holes (a hole is an empty cell, `?`, `NA`, `NaN` or `null`, in any case):
+//!
+//! 1. no cell left, or all the same: **ignored** (empty, constant);
+//! 2. only 0 and 1, or only one pair of yes/no, y/n, true/false, t/f (in any case): **yes/no**;
+//! 3. all numbers: counting up by one from 0 or 1 in the order of the rows, without a hole, over ten rows or under a name
+//!    such as `id`: **ignored** (row numbers); whole and not negative: **count**; otherwise **number**;
+//! 4. words: if on average each value occurs twice or more: **category**; otherwise, if cells have two words or more on
+//!    average: **text**; otherwise, if there are at most ten values: **category**; otherwise **ignored** (keys: nearly
+//!    every row has a value of its own).
+
+use super::{Column, Data};
+use crate::error::Error;
+use arrow_array::types::Int32Type;
+use arrow_array::{Array, BooleanArray, DictionaryArray, Float64Array, Int32Array, LargeStringArray};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Kind {
+    /// A measurement: any number.
+    #[serde(rename = "number")]
+    Number,
+    /// How many: a whole number of at least zero.
+    #[serde(rename = "count")]
+    Count,
+    /// One of two answers.
+    #[serde(rename = "yes/no")]
+    YesNo,
+    /// One of a few words.
+    #[serde(rename = "category")]
+    Category,
+    /// Words in a row.
+    #[serde(rename = "text")]
+    Text,
+    /// Not used: row numbers, keys, constants, or dropped by the user.
+    #[serde(rename = "ignored")]
+    Ignored,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Kind; 6] = [
+        Kind::Number,
+        Kind::Count,
+        Kind::YesNo,
+        Kind::Category,
+        Kind::Text,
+        Kind::Ignored,
+    ];
+
+    /// The kind's name, as `--kind` takes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Number => "number",
+            Kind::Count => "count",
+            Kind::YesNo => "yes/no",
+            Kind::Category => "category",
+            Kind::Text => "text",
+            Kind::Ignored => "ignored",
+        }
+    }
+
+    /// The kind with this name.
+    pub fn from_name(name: &str) -> crate::Result<Kind> {
+        Kind::ALL
+            .into_iter()
+            .find(|kind| kind.name() == name || (*kind == Kind::YesNo && name == "yesno"))
+            .ok_or_else(|| Error::Unknown {
+                what: "kind",
+                name: name.to_string(),
+                remedy: format!("The kinds are {}.", Kind::ALL.map(Kind::name).join(", ")),
+            })
+    }
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Whether a cell is a hole.
+pub fn is_hole(cell: &str) -> bool {
+    let cell = cell.trim();
+    cell.is_empty()
+        || ["?", "na", "nan", "null"]
+            .iter()
+            .any(|hole| cell.eq_ignore_ascii_case(hole))
+}
+
+const ID_NAMES: [&str; 8] = ["id", "index", "row", "rownames", "row_number", "nr", "no", "key"];
+const PAIRS: [[&str; 2]; 5] = [
+    ["0", "1"],
+    ["no", "yes"],
+    ["n", "y"],
+    ["false", "true"],
+    ["f", "t"],
+];
+
+/// A column of text cells (holes already taken out), its kind found by the rule.
+pub(crate) fn column_of_cells(name: String, cells: LargeStringArray) -> Result<Column, CellError> {
+    if let Some(values) = yes_no(&cells) {
+        return Ok(Column {
+            name,
+            kind: Kind::YesNo,
+            data: values,
+            why: String::new(),
+        });
+    }
+    match parse_numbers(&cells) {
+        Ok(numbers) if numbers.null_count() < numbers.len() => {
+            check_finite(&numbers, &cells)?;
+            Ok(column_of_numbers(name, numbers, Some(cells)))
+        }
+        _ => Ok(column_of_words(name, cells)),
+    }
+}
+
+/// Row, what is wrong with its cell, and the remedy.
+pub(crate) type CellError = (usize, String, String);
+
+/// A column of the kind that the user (or a saved model) asks for.
+pub(crate) fn column_of_kind(name: String, cells: LargeStringArray, kind: Kind) -> Result<Column, CellError> {
+    let data = match kind {
+        Kind::Number | Kind::Count => {
+            let numbers = parse_numbers(&cells).map_err(|row| {
+                let problem = format!("'{}' is not a number", shorten(cells.value(row)));
+                (
+                    row,
+                    problem,
+                    "Mend the cell, leave it empty, or give the column another kind.".to_string(),
+                )
+            })?;
+            check_finite(&numbers, &cells)?;
+            if kind == Kind::Count
+                && let Some(row) = first(&numbers, |v| v < 0.0 || v.fract() != 0.0)
+            {
+                let problem = format!("'{}' is not a count", cells.value(row));
+                return Err((
+                    row,
+                    problem,
+                    "A count is a whole number of at least zero; try the kind number.".into(),
+                ));
+            }
+            Data::Numbers(numbers)
+        }
+        Kind::YesNo => {
+            let row = (0..cells.len()).find(|&i| cells.is_valid(i) && yes_or_no(cells.value(i)).is_none());
+            if let Some(row) = row {
+                let problem = format!("'{}' is neither yes nor no", shorten(cells.value(row)));
+                return Err((row, problem, "Write yes/no, y/n, true/false, t/f or 1/0.".into()));
+            }
+            yes_no(&cells).unwrap_or_else(|| {
+                let values = (0..cells.len()).map(|i| {
+                    cells
+                        .is_valid(i)
+                        .then(|| yes_or_no(cells.value(i)).unwrap_or(false))
+                });
+                Data::YesNo {
+                    values: values.collect(),
+                    words: ["no".into(), "yes".into()],
+                }
+            })
+        }
+        Kind::Category => categories(&cells),
+        Kind::Text | Kind::Ignored => Data::Texts(cells),
+    };
+    let why = if kind == Kind::Ignored {
+        "as asked".to_string()
+    } else {
+        String::new()
+    };
+    Ok(Column {
+        name,
+        kind,
+        data,
+        why,
+    })
+}
+
+/// Number, count, yes/no or ignored, by the rule. `cells` are the numbers as they were written, if they were.
+pub(crate) fn column_of_numbers(
+    name: String,
+    values: Float64Array,
+    cells: Option<LargeStringArray>,
+) -> Column {
+    let (kind, why) = kind_of_numbers(&name, &values);
+    let data = match kind {
+        Kind::YesNo => Data::YesNo {
+            values: values.iter().map(|value| value.map(|v| v == 1.0)).collect(),
+            words: ["0".into(), "1".into()],
+        },
+        Kind::Ignored => match cells {
+            Some(cells) => Data::Texts(cells),
+            None => Data::Numbers(values),
+        },
+        _ => Data::Numbers(values),
+    };
+    Column {
+        name,
+        kind,
+        data,
+        why: why.to_string(),
+    }
+}
+
+fn kind_of_numbers(name: &str, values: &Float64Array) -> (Kind, &'static str) {
+    let mut filled = values.iter().flatten();
+    let Some(head) = filled.next() else {
+        return (Kind::Ignored, "empty");
+    };
+    if filled.all(|value| value == head) {
+        return (Kind::Ignored, "constant");
+    }
+    if values.iter().flatten().all(|value| value == 0.0 || value == 1.0) {
+        return (Kind::YesNo, "");
+    }
+    let counts_up = values.null_count() == 0
+        && (head == 0.0 || head == 1.0)
+        && values.values().windows(2).all(|pair| pair[1] == pair[0] + 1.0);
+    let lower = name.to_lowercase();
+    let named_id = ID_NAMES.contains(&lower.as_str())
+        || name.ends_with("Id")
+        || name.ends_with("ID")
+        || lower.ends_with("_id");
+    if counts_up && (values.len() >= 10 || named_id) {
+        return (Kind::Ignored, "row numbers");
+    }
+    let counts = values
+        .iter()
+        .flatten()
+        .all(|value| value >= 0.0 && value.fract() == 0.0);
+    if counts {
+        (Kind::Count, "")
+    } else {
+        (Kind::Number, "")
+    }
+}
+
+/// Category, text or ignored, by the rule.
+pub(crate) fn column_of_words(name: String, cells: LargeStringArray) -> Column {
+    let filled = cells.len() - cells.null_count();
+    let mut distinct = std::collections::HashSet::new();
+    distinct.extend(cells.iter().flatten());
+    let (kind, why) = match distinct.len() {
+        0 => (Kind::Ignored, "empty"),
+        1 => (Kind::Ignored, "constant"),
+        count if 2 * count <= filled => (Kind::Category, ""),
+        count => {
+            let words: usize = cells
+                .iter()
+                .flatten()
+                .map(|cell| cell.split_whitespace().count())
+                .sum();
+            if words >= 2 * filled {
+                (Kind::Text, "")
+            } else if count <= 10 {
+                (Kind::Category, "")
+            } else {
+                (Kind::Ignored, "nearly every row has a value of its own")
+            }
+        }
+    };
+    let data = if kind == Kind::Category {
+        categories(&cells)
+    } else {
+        Data::Texts(cells)
+    };
+    Column {
+        name,
+        kind,
+        data,
+        why: why.to_string(),
+    }
+}
+
+/// Codes in the order of first appearance.
+pub(crate) fn categories(cells: &LargeStringArray) -> Data {
+    let mut codes = HashMap::new();
+    let mut names = Vec::new();
+    let keys: Int32Array = cells
+        .iter()
+        .map(|cell| {
+            cell.map(|cell| {
+                *codes.entry(cell).or_insert_with(|| {
+                    names.push(cell);
+                    names.len() as i32 - 1
+                })
+            })
+        })
+        .collect();
+    Data::Categories(DictionaryArray::<Int32Type>::new(
+        keys,
+        Arc::new(LargeStringArray::from(names)),
+    ))
+}
+
+/// Yes/no if both answers of one pair occur and nothing else does. Words keep the spelling they first had.
+fn yes_no(cells: &LargeStringArray) -> Option<Data> {
+    let mut words: [Option<&str>; 2] = [None, None];
+    let mut pair = None;
+    for cell in cells.iter().flatten() {
+        let (found, answer) = PAIRS.iter().enumerate().find_map(|(p, pair)| {
+            pair.iter()
+                .position(|word| cell.eq_ignore_ascii_case(word))
+                .map(|answer| (p, answer))
+        })?;
+        if *pair.get_or_insert(found) != found {
+            return None;
+        }
+        words[answer].get_or_insert(cell);
+    }
+    let words = [words[0]?.to_string(), words[1]?.to_string()];
+    let values: BooleanArray = cells.iter().map(|cell| cell.and_then(yes_or_no)).collect();
+    Some(Data::YesNo { values, words })
+}
+
+fn yes_or_no(cell: &str) -> Option<bool> {
+    let named = PAIRS
+        .iter()
+        .find_map(|pair| pair.iter().position(|word| cell.eq_ignore_ascii_case(word)));
+    named
+        .or_else(|| {
+            cell.parse::<f64>()
+                .ok()
+                .and_then(|v| [0.0, 1.0].iter().position(|x| *x == v))
+        })
+        .map(|i| i == 1)
+}
+
+/// All cells as numbers, or the first row that is not one.
+fn parse_numbers(cells: &LargeStringArray) -> Result<Float64Array, usize> {
+    let mut values = Vec::with_capacity(cells.len());
+    for i in 0..cells.len() {
+        values.push(match cells.is_valid(i) {
+            false => None,
+            true => Some(cells.value(i).parse::<f64>().map_err(|_| i)?),
+        });
+    }
+    Ok(Float64Array::from(values))
+}
+
+fn check_finite(values: &Float64Array, cells: &LargeStringArray) -> Result<(), CellError> {
+    match first(values, |v| !v.is_finite()) {
+        None => Ok(()),
+        Some(row) => Err((
+            row,
+            format!("'{}' is an infinite number", cells.value(row)),
+            "Write a finite number, or leave the cell empty if the value is not known.".into(),
+        )),
+    }
+}
+
+fn first(values: &Float64Array, wrong: impl Fn(f64) -> bool) -> Option<usize> {
+    (0..values.len()).find(|&i| values.is_valid(i) && wrong(values.value(i)))
+}
+
+fn shorten(cell: &str) -> String {
+    if cell.chars().count() <= 30 {
+        cell.to_string()
+    } else {
+        cell.chars().take(27).chain("...".chars()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Table;
+
+    fn kinds(csv: &str) -> Vec<Kind> {
+        Table::from_csv(csv)
+            .unwrap()
+            .columns()
+            .iter()
+            .map(Column::kind)
+            .collect()
+    }
+
+    #[test]
+    fn each_kind_is_found_by_the_rule() {
+        let csv = "id,len,n,flag,say,same,city\n1,0.5,3,0,Yes,x,Oslo\n2,-1,0,1,no,x,Rome\n3,,7,1,YES,x,Oslo\n4,2,NA,?,no,x,Rome\n";
+        use Kind::*;
+        assert_eq!(
+            kinds(csv),
+            [Ignored, Number, Count, YesNo, YesNo, Ignored, Category]
+        );
+    }
+
+    #[test]
+    fn numbers_that_count_up_are_row_numbers_only_over_ten_rows_or_under_such_a_name() {
+        assert_eq!(kinds("x,y\n1,5\n2,3\n3,4\n")[0], Kind::Count);
+        assert_eq!(kinds("PassengerId,y\n1,5\n2,3\n3,4\n")[0], Kind::Ignored);
+        let long: String = (0..10).map(|i| format!("{i},{}\n", i % 3)).collect();
+        assert_eq!(kinds(&format!("x,y\n{long}"))[0], Kind::Ignored);
+        assert_eq!(kinds("id,y\n10,5\n20,3\n30,4\n")[0], Kind::Count);
+    }
+
+    #[test]
+    fn words_are_categories_texts_or_keys() {
+        let text: String = (0..12)
+            .map(|i| format!("a film number {i},k{i},c{}\n", i % 3))
+            .collect();
+        assert_eq!(
+            kinds(&format!("t,k,c\n{text}")),
+            [Kind::Text, Kind::Ignored, Kind::Category]
+        );
+    }
+
+    #[test]
+    fn zeros_alone_are_a_constant_and_mixed_pairs_are_categories() {
+        assert_eq!(
+            kinds("a,b\n0,yes\n0,f\n0,yes\n0,f\n"),
+            [Kind::Ignored, Kind::Category]
+        );
+    }
+
+    #[test]
+    fn every_spelling_of_a_hole_is_a_hole() {
+        for hole in ["", "?", "NA", "na", "NaN", "nan", "null", "NULL", "  "] {
+            assert!(is_hole(hole), "{hole}");
+        }
+        assert!(!is_hole("none") && !is_hole("0") && !is_hole("n/a"));
+    }
+}

@@ -1,0 +1,356 @@
+//! Tables as people have them: typed columns with holes.
+//!
+//! A [`Table`] holds Arrow arrays. Each [`Column`] has a [`Kind`], found by the rule in [`kind`](self::kind) or given by
+//! the user, and remembers which file and line every row came from, so that an error can say where to look.
+
+mod arrow;
+mod cells;
+mod csv;
+pub mod kind;
+mod read;
+mod target;
+
+pub use cells::Cells;
+pub use kind::Kind;
+pub use read::{Header, ReadOptions};
+pub use target::Labelled;
+
+use crate::error::{Error, Place, Result, did_you_mean};
+use arrow_array::types::Int32Type;
+use arrow_array::{Array, BooleanArray, DictionaryArray, Float64Array, LargeStringArray};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Columns of equal length, each with a name and a kind.
+///
+/// ```
+/// use quince::{Table, Kind};
+/// let table = Table::from_csv("age,city\n31,Oslo\n?,Rome\n45,Oslo\n22,Rome\n")?;
+/// assert_eq!((table.rows(), table.columns().len()), (4, 2));
+/// assert_eq!(table.column("age")?.kind(), Kind::Count);
+/// assert_eq!(table.column("age")?.holes(), 1);
+/// # quince::Result::Ok(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Table {
+    columns: Vec<Column>,
+    rows: usize,
+    source: Option<Arc<Source>>,
+}
+
+/// Where the rows of a table came from.
+#[derive(Debug)]
+pub(crate) struct Source {
+    pub(crate) name: String,
+    /// The line on which each row begins.
+    pub(crate) lines: Vec<u64>,
+}
+
+/// One column of a table.
+#[derive(Clone, Debug)]
+pub struct Column {
+    name: String,
+    kind: Kind,
+    data: Data,
+    /// Why the column is ignored, in a few words; empty if it is not.
+    why: String,
+}
+
+/// The cells of a column. What is ignored stays as text.
+#[derive(Clone, Debug)]
+pub(crate) enum Data {
+    Numbers(Float64Array),
+    YesNo {
+        values: BooleanArray,
+        words: [String; 2],
+    },
+    Categories(DictionaryArray<Int32Type>),
+    Texts(LargeStringArray),
+}
+
+/// Name and kind of a column: what a saved model remembers of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Field {
+    /// The column's name.
+    pub name: String,
+    /// The column's kind.
+    pub kind: Kind,
+}
+
+impl Table {
+    /// Reads a CSV or TSV file (also `.gz`; `-` is standard input), finding delimiter and kinds.
+    pub fn read(path: impl AsRef<Path>) -> Result<Table> {
+        Table::read_with(path, &ReadOptions::default())
+    }
+
+    /// Reads a file with some things given.
+    pub fn read_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Table> {
+        Cells::read(path, options)?.table(options)
+    }
+
+    /// Reads a table from text.
+    pub fn from_csv(text: &str) -> Result<Table> {
+        let options = ReadOptions::default();
+        Cells::parse(text.as_bytes(), "text", &options)?.table(&options)
+    }
+
+    /// From columns of equal length with different names.
+    pub fn new(columns: Vec<Column>) -> Result<Table> {
+        let rows = columns.first().map_or(0, Column::rows);
+        for (i, column) in columns.iter().enumerate() {
+            if column.rows() != rows {
+                return Err(Error::data(
+                    format!(
+                        "column '{}' has {} rows, the first has {rows}",
+                        column.name,
+                        column.rows()
+                    ),
+                    "Give all columns the same length.",
+                ));
+            }
+            if columns[..i].iter().any(|other| other.name == column.name) {
+                return Err(Error::data(
+                    format!("two columns are called '{}'", column.name),
+                    "Give every column a name of its own.",
+                ));
+            }
+        }
+        Ok(Table {
+            columns,
+            rows,
+            source: None,
+        })
+    }
+
+    pub(crate) fn from_source(mut self, source: Source) -> Table {
+        self.source = Some(Arc::new(source));
+        self
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The columns in their order.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The column with this name; an error names the nearest.
+    pub fn column(&self, name: &str) -> Result<&Column> {
+        self.columns
+            .iter()
+            .find(|column| column.name == name)
+            .ok_or_else(|| self.no_such_column(name))
+    }
+
+    pub(crate) fn no_such_column(&self, name: &str) -> Error {
+        Error::Table {
+            place: Place {
+                file: self.source_name(),
+                ..Place::default()
+            },
+            problem: format!("there is no column called '{name}'"),
+            remedy: did_you_mean(
+                name,
+                "columns",
+                self.columns.iter().map(|column| column.name.as_str()),
+            ),
+        }
+    }
+
+    /// The rows with these numbers, in this order.
+    pub fn take(&self, rows: &[usize]) -> Table {
+        let columns = self.columns.iter().map(|column| column.take(rows)).collect();
+        let source = self.source.as_ref().map(|source| {
+            Arc::new(Source {
+                name: source.name.clone(),
+                lines: rows
+                    .iter()
+                    .map(|&i| source.lines.get(i).copied().unwrap_or(0))
+                    .collect(),
+            })
+        });
+        Table {
+            columns,
+            rows: rows.len(),
+            source,
+        }
+    }
+
+    /// All columns but these.
+    pub fn without(&self, names: &[&str]) -> Table {
+        let keep = |column: &&Column| !names.contains(&column.name.as_str());
+        Table {
+            columns: self.columns.iter().filter(keep).cloned().collect(),
+            ..self.clone()
+        }
+    }
+
+    /// Where row `i` of column `name` is.
+    pub(crate) fn place(&self, row: usize, column: &str) -> Place {
+        let source = self.source.as_deref();
+        let line = source.and_then(|source| source.lines.get(row).copied());
+        Place {
+            file: self.source_name(),
+            line,
+            row: if line.is_none() {
+                Some(row as u64 + 1)
+            } else {
+                None
+            },
+            column: Some(column.to_string()),
+        }
+    }
+
+    pub(crate) fn source_name(&self) -> Option<String> {
+        self.source.as_ref().map(|source| source.name.clone())
+    }
+}
+
+impl Column {
+    /// A column of numbers; not-a-number is a hole. The kind is found by the rule.
+    pub fn numbers(name: impl Into<String>, values: &[f64]) -> Column {
+        let values = Float64Array::from_iter(values.iter().map(|&v| (!v.is_nan()).then_some(v)));
+        kind::column_of_numbers(name.into(), values, None)
+    }
+
+    /// A column of words or texts; `None` is a hole. The kind is found by the rule.
+    pub fn words<'a>(name: impl Into<String>, values: impl IntoIterator<Item = Option<&'a str>>) -> Column {
+        kind::column_of_words(name.into(), LargeStringArray::from_iter(values))
+    }
+
+    /// The column's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The column's kind.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Why the column is ignored, in a few words; empty if it is not.
+    pub fn why_ignored(&self) -> &str {
+        &self.why
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.array().len()
+    }
+
+    /// Number of holes.
+    pub fn holes(&self) -> usize {
+        self.array().null_count()
+    }
+
+    /// Whether row `i` is a hole.
+    pub fn is_hole(&self, i: usize) -> bool {
+        self.array().is_null(i)
+    }
+
+    /// The number in row `i`; 0 or 1 for yes/no. `None` for holes and for words.
+    pub fn number(&self, i: usize) -> Option<f64> {
+        match &self.data {
+            Data::Numbers(values) => values.is_valid(i).then(|| values.value(i)),
+            Data::YesNo { values, .. } => values.is_valid(i).then(|| f64::from(u8::from(values.value(i)))),
+            _ => None,
+        }
+    }
+
+    /// The cell in row `i` as text; `None` for a hole.
+    pub fn text(&self, i: usize) -> Option<std::borrow::Cow<'_, str>> {
+        if self.is_hole(i) {
+            return None;
+        }
+        Some(match &self.data {
+            Data::Numbers(values) => number_text(values.value(i)).into(),
+            Data::YesNo { values, words } => words[usize::from(values.value(i))].as_str().into(),
+            Data::Categories(values) => category_names(values)
+                .value(values.keys().value(i) as usize)
+                .into(),
+            Data::Texts(values) => values.value(i).into(),
+        })
+    }
+
+    /// The same cells as another kind; an error names the first cell that does not fit.
+    pub fn as_kind(&self, kind: Kind, table: &Table) -> Result<Column> {
+        if kind == self.kind {
+            return Ok(self.clone());
+        }
+        if kind == Kind::Number && matches!(self.data, Data::Numbers(_)) {
+            return Ok(Column {
+                kind,
+                why: String::new(),
+                ..self.clone()
+            });
+        }
+        let texts = LargeStringArray::from_iter((0..self.rows()).map(|i| self.text(i)));
+        kind::column_of_kind(self.name.clone(), texts, kind).map_err(|(row, problem, remedy)| Error::Table {
+            place: table.place(row, &self.name),
+            problem,
+            remedy,
+        })
+    }
+
+    fn take(&self, rows: &[usize]) -> Column {
+        let data = match &self.data {
+            Data::Numbers(values) => Data::Numbers(
+                rows.iter()
+                    .map(|&i| values.is_valid(i).then(|| values.value(i)))
+                    .collect(),
+            ),
+            Data::YesNo { values, words } => Data::YesNo {
+                values: rows
+                    .iter()
+                    .map(|&i| values.is_valid(i).then(|| values.value(i)))
+                    .collect(),
+                words: words.clone(),
+            },
+            Data::Categories(values) => {
+                let keys = rows
+                    .iter()
+                    .map(|&i| values.keys().is_valid(i).then(|| values.keys().value(i)))
+                    .collect();
+                Data::Categories(DictionaryArray::new(keys, values.values().clone()))
+            }
+            Data::Texts(values) => Data::Texts(
+                rows.iter()
+                    .map(|&i| values.is_valid(i).then(|| values.value(i)))
+                    .collect(),
+            ),
+        };
+        Column { data, ..self.clone() }
+    }
+
+    fn array(&self) -> &dyn Array {
+        match &self.data {
+            Data::Numbers(values) => values,
+            Data::YesNo { values, .. } => values,
+            Data::Categories(values) => values,
+            Data::Texts(values) => values,
+        }
+    }
+}
+
+/// The shortest text that reads back as the same number; whole numbers without a point.
+pub fn number_text(value: f64) -> String {
+    if value.abs() >= 1e16 || (value != 0.0 && value.abs() < 1e-5) {
+        format!("{value:e}")
+    } else {
+        format!("{value}")
+    }
+}
+
+/// The names behind the codes of a category column.
+pub(crate) fn category_names(values: &DictionaryArray<Int32Type>) -> &LargeStringArray {
+    values
+        .values()
+        .as_any()
+        .downcast_ref()
+        .expect("a category column is made with large strings as its names")
+}

@@ -1,0 +1,131 @@
+//! Taking the target out of a table.
+
+use super::{Column, Kind, Table};
+use crate::error::{Error, Place, Result};
+use crate::learn::{Classes, Target, Task};
+use crate::matrix::Matrix;
+
+/// Rows with a known target, the target apart from them.
+#[derive(Clone, Debug)]
+pub struct Labelled {
+    /// The rows, without the target's column.
+    pub table: Table,
+    /// What is to be learnt.
+    pub target: Target,
+    /// The target's column.
+    pub name: String,
+    /// Which rows of the original table these are.
+    pub rows: Vec<usize>,
+    /// How many rows had no target and were left out.
+    pub left_out: usize,
+}
+
+/// A whole-number target with at most this many values is a class unless the user says otherwise.
+const MOST_NUMBER_CLASSES: usize = 20;
+
+impl Table {
+    /// Splits off the column to be learnt. Rows without a target are left out.
+    ///
+    /// Unless `task` says, words and yes/no are classes, and so are whole numbers with at most 20 different values, of
+    /// which each occurs twice on average; all other numbers are numbers.
+    pub fn labelled(&self, name: &str, task: Option<Task>) -> Result<Labelled> {
+        let column = self.column(name)?;
+        let place = || Place {
+            file: self.source_name(),
+            line: None,
+            row: None,
+            column: Some(name.into()),
+        };
+        let refuse = |problem: String, remedy: &str| {
+            Err(Error::Table {
+                place: place(),
+                problem,
+                remedy: remedy.to_string(),
+            })
+        };
+        let rows: Vec<usize> = (0..self.rows()).filter(|&i| !column.is_hole(i)).collect();
+        if rows.is_empty() {
+            return refuse(
+                "the target has no label in any row".into(),
+                "Give at least some rows a label.",
+            );
+        }
+        let column = column.take(&rows);
+        let target = match task.unwrap_or_else(|| column.natural_task()) {
+            Task::Classification => {
+                let labels: Vec<String> = (0..rows.len())
+                    .map(|i| column.text(i).unwrap_or_default().into_owned())
+                    .collect();
+                let classes = Classes::of(labels.iter().map(String::as_str));
+                if classes.count() < 2 {
+                    return refuse(
+                        format!("every row has the same label, '{}'", classes.names()[0]),
+                        "A classifier needs rows of at least two classes.",
+                    );
+                }
+                if classes.count() > rows.len() / 2 && classes.count() > MOST_NUMBER_CLASSES {
+                    return refuse(
+                        format!("{} rows have {} different labels", rows.len(), classes.count()),
+                        "A class needs several rows: choose another target, or --task regression for numbers.",
+                    );
+                }
+                let code: std::collections::HashMap<&str, u32> = classes
+                    .names()
+                    .iter()
+                    .enumerate()
+                    .map(|(k, name)| (name.as_str(), k as u32))
+                    .collect();
+                let codes = labels.iter().map(|label| code[label.as_str()]).collect();
+                Target::Classes { classes, codes }
+            }
+            Task::Regression => {
+                let column = column.as_kind(Kind::Number, self)?;
+                let values: Vec<f64> = (0..rows.len()).filter_map(|i| column.number(i)).collect();
+                if values.windows(2).all(|pair| pair[0] == pair[1]) {
+                    return refuse(
+                        "the target has the same value in every row".into(),
+                        "There is nothing to learn.",
+                    );
+                }
+                Target::Numbers(Matrix::column_vector(values))
+            }
+        };
+        let table = self.without(&[name]);
+        let left_out = self.rows() - rows.len();
+        let table = if left_out == 0 { table } else { table.take(&rows) };
+        Ok(Labelled {
+            table,
+            target,
+            name: name.to_string(),
+            rows,
+            left_out,
+        })
+    }
+}
+
+impl Column {
+    /// What a target of this column most likely asks for.
+    fn natural_task(&self) -> Task {
+        match self.kind() {
+            Kind::Number => Task::Regression,
+            Kind::Count => {
+                let mut values: Vec<f64> = (0..self.rows()).filter_map(|i| self.number(i)).collect();
+                let filled = values.len();
+                values.sort_by(f64::total_cmp);
+                values.dedup();
+                let few = values.len() <= MOST_NUMBER_CLASSES && 2 * values.len() <= filled;
+                if few {
+                    Task::Classification
+                } else {
+                    Task::Regression
+                }
+            }
+            Kind::Ignored
+                if (0..self.rows()).all(|i| self.text(i).is_none_or(|t| t.parse::<f64>().is_ok())) =>
+            {
+                Task::Regression
+            }
+            _ => Task::Classification,
+        }
+    }
+}
