@@ -201,12 +201,8 @@ fn weighted_quantile(values: &[f64], weights: Option<&[f64]>, q: f64) -> f64 {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
     let Some(weights) = weights else {
-        let place = q * (values.len() - 1) as f64;
-        let (low, high) = (
-            values[order[place.floor() as usize]],
-            values[order[place.ceil() as usize]],
-        );
-        return low + (high - low) * (place - place.floor());
+        let sorted: Vec<f64> = order.iter().map(|&i| values[i]).collect();
+        return crate::table::quantile(&sorted, q);
     };
     order.retain(|&i| weights[i] > 0.0);
     let total: f64 = order.iter().map(|&i| weights[i]).sum();

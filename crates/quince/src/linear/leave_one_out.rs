@@ -7,10 +7,10 @@
 //! ```
 //!
 //! exactly, for least squares and ridge, weighted or not, with or without intercept. In the dual the same residual is
-//! a_i / C_ii, with C the inverse of the bordered system (Cawley 2006). A row with H_ii = 1 alone decides some
-//! coefficient; nothing can be read off the fit for it, so it is left out and fitted again.
+//! a_i / C_ii, with C the inverse of the bordered system (Cawley 2006). A row with H_ii = 1 alone decides the fit along
+//! some direction, which the smallest coefficients without it lack.
 
-use super::solve::{Problem, Solution, System};
+use super::solve::{Problem, Solution, System, scale_rows};
 use crate::error::Result;
 use crate::matrix::{Cholesky, Down, Matrix, Tall, cuts};
 use crate::run::Run;
@@ -20,33 +20,101 @@ use std::ops::Range;
 /// Below this, 1 - H_ii is rounding error.
 const DECIDES: f64 = 1e-9;
 
-/// The prediction for every row by the fit without that row.
-pub(crate) fn leave_one_out(problem: &Problem<'_>, fit: &Solution, run: &Run) -> Result<Matrix> {
-    let rows = problem.features.rows();
+/// The prediction for every row by the fit without that row; `None` for non-negative coefficients, which have no hat matrix.
+pub(crate) fn leave_one_out(problem: &Problem<'_>, fit: &Solution, run: &Run) -> Result<Option<Matrix>> {
     let mut predictions = problem
         .features
         .multiply(&fit.coefficients, &fit.intercept, run)?;
     let slack = match &fit.system {
-        System::Positive => vec![0.0; rows],
-        System::Rows { .. } => return from_dual(problem, fit, predictions, run),
-        _ => slack_of_rows(problem, fit, run)?,
+        System::Positive => return Ok(None),
+        System::Rows { .. } => return from_dual(problem, fit, predictions, run).map(Some),
+        System::Columns(_) | System::Singular { .. } => slack_of_rows(problem, fit, run)?,
     };
-    for i in 0..rows {
+    for i in 0..problem.features.rows() {
         if problem.weights.is_some_and(|w| w[i] == 0.0) {
             continue;
         }
+        let prediction = predictions.row_mut(i);
         if slack[i] > DECIDES {
             let targets = problem.targets.row(i);
-            predictions
-                .row_mut(i)
+            prediction
                 .iter_mut()
                 .zip(targets)
                 .for_each(|(fit, y)| *fit = y - (y - *fit) / slack[i]);
+        } else if problem.alpha == 0.0 {
+            forget_direction(problem, fit, i, prediction);
         } else {
-            refit_without(problem, i, predictions.row_mut(i), run)?;
+            refit_without(problem, i, prediction, run)?;
         }
     }
-    Ok(predictions)
+    Ok(Some(predictions))
+}
+
+/// Row i alone decides the coefficients along g = (X̃ᵀX̃)⁺x̃_i: every other row is orthogonal to it. Without row i the
+/// smallest coefficients have nothing along g, and the fit of all other rows stays as it is.
+fn forget_direction(problem: &Problem<'_>, fit: &Solution, i: usize, prediction: &mut [f64]) {
+    let root = problem.weights.map_or(1.0, |w| w[i].sqrt());
+    let (along, squared) = match &fit.system {
+        System::Singular {
+            vectors,
+            values,
+            of_rows: true,
+        } => {
+            // X̃ = U S Wᵀ: g = W S⁻¹ u_i and B = W S⁻¹ Uᵀ Ỹ.
+            let factor = |k: usize| vectors[(i, k)] / (values[k] * values[k]);
+            let y = scale_rows(&fit.centred.targets, fit.centred.roots.as_deref());
+            let mut along = vec![0.0; prediction.len()];
+            for k in 0..values.len() {
+                for (r, row) in (0..y.rows()).map(|r| (r, y.row(r))) {
+                    let weight = factor(k) * vectors[(r, k)];
+                    along.iter_mut().zip(row).for_each(|(sum, y)| *sum += weight * y);
+                }
+            }
+            (
+                along,
+                (0..values.len())
+                    .map(|k| factor(k) * vectors[(i, k)])
+                    .sum::<f64>(),
+            )
+        }
+        system => {
+            let mut x = fit
+                .centred
+                .means
+                .iter()
+                .map(|mean| -root * mean)
+                .collect::<Vec<f64>>();
+            problem.features.for_row(i, |j, value| x[j] += root * value);
+            let direction = match system {
+                System::Columns(factor) => factor.solve(&Matrix::column_vector(x)).values().to_vec(),
+                System::Singular { vectors, values, .. } => {
+                    let mut g = vec![0.0; x.len()];
+                    for (k, s) in values.iter().enumerate() {
+                        let share = (0..x.len()).map(|j| vectors[(j, k)] * x[j]).sum::<f64>() / (s * s);
+                        (0..x.len()).for_each(|j| g[j] += share * vectors[(j, k)]);
+                    }
+                    g
+                }
+                System::Rows { .. } | System::Positive => x,
+            };
+            let along = (0..prediction.len())
+                .map(|o| {
+                    direction
+                        .iter()
+                        .enumerate()
+                        .map(|(j, g)| g * fit.coefficients[(j, o)])
+                        .sum()
+                })
+                .collect();
+            (along, direction.iter().map(|g| g * g).sum::<f64>())
+        }
+    };
+    if squared > 0.0 {
+        prediction
+            .iter_mut()
+            .zip(along)
+            .for_each(|(fit, along)| *fit -= along / squared / root);
+    }
 }
 
 /// 1 - H_ii for every row.

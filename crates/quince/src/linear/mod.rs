@@ -35,7 +35,8 @@ struct Quadratic {
 }
 
 impl Quadratic {
-    /// Fits; for classes also finds the temperature of their probabilities from exact leave-one-out scores.
+    /// Fits; for classes also finds the temperature of their probabilities from exact leave-one-out scores (from the
+    /// scores of the fit itself where coefficients must not be negative).
     fn fit(&self, examples: &Examples<'_>, run: &Run) -> Result<(LinearModel, Report)> {
         let outputs = outputs(examples.target)?;
         let problem = self.problem(examples, &outputs);
@@ -74,7 +75,9 @@ impl Quadratic {
         let outputs = outputs(examples.target)?;
         let problem = self.problem(examples, &outputs);
         let fit = problem.solve(run)?;
-        let left_out = leave_one_out::leave_one_out(&problem, &fit, run)?;
+        let Some(left_out) = leave_one_out::leave_one_out(&problem, &fit, run)? else {
+            return Ok(None);
+        };
         Ok(Some(match examples.target {
             Target::Numbers(_) => Prediction::Numbers(left_out),
             Target::Classes { codes, .. } => {

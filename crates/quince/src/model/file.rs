@@ -94,8 +94,8 @@ impl Model {
     }
 }
 
-/// Writes a new file and renames it over the old one, if there is one.
-pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+/// Writes a new file and renames it over the old one, if there is one: whoever looks sees the old file or the new one.
+pub fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     // A link keeps pointing where it did: what it points to is replaced.
     let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     if path.is_dir() {

@@ -6,7 +6,7 @@
 mod file;
 mod parts;
 
-pub use file::FORMAT;
+pub use file::{FORMAT, replace_file};
 pub use parts::Parts;
 
 use crate::encode::{Encoder, Rows};

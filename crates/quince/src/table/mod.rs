@@ -6,11 +6,14 @@
 mod arrow;
 mod cells;
 mod csv;
+mod describe;
 pub mod kind;
 mod read;
 mod target;
 
 pub use cells::Cells;
+pub(crate) use describe::quantile;
+pub use describe::{ColumnDescription, Correlation, Description, NumberDescription, correlation};
 pub use kind::Kind;
 pub use read::{Header, ReadOptions};
 pub use target::Labelled;

@@ -1,0 +1,257 @@
+//! The command line, described once.
+
+use clap::{Args, Parser, Subcommand};
+use quince::Kind;
+use quince::learn::Task;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Classical machine learning for real tables: numbers, counts, categories, texts and holes.
+#[derive(Parser)]
+#[command(
+    name = "quince",
+    version,
+    max_term_width = 100,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+#[command(after_help = "Start with:  quince compare TABLE --target COLUMN\n\
+    Data goes to standard output, talk and progress to standard error.\n\
+    Exit codes: 0 done, 1 data or settings are wrong, 2 the command line is wrong, 130 interrupted.")]
+pub struct Arguments {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What every command takes.
+#[derive(Args)]
+pub struct Common {
+    /// Everything random follows from this number
+    #[arg(
+        long,
+        global = true,
+        default_value_t = 0,
+        value_name = "NUMBER",
+        help_heading = "Everywhere"
+    )]
+    pub seed: u64,
+    /// How many threads may work (0: all); results do not depend on it
+    #[arg(
+        long,
+        global = true,
+        default_value_t = 0,
+        value_name = "NUMBER",
+        help_heading = "Everywhere"
+    )]
+    pub threads: usize,
+    /// Stop after this time with the best so far, for example 500ms, 30s, 5m, 1h
+    #[arg(long, global = true, value_parser = parse_duration, value_name = "TIME", help_heading = "Everywhere")]
+    pub budget: Option<Duration>,
+    /// Print JSON instead of tables
+    #[arg(long, global = true, help_heading = "Everywhere")]
+    pub json: bool,
+    /// Say nothing but errors on standard error
+    #[arg(long, short, global = true, help_heading = "Everywhere")]
+    pub quiet: bool,
+}
+
+/// What to do.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Cross-validate every method on a table and show a leaderboard
+    Compare(Compare),
+    /// Train one method and save the model
+    Train(Train),
+    /// Predict for the rows of a table with a saved model
+    Predict(Predict),
+    /// Measure a saved model on a table whose target is known
+    Evaluate(Evaluate),
+    /// Show the kinds, holes and statistics of a table's columns
+    Describe(Describe),
+    /// List the methods, or show one and its settings
+    Models(Models),
+}
+
+/// How a table is read.
+#[derive(Args)]
+pub struct TableOptions {
+    /// The table: CSV or TSV, also .gz; - is standard input
+    #[arg(value_name = "TABLE")]
+    pub table: PathBuf,
+    /// Give a column another kind: number, count, yes/no, category, text or ignored
+    #[arg(long, value_name = "COLUMN=KIND", value_parser = parse_kind, help_heading = "Reading")]
+    pub kind: Vec<(String, Kind)>,
+    /// Ignore a column
+    #[arg(long, value_name = "COLUMN", help_heading = "Reading")]
+    pub drop: Vec<String>,
+    /// The character between cells (found if not given); \t is a tab
+    #[arg(long, value_name = "CHARACTER", value_parser = parse_delimiter, help_heading = "Reading")]
+    pub delimiter: Option<u8>,
+    /// The first line is data; columns are called column1, column2 ...
+    #[arg(long, help_heading = "Reading")]
+    pub no_header: bool,
+}
+
+/// What is learnt.
+#[derive(Args)]
+pub struct TargetOptions {
+    /// The column to learn
+    #[arg(long, short, value_name = "COLUMN")]
+    pub target: String,
+    /// Learn the target as classes or as numbers (found from its kind if not given)
+    #[arg(long, value_name = "TASK", value_parser = parse_task)]
+    pub task: Option<Task>,
+    /// A column that says how much each row counts
+    #[arg(long, value_name = "COLUMN")]
+    pub weight: Option<String>,
+}
+
+#[derive(Args)]
+pub struct Compare {
+    #[command(flatten)]
+    pub table: TableOptions,
+    #[command(flatten)]
+    pub target: TargetOptions,
+    /// The methods to compare (all that fit the target if not given)
+    #[arg(long, short, value_delimiter = ',', value_name = "NAME,...")]
+    pub models: Vec<String>,
+    /// A setting of a method, for example ridge.alpha=0.1
+    #[arg(long, value_name = "METHOD.SETTING=VALUE")]
+    pub set: Vec<String>,
+    /// Number of folds, or loo for leave-one-out
+    #[arg(long, default_value = "10", value_name = "NUMBER")]
+    pub folds: String,
+    /// A column of groups that are never parted, such as a person or a place
+    #[arg(long, value_name = "COLUMN")]
+    pub group: Option<String>,
+    /// What to rank by: log-loss, accuracy, f1, area; for numbers rmse, r2
+    #[arg(long, value_name = "METRIC")]
+    pub by: Option<String>,
+}
+
+#[derive(Args)]
+pub struct Train {
+    #[command(flatten)]
+    pub table: TableOptions,
+    #[command(flatten)]
+    pub target: TargetOptions,
+    /// The method; `quince models` lists them
+    #[arg(long, short, value_name = "NAME")]
+    pub model: String,
+    /// A setting, for example alpha=0.1
+    #[arg(long, value_name = "SETTING=VALUE")]
+    pub set: Vec<String>,
+    /// Where to save the model
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Also measure by exact leave-one-out (encoder held fixed), for methods that can
+    #[arg(long)]
+    pub loo: bool,
+}
+
+#[derive(Args)]
+pub struct Predict {
+    /// The saved model
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub table: TableOptions,
+    /// Write the table here instead of to standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Leave out the columns of probabilities
+    #[arg(long)]
+    pub no_probabilities: bool,
+}
+
+#[derive(Args)]
+pub struct Evaluate {
+    /// The saved model
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub table: TableOptions,
+    /// A column that says how much each row counts
+    #[arg(long, value_name = "COLUMN")]
+    pub weight: Option<String>,
+    /// Also give the points of each class's ROC curve
+    #[arg(long)]
+    pub roc: bool,
+}
+
+#[derive(Args)]
+pub struct Describe {
+    #[command(flatten)]
+    pub table: TableOptions,
+}
+
+#[derive(Args)]
+pub struct Models {
+    /// The method to show
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+}
+
+fn parse_kind(text: &str) -> Result<(String, Kind), String> {
+    let (name, kind) = text
+        .rsplit_once('=')
+        .ok_or("write COLUMN=KIND, for example age=category")?;
+    let kind = Kind::from_name(kind).map_err(|error| format!("{error}. {}", error.remedy()))?;
+    Ok((name.to_string(), kind))
+}
+
+fn parse_delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"\\t" | b"tab" => Ok(b'\t'),
+        [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\"\r\n".contains(byte) => Ok(*byte),
+        _ => Err("give one character such as , ; | or \\t".into()),
+    }
+}
+
+fn parse_task(text: &str) -> Result<Task, String> {
+    match text {
+        "classification" | "classes" => Ok(Task::Classification),
+        "regression" | "numbers" => Ok(Task::Regression),
+        _ => Err("give classification or regression".into()),
+    }
+}
+
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number: f64 = digits
+        .parse()
+        .map_err(|_| "give a time such as 500ms, 30s, 5m or 1h")?;
+    let unit = match &text[digits.len()..] {
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        other => return Err(format!("'{other}' is no unit of time: give ms, s, m or h")),
+    };
+    Duration::try_from_secs_f64(number * unit).map_err(|_| "give a time above zero".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn times_are_read_with_their_units() {
+        assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(parse_duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse_duration("7"), Ok(Duration::from_secs(7)));
+        assert!(
+            parse_duration("soon").is_err()
+                && parse_duration("-1s").is_err()
+                && parse_duration("3 weeks").is_err()
+        );
+    }
+}

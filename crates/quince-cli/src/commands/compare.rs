@@ -1,0 +1,136 @@
+//! `quince compare`: the leaderboard.
+
+use crate::arguments::Compare;
+use crate::input::{self, Session};
+use crate::show;
+use quince::evaluate::{Comparison, Folds, Metric, compare};
+use quince::learn::{Learn, Task};
+use quince::registry::{self, METHODS};
+use quince::{Error, Result};
+
+pub fn run(options: &Compare, session: &Session) -> Result<()> {
+    let table = session.table(&options.table)?;
+    let learnable = input::learnable(&table, &options.target, options.group.as_deref(), session)?;
+    let task = learnable.labelled.target.task();
+    let by = input::metric(options.by.as_deref(), task)?;
+    let learners = learners(options, task)?;
+    let folds = folds(&options.folds, learnable.groups)?;
+    let weights = learnable.weights.as_deref();
+    let comparison = compare(&learnable.labelled, &learners, &folds, by, weights, &session.run)?;
+    session.progress.finish();
+    for warning in &comparison.warnings {
+        session.say(&format!("warning: {warning}"));
+    }
+    if session.json {
+        show::print_json(&comparison)
+    } else {
+        show::print(&leaderboard(&comparison, &options.folds))
+    }
+    Ok(())
+}
+
+/// The methods asked for, or all that learn this kind of target, with their settings.
+fn learners(options: &Compare, task: Task) -> Result<Vec<Box<dyn Learn>>> {
+    let entries: Vec<_> = if options.models.is_empty() {
+        METHODS.iter().filter(|entry| entry.card.learns(task)).collect()
+    } else {
+        options
+            .models
+            .iter()
+            .map(|name| registry::method(name))
+            .collect::<Result<_>>()?
+    };
+    let mut written = Vec::new();
+    for text in &options.set {
+        let (name, value) = input::assignment(text)?;
+        let (method, setting) = name.split_once('.').ok_or_else(|| Error::Setting {
+            name: name.clone(),
+            problem: "does not say which method it belongs to".into(),
+            remedy: "Write method.setting=value, for example ridge.alpha=0.1.".into(),
+        })?;
+        registry::method(method)?;
+        written.push((method.to_string(), (setting.to_string(), value)));
+    }
+    let configure = |entry: &&registry::Entry| {
+        let own: Vec<_> = written
+            .iter()
+            .filter(|(m, _)| m == entry.card.name)
+            .map(|(_, s)| s.clone())
+            .collect();
+        entry.configure(&input::settings(entry, &own)?)
+    };
+    entries.iter().map(configure).collect()
+}
+
+fn folds(text: &str, groups: Option<Vec<u32>>) -> Result<Folds> {
+    if text == "loo" {
+        return Ok(Folds::LeaveOneOut);
+    }
+    let count = text
+        .parse()
+        .ok()
+        .filter(|&k: &usize| k >= 2)
+        .ok_or_else(|| Error::Setting {
+            name: "folds".into(),
+            problem: format!("cannot be {text}"),
+            remedy: "It takes a whole number of at least 2, or loo for leave-one-out.".into(),
+        })?;
+    Ok(match groups {
+        Some(groups) => Folds::Grouped(count, groups),
+        None => Folds::K(count),
+    })
+}
+
+fn leaderboard(comparison: &Comparison, folds: &str) -> String {
+    let metrics: Vec<Metric> = match comparison.task {
+        Task::Classification => vec![Metric::LogLoss, Metric::Accuracy, Metric::F1, Metric::Area],
+        Task::Regression => vec![Metric::Rmse, Metric::R2],
+    };
+    let mut header = vec!["", "model"];
+    header.extend(metrics.iter().map(|metric| metric.title()));
+    header.extend(["fit", "predict"]);
+    let (ranked, failed): (Vec<_>, Vec<_>) = comparison.entrants.iter().partition(|e| e.folds > 0);
+    let rows: Vec<Vec<String>> = ranked
+        .iter()
+        .enumerate()
+        .map(|(place, entrant)| {
+            let mut row = vec![(place + 1).to_string(), entrant.method.clone()];
+            row.extend(metrics.iter().map(|&metric| show::spread(entrant.metric(metric))));
+            row.extend([
+                show::seconds(entrant.fit_seconds),
+                show::seconds(entrant.predict_seconds),
+            ]);
+            row
+        })
+        .collect();
+    let way = if folds == "loo" {
+        "leave-one-out".to_string()
+    } else {
+        format!(
+            "{}-fold cross-validation, mean ± standard deviation over folds",
+            comparison.folds
+        )
+    };
+    let mut text = format!(
+        "{} from {} rows, by {} ({way})\n\n",
+        comparison.target,
+        comparison.rows,
+        comparison.by.title()
+    );
+    text += &show::table(&header, &rows, 2..);
+    for entrant in &failed {
+        text += &format!(
+            "\n{}: no result: {}\n",
+            entrant.method,
+            entrant.problem.as_deref().unwrap_or("unknown")
+        );
+    }
+    for entrant in ranked.iter().filter(|entrant| entrant.problem.is_some()) {
+        let problem = entrant.problem.as_deref().unwrap_or_default();
+        text += &format!(
+            "\n{}: {} of {} folds only: {problem}\n",
+            entrant.method, entrant.folds, comparison.folds
+        );
+    }
+    text
+}

@@ -1,0 +1,78 @@
+//! `quince describe`: what a table holds.
+
+use crate::arguments::Describe;
+use crate::input::Session;
+use crate::show;
+use quince::table::{ColumnDescription, Description};
+use quince::{Kind, Result};
+
+pub fn run(options: &Describe, session: &Session) -> Result<()> {
+    let table = session.table(&options.table)?;
+    session.progress.stage("describing");
+    let description = table.describe();
+    session.progress.finish();
+    if session.json {
+        show::print_json(&description)
+    } else {
+        show::print(&as_text(&description))
+    }
+    Ok(())
+}
+
+fn as_text(description: &Description) -> String {
+    let line = |column: &ColumnDescription| {
+        vec![
+            column.name.clone(),
+            column.kind.to_string(),
+            column.holes.to_string(),
+            column.distinct.to_string(),
+            details(column),
+        ]
+    };
+    let lines: Vec<Vec<String>> = description.columns.iter().map(line).collect();
+    let mut text = format!(
+        "{} rows, {} columns\n\n",
+        description.rows,
+        description.columns.len()
+    );
+    text += &show::table(&["column", "kind", "holes", "distinct", "values"], &lines, 2..4);
+    let mut strongest: Vec<_> = description.correlations.iter().collect();
+    strongest.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
+    if !strongest.is_empty() {
+        text += "\nstrongest correlations\n\n";
+        let lines: Vec<Vec<String>> = strongest
+            .iter()
+            .take(8)
+            .map(|c| vec![c.first.clone(), c.second.clone(), show::number(c.value)])
+            .collect();
+        text += &show::table(&["", "", "correlation"], &lines, 2..3);
+    }
+    text
+}
+
+fn details(column: &ColumnDescription) -> String {
+    if column.kind == Kind::Ignored {
+        return column.why_ignored.clone();
+    }
+    if let Some(numbers) = &column.numbers {
+        let [least, _, median, _, most] = numbers.quantiles.map(show::short);
+        let (mean, sd) = (show::short(numbers.mean), show::short(numbers.deviation));
+        return format!("mean {mean}, sd {sd}, from {least} to {most}, median {median}");
+    }
+    if let Some(words) = column.mean_words {
+        return format!("{words:.1} words on average");
+    }
+    let shown: Vec<String> = column
+        .top
+        .iter()
+        .take(4)
+        .map(|(value, count)| format!("{value} {count}"))
+        .collect();
+    let more = column.distinct.saturating_sub(shown.len());
+    let more = if more > 0 {
+        format!(", {more} more")
+    } else {
+        String::new()
+    };
+    format!("{}{more}", shown.join(", "))
+}

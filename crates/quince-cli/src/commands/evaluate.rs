@@ -1,0 +1,214 @@
+//! `quince evaluate`: a saved model on a table whose target is known.
+
+use crate::arguments::Evaluate;
+use crate::input::{self, Session};
+use crate::show;
+use quince::evaluate::{Confusion, Evaluation, Roc, evaluate};
+use quince::learn::{Classes, Prediction, Target, Task};
+use quince::table::number_text;
+use quince::{Error, Kind, Model, Result};
+use serde_json::{Value, json};
+
+pub fn run(options: &Evaluate, session: &Session) -> Result<()> {
+    let model = Model::load(&options.model)?;
+    let mut read = input::read_options(&options.table);
+    let cells = session.cells(&options.table, &read)?;
+    let known = model
+        .fields()
+        .into_iter()
+        .filter(|field| cells.names().contains(&field.name));
+    read.kinds
+        .splice(0..0, known.map(|field| (field.name, field.kind)));
+    // The target is read as what it was in training: labels as words, so that 1 and 1.0 are told apart as there.
+    if cells.names().iter().any(|name| name == model.target()) {
+        let kind = if model.task() == Task::Regression {
+            Kind::Number
+        } else {
+            Kind::Category
+        };
+        read.kinds.insert(0, (model.target().to_string(), kind));
+    }
+    let table = cells.table(&read)?;
+    let column = table.column(model.target())?;
+    let rows: Vec<usize> = (0..table.rows()).filter(|&i| !column.is_hole(i)).collect();
+    let truth = truth(&model, &table, &rows)?;
+    let weights = options
+        .weight
+        .as_deref()
+        .map(|name| input::weights_of(&table, name, &rows))
+        .transpose()?;
+    if rows.len() < table.rows() {
+        let without = table.rows() - rows.len();
+        session.say(&format!(
+            "note: {without} rows have no '{}' and are left out",
+            model.target()
+        ));
+    }
+    session.progress.stage("predicting");
+    let prediction = model.predict(&table.take(&rows), &session.run)?;
+    let evaluation = evaluate(&truth, &prediction, weights.as_deref())?;
+    let curves = if options.roc {
+        curves(&truth, &prediction, weights.as_deref())
+    } else {
+        Vec::new()
+    };
+    session.progress.finish();
+    if session.json {
+        let mut value = json!(evaluation);
+        if let (Value::Object(object), true) = (&mut value, options.roc) {
+            let curves: Vec<Value> = curves
+                .iter()
+                .map(|(label, roc)| json!({"label": label, "roc": roc}))
+                .collect();
+            object.insert("roc".into(), Value::Array(curves));
+        }
+        show::print_json(&value);
+    } else {
+        show::print(&as_text(&evaluation, &curves));
+    }
+    Ok(())
+}
+
+/// The target of the rows that have one, in the model's classes.
+fn truth(model: &Model, table: &quince::Table, rows: &[usize]) -> Result<Target> {
+    let column = table.column(model.target())?;
+    if rows.is_empty() {
+        return Err(Error::Data {
+            problem: format!("no row has a '{}'", model.target()),
+            remedy: "Evaluate on rows whose target is known.".into(),
+        });
+    }
+    let Some(classes) = model.classes() else {
+        let numbers = rows.iter().filter_map(|&i| column.number(i)).collect();
+        return Ok(Target::Numbers(quince::Matrix::column_vector(numbers)));
+    };
+    let code = |&i: &usize| {
+        let label = column.text(i).unwrap_or_default();
+        class_code(classes, &label).ok_or_else(|| Error::Data {
+            problem: format!(
+                "row {} has the label '{label}', which the model does not know",
+                i + 1
+            ),
+            remedy: format!("The model's classes are {}.", classes.names().join(", ")),
+        })
+    };
+    let codes = rows.iter().map(code).collect::<Result<_>>()?;
+    Ok(Target::Classes {
+        classes: classes.clone(),
+        codes,
+    })
+}
+
+/// The class with this label; a number may be written in another way (1.0 for 1).
+fn class_code(classes: &Classes, label: &str) -> Option<u32> {
+    let as_number = || classes.code(&number_text(label.parse::<f64>().ok()?));
+    classes.code(label).or_else(as_number)
+}
+
+fn curves(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>) -> Vec<(String, Roc)> {
+    let (Target::Classes { classes, codes }, Prediction::Classes { probabilities, .. }) = (truth, prediction)
+    else {
+        return Vec::new();
+    };
+    let of_class = |(k, name): (usize, &String)| {
+        let positive: Vec<bool> = codes.iter().map(|&code| code as usize == k).collect();
+        (
+            name.clone(),
+            Roc::of(&probabilities.column(k), &positive, weights),
+        )
+    };
+    classes.names().iter().enumerate().map(of_class).collect()
+}
+
+fn as_text(evaluation: &Evaluation, curves: &[(String, Roc)]) -> String {
+    match evaluation {
+        Evaluation::Regression {
+            rows,
+            rmse,
+            mean_absolute_error,
+            r2,
+        } => {
+            let line = |name: &str, value: f64| vec![name.to_string(), show::number(value)];
+            let lines = [
+                line("RMSE", *rmse),
+                line("mean absolute error", *mean_absolute_error),
+                line("R²", *r2),
+            ];
+            format!(
+                "{rows} rows\n\n{}",
+                show::table(&["metric", "value"], &lines, 1..)
+            )
+        }
+        Evaluation::Classification {
+            rows,
+            accuracy,
+            error_rate,
+            log_loss,
+            f1,
+            area,
+            confusion,
+            classes,
+        } => {
+            let mut text = format!(
+                "{rows} rows\naccuracy {}, error rate {}, log loss {}, mean F1 {}, mean area under ROC {}\n\n",
+                show::number(*accuracy),
+                show::number(*error_rate),
+                show::number(*log_loss),
+                show::number(*f1),
+                area.map_or("-".into(), show::number)
+            );
+            let lines: Vec<Vec<String>> = classes
+                .iter()
+                .map(|class| {
+                    vec![
+                        class.label.clone(),
+                        number_text(class.rows),
+                        show::number(class.precision),
+                        show::number(class.recall),
+                        show::number(class.f1),
+                        class.area.map_or("-".into(), show::number),
+                    ]
+                })
+                .collect();
+            text += &show::table(
+                &["class", "rows", "precision", "recall", "F1", "area under ROC"],
+                &lines,
+                1,
+            );
+            text += "\nconfusion (rows: true class, columns: predicted; in brackets: share of the row)\n\n";
+            text += &confusion_table(confusion);
+            for (label, roc) in curves {
+                let line = |k: usize| {
+                    vec![
+                        show::number(roc.thresholds[k]),
+                        show::number(roc.false_positives[k]),
+                        show::number(roc.true_positives[k]),
+                    ]
+                };
+                let lines: Vec<Vec<String>> = (1..roc.thresholds.len()).map(line).collect();
+                text += &format!("\nROC of '{label}'\n\n");
+                text += &show::table(
+                    &["probability from", "false positives", "true positives"],
+                    &lines,
+                    0,
+                );
+            }
+            text
+        }
+    }
+}
+
+fn confusion_table(confusion: &Confusion) -> String {
+    let names = confusion.classes.names();
+    let mut header = vec![""];
+    header.extend(names.iter().map(String::as_str));
+    let shares = confusion.row_shares();
+    let line = |(i, name): (usize, &String)| {
+        let cell = |j: usize| format!("{} ({:.2})", number_text(confusion.counts[i][j]), shares[i][j]);
+        std::iter::once(name.clone())
+            .chain((0..names.len()).map(cell))
+            .collect()
+    };
+    let lines: Vec<Vec<String>> = names.iter().enumerate().map(line).collect();
+    show::table(&header, &lines, 1..)
+}

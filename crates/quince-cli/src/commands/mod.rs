@@ -1,0 +1,8 @@
+//! One file a command: read, call the library, show.
+
+pub mod compare;
+pub mod describe;
+pub mod evaluate;
+pub mod models;
+pub mod predict;
+pub mod train;

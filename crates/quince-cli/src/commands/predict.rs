@@ -1,0 +1,131 @@
+//! `quince predict`: a table in, the same table with predictions out.
+
+use crate::arguments::Predict;
+use crate::input::{self, Session};
+use crate::show;
+use quince::learn::Prediction;
+use quince::table::{Cells, number_text};
+use quince::{Error, Model, Result};
+use serde_json::{Map, Value, json};
+
+pub fn run(options: &Predict, session: &Session) -> Result<()> {
+    let model = Model::load(&options.model)?;
+    let mut read = input::read_options(&options.table);
+    let cells = session.cells(&options.table, &read)?;
+    // Columns are read as the model knows them, unless the user says otherwise.
+    let known = model
+        .fields()
+        .into_iter()
+        .filter(|field| cells.names().contains(&field.name));
+    read.kinds
+        .splice(0..0, known.map(|field| (field.name, field.kind)));
+    let table = cells.table(&read)?;
+    session.progress.stage("predicting");
+    let prediction = model.predict(&table, &session.run)?;
+    let added = added_columns(&model, &prediction, options.no_probabilities, cells.names());
+    session.progress.finish();
+    let text = if session.json {
+        as_json(&added, cells.rows())
+    } else {
+        as_csv(&cells, &added)
+    };
+    match &options.output {
+        None => show::print(&text),
+        Some(path) => {
+            quince::model::replace_file(path, text.as_bytes()).map_err(|e| Error::File {
+                path: path.display().to_string(),
+                problem: e.to_string(),
+            })?;
+            session.say(&format!(
+                "{} predictions written to {}",
+                cells.rows(),
+                path.display()
+            ));
+        }
+    }
+    Ok(())
+}
+
+enum Values {
+    Labels(Vec<String>),
+    Numbers(Vec<f64>),
+}
+
+/// Names and values of the columns that are added. A name that is taken gets an underscore.
+fn added_columns(
+    model: &Model,
+    prediction: &Prediction,
+    no_probabilities: bool,
+    taken: &[String],
+) -> Vec<(String, Values)> {
+    let mut added = Vec::new();
+    let mut name = format!("predicted_{}", model.target());
+    while taken.contains(&name) {
+        name.push('_');
+    }
+    match prediction {
+        Prediction::Classes { probabilities, .. } => {
+            let labels = model.labels(prediction).into_iter().map(str::to_string).collect();
+            added.push((name, Values::Labels(labels)));
+            let classes = model.classes().map_or(&[][..], |classes| classes.names());
+            for (k, class) in classes.iter().enumerate().filter(|_| !no_probabilities) {
+                let mut name = format!("probability_{class}");
+                while taken.contains(&name) {
+                    name.push('_');
+                }
+                added.push((name, Values::Numbers(probabilities.column(k))));
+            }
+        }
+        Prediction::Numbers(numbers) => added.push((name, Values::Numbers(numbers.column(0)))),
+    }
+    added
+}
+
+fn as_csv(cells: &Cells, added: &[(String, Values)]) -> String {
+    let mut text = String::new();
+    let mut line = |parts: &mut dyn Iterator<Item = String>| {
+        text.push_str(&parts.map(|part| quoted(&part)).collect::<Vec<_>>().join(","));
+        text.push('\n');
+    };
+    line(
+        &mut cells
+            .names()
+            .iter()
+            .cloned()
+            .chain(added.iter().map(|(name, _)| name.clone())),
+    );
+    for i in 0..cells.rows() {
+        let old = (0..cells.names().len()).map(|j| cells.cell(i, j).to_string());
+        let new = added.iter().map(|(_, values)| match values {
+            Values::Labels(labels) => labels[i].clone(),
+            Values::Numbers(numbers) => number_text(numbers[i]),
+        });
+        line(&mut old.chain(new));
+    }
+    text
+}
+
+fn quoted(cell: &str) -> String {
+    if cell.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell.to_string()
+    }
+}
+
+/// One object a row, with what was added.
+fn as_json(added: &[(String, Values)], rows: usize) -> String {
+    let row = |i: usize| {
+        let mut object = Map::new();
+        for (name, values) in added {
+            let value = match values {
+                Values::Labels(labels) => json!(labels[i]),
+                Values::Numbers(numbers) => json!(numbers[i]),
+            };
+            object.insert(name.clone(), value);
+        }
+        Value::Object(object)
+    };
+    let rows: Vec<Value> = (0..rows).map(row).collect();
+    serde_json::to_string_pretty(&rows).expect("labels and numbers are JSON") + "\n"
+}

@@ -1,0 +1,116 @@
+//! `quince train`: fit one method to a table and save the model.
+
+use crate::arguments::Train;
+use crate::input::{self, Session};
+use crate::show;
+use quince::encode::Encoder;
+use quince::evaluate::{Evaluation, evaluate};
+use quince::learn::{Examples, Learn};
+use quince::registry::{self, Ability};
+use quince::{Error, Model, Result};
+use serde_json::json;
+
+pub fn run(options: &Train, session: &Session) -> Result<()> {
+    let entry = registry::method(&options.model)?;
+    let written = options
+        .set
+        .iter()
+        .map(|text| input::assignment(text))
+        .collect::<Result<Vec<_>>>()?;
+    let learner = entry.configure(&input::settings(entry, &written)?)?;
+    if options.loo && !entry.card.can(Ability::ExactLeaveOneOut) {
+        return Err(Error::Setting {
+            name: "loo".into(),
+            problem: format!(
+                "cannot be used with '{}', which has no exact leave-one-out",
+                entry.card.name
+            ),
+            remedy: "Use quince compare --folds loo.".into(),
+        });
+    }
+    let table = session.table(&options.table)?;
+    let learnable = input::learnable(&table, &options.target, None, session)?;
+    session.progress.stage(&format!("training {}", entry.card.name));
+    let weights = learnable.weights.as_deref();
+    let model = Model::fit(&learnable.labelled, weights, learner.as_ref(), &session.run)?;
+    let left_out = if options.loo {
+        Some(leave_one_out(&learnable, learner.as_ref(), session)?)
+    } else {
+        None
+    };
+    session.run.check()?;
+    model.save(&options.output)?;
+    session.progress.finish();
+    if session.json {
+        show::print_json(&json!({
+            "model": options.output,
+            "method": model.method().card.name,
+            "settings": model.settings(),
+            "target": model.target(),
+            "task": model.task(),
+            "classes": model.classes(),
+            "rows": model.rows(),
+            "features": model.encoder().width(),
+            "report": model.report(),
+            "leave_one_out": left_out,
+        }));
+    } else {
+        say_what_was_trained(&model, left_out.as_ref(), options, session);
+    }
+    Ok(())
+}
+
+fn leave_one_out(learnable: &input::Learnable, learner: &dyn Learn, session: &Session) -> Result<Evaluation> {
+    session.progress.stage("leaving each row out");
+    let labelled = &learnable.labelled;
+    let rows = Encoder::learn(&labelled.table)?.encode(&labelled.table)?;
+    let weights = learnable.weights.as_deref();
+    let examples = Examples::new(rows.features(), &labelled.target, weights)?;
+    let prediction = learner
+        .leave_one_out(&examples, &session.run)?
+        .ok_or_else(|| Error::Data {
+            problem: "the method has no exact leave-one-out".into(),
+            remedy: "Use quince compare --folds loo.".into(),
+        })?;
+    evaluate(&labelled.target, &prediction, weights)
+}
+
+fn say_what_was_trained(model: &Model, left_out: Option<&Evaluation>, options: &Train, session: &Session) {
+    let report = model.report();
+    session.say(&format!(
+        "{} learnt '{}' from {} rows and {} features ({}); saved as {}",
+        model.method().card.name,
+        model.target(),
+        model.rows(),
+        model.encoder().width(),
+        report.route,
+        options.output.display()
+    ));
+    if let Some(certificate) = &report.certificate {
+        session.say(&format!(
+            "certificate: {} {:.1e} (asked: at most {:.0e})",
+            certificate.measure, certificate.value, certificate.tolerance
+        ));
+    }
+    report
+        .remarks
+        .iter()
+        .for_each(|remark| session.say(&format!("note: {remark}")));
+    match left_out {
+        Some(Evaluation::Classification {
+            accuracy, log_loss, ..
+        }) => session.say(&format!(
+            "exact leave-one-out: accuracy {}, log loss {}",
+            show::number(*accuracy),
+            show::number(*log_loss)
+        )),
+        Some(Evaluation::Regression { rmse, r2, .. }) => {
+            session.say(&format!(
+                "exact leave-one-out: RMSE {}, R² {}",
+                show::number(*rmse),
+                show::number(*r2)
+            ));
+        }
+        None => {}
+    }
+}

@@ -1,0 +1,89 @@
+//! Tables and numbers as a person reads them, and printing that does not mind a closed pipe.
+
+use comfy_table::{CellAlignment, Table, presets};
+use quince::evaluate::Spread;
+use serde::Serialize;
+use std::io::Write;
+
+/// Writes to standard output. A reader that has gone away (`| head`) is no error.
+pub fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    if let Err(error) = written {
+        let gone = error.kind() == std::io::ErrorKind::BrokenPipe;
+        std::process::exit(if gone { 0 } else { 1 });
+    }
+}
+
+/// Prints a value as JSON.
+pub fn print_json(value: &impl Serialize) {
+    let text = serde_json::to_string_pretty(value).expect("results hold nothing that JSON cannot");
+    print(&format!("{text}\n"));
+}
+
+/// A plain table; the columns in `right` are aligned to the right.
+pub fn table(header: &[&str], rows: &[Vec<String>], right: impl std::ops::RangeBounds<usize>) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(header.to_vec());
+    rows.iter().for_each(|row| {
+        table.add_row(row);
+    });
+    for (k, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        if right.contains(&k) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_string()).collect();
+    lines.join("\n") + "\n"
+}
+
+/// Four decimals, or four digits where that says more.
+pub fn number(value: f64) -> String {
+    if value == 0.0 || (0.001..1e6).contains(&value.abs()) {
+        let decimals = if value.abs() >= 1000.0 {
+            1
+        } else if value.abs() >= 100.0 {
+            2
+        } else {
+            4
+        };
+        format!("{value:.decimals$}")
+    } else {
+        format!("{value:.3e}")
+    }
+}
+
+/// The same without zeros at the end.
+pub fn short(value: f64) -> String {
+    let text = number(value);
+    if text.contains('e') || !text.contains('.') {
+        return text;
+    }
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
+/// Mean ± standard deviation.
+pub fn spread(spread: Option<Spread>) -> String {
+    match spread {
+        None => "-".into(),
+        Some(Spread {
+            mean,
+            deviation: None,
+        }) => number(mean),
+        Some(Spread {
+            mean,
+            deviation: Some(deviation),
+        }) => format!("{} ± {}", number(mean), number(deviation)),
+    }
+}
+
+/// A time in the unit that fits.
+pub fn seconds(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-3 => format!("{:.0} µs", s * 1e6),
+        s if s < 1.0 => format!("{:.1} ms", s * 1e3),
+        s => format!("{s:.2} s"),
+    }
+}

@@ -1,0 +1,155 @@
+//! What a table holds, in numbers: for `quince describe`.
+
+use super::{Column, Kind, Table};
+use crate::encode::mean_and_deviation;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Everything worth knowing about a table at a glance.
+#[derive(Clone, Debug, Serialize)]
+pub struct Description {
+    /// Number of rows.
+    pub rows: usize,
+    /// Each column.
+    pub columns: Vec<ColumnDescription>,
+    /// Pearson's correlation of every pair of columns of numbers, counts and yes/no, over the rows that have both.
+    pub correlations: Vec<Correlation>,
+}
+
+/// What a column holds.
+#[derive(Clone, Debug, Serialize)]
+pub struct ColumnDescription {
+    /// The name.
+    pub name: String,
+    /// The kind.
+    pub kind: Kind,
+    /// Why it is ignored, if it is.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub why_ignored: String,
+    /// Number of holes.
+    pub holes: usize,
+    /// Number of different values.
+    pub distinct: usize,
+    /// For numbers and counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub numbers: Option<NumberDescription>,
+    /// The most frequent values and how often each occurs, for all but numbers and texts; ten at most.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub top: Vec<(String, usize)>,
+    /// For texts: how many words a cell has on average.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_words: Option<f64>,
+}
+
+/// Centre and spread of numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NumberDescription {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation (N - 1).
+    pub deviation: f64,
+    /// Least value, quartiles, largest value.
+    pub quantiles: [f64; 5],
+}
+
+/// How two columns move together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Correlation {
+    /// One column.
+    pub first: String,
+    /// The other.
+    pub second: String,
+    /// Pearson's correlation.
+    pub value: f64,
+}
+
+impl Table {
+    /// Describes every column, and how numeric columns move together.
+    pub fn describe(&self) -> Description {
+        let numeric = |c: &&Column| matches!(c.kind(), Kind::Number | Kind::Count | Kind::YesNo);
+        let columns: Vec<&Column> = self.columns().iter().filter(numeric).collect();
+        let mut correlations = Vec::new();
+        for (k, first) in columns.iter().enumerate() {
+            for second in &columns[k + 1..] {
+                let both = |i| Some((first.number(i)?, second.number(i)?));
+                let (a, b): (Vec<f64>, Vec<f64>) = (0..self.rows()).filter_map(both).unzip();
+                if let Some(value) = correlation(&a, &b) {
+                    correlations.push(Correlation {
+                        first: first.name().into(),
+                        second: second.name().into(),
+                        value,
+                    });
+                }
+            }
+        }
+        let columns = self.columns().iter().map(Column::describe).collect();
+        Description {
+            rows: self.rows(),
+            columns,
+            correlations,
+        }
+    }
+}
+
+impl Column {
+    /// Describes the column.
+    pub fn describe(&self) -> ColumnDescription {
+        let mut counts: BTreeMap<_, usize> = BTreeMap::new();
+        let mut words = 0;
+        for text in (0..self.rows()).filter_map(|i| self.text(i)) {
+            if self.kind() == Kind::Text {
+                words += text.split_whitespace().count();
+            }
+            *counts.entry(text).or_default() += 1;
+        }
+        let distinct = counts.len();
+        let filled = self.rows() - self.holes();
+        let mut top: Vec<(String, usize)> = Vec::new();
+        if matches!(self.kind(), Kind::Category | Kind::YesNo) {
+            top = counts
+                .into_iter()
+                .map(|(text, count)| (text.into_owned(), count))
+                .collect();
+            top.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+            top.truncate(10);
+        }
+        let numbers = matches!(self.kind(), Kind::Number | Kind::Count).then(|| {
+            let mut values: Vec<f64> = (0..self.rows()).filter_map(|i| self.number(i)).collect();
+            values.sort_by(f64::total_cmp);
+            let (mean, deviation) = mean_and_deviation(&values);
+            NumberDescription {
+                mean,
+                deviation,
+                quantiles: [0.0, 0.25, 0.5, 0.75, 1.0].map(|q| quantile(&values, q)),
+            }
+        });
+        ColumnDescription {
+            name: self.name().into(),
+            kind: self.kind(),
+            why_ignored: self.why_ignored().into(),
+            holes: self.holes(),
+            distinct,
+            numbers,
+            top,
+            mean_words: (self.kind() == Kind::Text).then(|| words as f64 / filled.max(1) as f64),
+        }
+    }
+}
+
+/// The quantile of sorted values, by linear interpolation between neighbours (type 7 of Hyndman and Fan 1996).
+pub(crate) fn quantile(sorted: &[f64], q: f64) -> f64 {
+    let Some(last) = sorted.len().checked_sub(1) else {
+        return f64::NAN;
+    };
+    let place = q * last as f64;
+    let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+    low + (high - low) * (place - place.floor())
+}
+
+/// Pearson's correlation; `None` with fewer than two rows or a constant side.
+pub fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
+    let ((mean_a, sd_a), (mean_b, sd_b)) = (mean_and_deviation(a), mean_and_deviation(b));
+    let together: f64 = a.iter().zip(b).map(|(x, y)| (x - mean_a) * (y - mean_b)).sum();
+    let value = together / ((a.len() as f64 - 1.0) * sd_a * sd_b);
+    (a.len() > 1 && sd_a > 0.0 && sd_b > 0.0).then_some(value.clamp(-1.0, 1.0))
+}
