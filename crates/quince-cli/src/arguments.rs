@@ -8,13 +8,7 @@ use std::time::Duration;
 
 /// Classical machine learning for real tables: numbers, counts, categories, texts and holes.
 #[derive(Parser)]
-#[command(
-    name = "quince",
-    version,
-    max_term_width = 100,
-    subcommand_required = true,
-    arg_required_else_help = true
-)]
+#[command(name = "quince", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 #[command(after_help = "Start with:  quince compare TABLE --target COLUMN\n\
     Data goes to standard output, talk and progress to standard error.\n\
     Exit codes: 0 done, 1 data or settings are wrong, 2 the command line is wrong, 130 interrupted.")]
@@ -29,22 +23,10 @@ pub struct Arguments {
 #[derive(Args)]
 pub struct Common {
     /// Everything random follows from this number
-    #[arg(
-        long,
-        global = true,
-        default_value_t = 0,
-        value_name = "NUMBER",
-        help_heading = "Everywhere"
-    )]
+    #[arg(long, global = true, default_value_t = 0, value_name = "NUMBER", help_heading = "Everywhere")]
     pub seed: u64,
     /// How many threads may work (0: all); results do not depend on it
-    #[arg(
-        long,
-        global = true,
-        default_value_t = 0,
-        value_name = "NUMBER",
-        help_heading = "Everywhere"
-    )]
+    #[arg(long, global = true, default_value_t = 0, value_name = "NUMBER", help_heading = "Everywhere")]
     pub threads: usize,
     /// Stop after this time with the best so far, for example 500ms, 30s, 5m, 1h
     #[arg(long, global = true, value_parser = parse_duration, value_name = "TIME", help_heading = "Everywhere")]
@@ -195,9 +177,7 @@ pub struct Models {
 }
 
 fn parse_kind(text: &str) -> Result<(String, Kind), String> {
-    let (name, kind) = text
-        .rsplit_once('=')
-        .ok_or("write COLUMN=KIND, for example age=category")?;
+    let (name, kind) = text.rsplit_once('=').ok_or("write COLUMN=KIND, for example age=category")?;
     let kind = Kind::from_name(kind).map_err(|error| format!("{error}. {}", error.remedy()))?;
     Ok((name.to_string(), kind))
 }
@@ -220,9 +200,7 @@ fn parse_task(text: &str) -> Result<Task, String> {
 
 fn parse_duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let number: f64 = digits
-        .parse()
-        .map_err(|_| "give a time such as 500ms, 30s, 5m or 1h")?;
+    let number: f64 = digits.parse().map_err(|_| "give a time such as 500ms, 30s, 5m or 1h")?;
     let unit = match &text[digits.len()..] {
         "ms" => 1e-3,
         "" | "s" => 1.0,
@@ -249,9 +227,7 @@ mod tests {
         assert_eq!(parse_duration("1.5m"), Ok(Duration::from_secs(90)));
         assert_eq!(parse_duration("7"), Ok(Duration::from_secs(7)));
         assert!(
-            parse_duration("soon").is_err()
-                && parse_duration("-1s").is_err()
-                && parse_duration("3 weeks").is_err()
+            parse_duration("soon").is_err() && parse_duration("-1s").is_err() && parse_duration("3 weeks").is_err()
         );
     }
 }

@@ -22,20 +22,11 @@ impl Session {
     pub fn new(common: &Common) -> Session {
         let progress = Progress::start(common.quiet);
         let cancel = interrupt::cancel_on_interrupt();
-        let mut run = Run::new()
-            .seed(common.seed)
-            .threads(common.threads)
-            .cancel(&cancel)
-            .observe(progress.clone());
+        let mut run = Run::new().seed(common.seed).threads(common.threads).cancel(&cancel).observe(progress.clone());
         if let Some(budget) = common.budget {
             run = run.budget(budget);
         }
-        Session {
-            run,
-            progress,
-            json: common.json,
-            quiet: common.quiet,
-        }
+        Session { run, progress, json: common.json, quiet: common.quiet }
     }
 
     /// Tells the user something that is not data.
@@ -48,8 +39,7 @@ impl Session {
 
     /// Reads the cells of a table.
     pub fn cells(&self, options: &TableOptions, read: &ReadOptions) -> Result<Cells> {
-        self.progress
-            .stage(&format!("reading {}", options.table.display()));
+        self.progress.stage(&format!("reading {}", options.table.display()));
         let cells = Cells::read(&options.table, read)?;
         self.run.check()?;
         if !options.no_header && cells.names_look_like_data() {
@@ -71,11 +61,7 @@ impl Session {
 pub fn read_options(options: &TableOptions) -> ReadOptions {
     ReadOptions {
         delimiter: options.delimiter,
-        header: if options.no_header {
-            Header::None
-        } else {
-            Header::Names
-        },
+        header: if options.no_header { Header::None } else { Header::Names },
         kinds: options.kind.clone(),
         drop: options.drop.clone(),
     }
@@ -89,54 +75,26 @@ pub struct Learnable {
 }
 
 /// Takes target, weights and groups out of a table, and says what was decided for the user.
-pub fn learnable(
-    table: &Table,
-    target: &TargetOptions,
-    group: Option<&str>,
-    session: &Session,
-) -> Result<Learnable> {
+pub fn learnable(table: &Table, target: &TargetOptions, group: Option<&str>, session: &Session) -> Result<Learnable> {
     let mut labelled = table.labelled(&target.target, target.task)?;
-    let weights = target
-        .weight
-        .as_deref()
-        .map(|name| weights_of(table, name, &labelled.rows))
-        .transpose()?;
-    let groups = group
-        .map(|name| groups_of(table, name, &labelled.rows))
-        .transpose()?;
+    let weights = target.weight.as_deref().map(|name| weights_of(table, name, &labelled.rows)).transpose()?;
+    let groups = group.map(|name| groups_of(table, name, &labelled.rows)).transpose()?;
     let aside: Vec<&str> = target.weight.as_deref().into_iter().chain(group).collect();
     labelled.table = labelled.table.without(&aside);
     if labelled.left_out > 0 {
-        session.say(&format!(
-            "note: {} rows have no '{}' and are left out",
-            labelled.left_out, target.target
-        ));
+        session.say(&format!("note: {} rows have no '{}' and are left out", labelled.left_out, target.target));
     }
     let kind = table.column(&target.target)?.kind();
-    if target.task.is_none() && kind == quince::Kind::Count && labelled.target.task() == Task::Classification
-    {
+    if target.task.is_none() && kind == quince::Kind::Count && labelled.target.task() == Task::Classification {
         session.say(&format!(
             "note: '{}' has few different whole numbers and is learnt as classes (--task regression to change)",
             target.target
         ));
     }
-    for column in labelled
-        .table
-        .columns()
-        .iter()
-        .filter(|c| c.kind() == quince::Kind::Ignored)
-    {
-        session.say(&format!(
-            "note: '{}' is ignored: {}",
-            column.name(),
-            column.why_ignored()
-        ));
+    for column in labelled.table.columns().iter().filter(|c| c.kind() == quince::Kind::Ignored) {
+        session.say(&format!("note: '{}' is ignored: {}", column.name(), column.why_ignored()));
     }
-    Ok(Learnable {
-        labelled,
-        weights,
-        groups,
-    })
+    Ok(Learnable { labelled, weights, groups })
 }
 
 /// The numbers of a weight column for these rows.
@@ -176,13 +134,11 @@ pub fn settings(entry: &Entry, written: &[(String, String)]) -> Result<Value> {
 
 /// Splits `name=value`.
 pub fn assignment(text: &str) -> Result<(String, String)> {
-    text.split_once('=')
-        .map(|(name, value)| (name.to_string(), value.to_string()))
-        .ok_or_else(|| Error::Setting {
-            name: text.to_string(),
-            problem: "has no value".into(),
-            remedy: "Write it as name=value, for example alpha=0.1.".into(),
-        })
+    text.split_once('=').map(|(name, value)| (name.to_string(), value.to_string())).ok_or_else(|| Error::Setting {
+        name: text.to_string(),
+        problem: "has no value".into(),
+        remedy: "Write it as name=value, for example alpha=0.1.".into(),
+    })
 }
 
 /// The metric to rank by, if it suits the task.

@@ -25,13 +25,7 @@ struct State {
 impl Progress {
     /// Watches from a thread of its own, unless `quiet`.
     pub fn start(quiet: bool) -> Progress {
-        let state = State {
-            stage: String::new(),
-            done: 0,
-            total: 0,
-            finished: quiet,
-            bar: None,
-        };
+        let state = State { stage: String::new(), done: 0, total: 0, finished: quiet, bar: None };
         let progress = Progress(Arc::new(Mutex::new(state)));
         if !quiet {
             let watched = progress.clone();
@@ -77,11 +71,8 @@ impl Progress {
             let (done, total, stage) = (state.done, state.total, state.stage.clone());
             if terminal {
                 let bar = state.bar.get_or_insert_with(|| ProgressBar::new(total));
-                let template = if total > 0 {
-                    "{bar:30} {pos}/{len}  {msg}  {elapsed}"
-                } else {
-                    "{spinner} {msg}  {elapsed}"
-                };
+                let template =
+                    if total > 0 { "{bar:30} {pos}/{len}  {msg}  {elapsed}" } else { "{spinner} {msg}  {elapsed}" };
                 if let Ok(style) = ProgressStyle::with_template(template) {
                     bar.set_style(style);
                 }
@@ -91,11 +82,7 @@ impl Progress {
                 bar.tick();
             } else if last_line.is_none_or(|last| last.elapsed() >= NEXT_LINE) {
                 last_line = Some(Instant::now());
-                let counted = if total > 0 {
-                    format!(" ({done} of {total} done)")
-                } else {
-                    String::new()
-                };
+                let counted = if total > 0 { format!(" ({done} of {total} done)") } else { String::new() };
                 eprintln!("quince: {stage}{counted}, {} s", start.elapsed().as_secs());
             }
         }

@@ -68,14 +68,8 @@ pub fn short(value: f64) -> String {
 pub fn spread(spread: Option<Spread>) -> String {
     match spread {
         None => "-".into(),
-        Some(Spread {
-            mean,
-            deviation: None,
-        }) => number(mean),
-        Some(Spread {
-            mean,
-            deviation: Some(deviation),
-        }) => format!("{} ± {}", number(mean), number(deviation)),
+        Some(Spread { mean, deviation: None }) => number(mean),
+        Some(Spread { mean, deviation: Some(deviation) }) => format!("{} ± {}", number(mean), number(deviation)),
     }
 }
 

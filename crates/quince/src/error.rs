@@ -95,22 +95,11 @@ impl Error {
     }
 
     pub(crate) fn data(problem: impl Into<String>, remedy: impl Into<String>) -> Error {
-        Error::Data {
-            problem: problem.into(),
-            remedy: remedy.into(),
-        }
+        Error::Data { problem: problem.into(), remedy: remedy.into() }
     }
 
-    pub(crate) fn setting(
-        name: impl Into<String>,
-        problem: impl Into<String>,
-        remedy: impl Into<String>,
-    ) -> Error {
-        Error::Setting {
-            name: name.into(),
-            problem: problem.into(),
-            remedy: remedy.into(),
-        }
+    pub(crate) fn setting(name: impl Into<String>, problem: impl Into<String>, remedy: impl Into<String>) -> Error {
+        Error::Setting { name: name.into(), problem: problem.into(), remedy: remedy.into() }
     }
 
     pub(crate) fn file(path: impl Into<String>, source: &std::io::Error) -> Error {
@@ -120,10 +109,7 @@ impl Error {
             std::io::ErrorKind::IsADirectory => "this is a folder, not a file".to_string(),
             _ => source.to_string(),
         };
-        Error::File {
-            path: path.into(),
-            problem,
-        }
+        Error::File { path: path.into(), problem }
     }
 }
 
@@ -166,11 +152,7 @@ impl fmt::Display for Place {
             Ok(_) => format!("column {column}"),
             Err(_) => format!("column '{column}'"),
         }));
-        if parts.is_empty() {
-            Ok(())
-        } else {
-            write!(f, "{}: ", parts.join(", "))
-        }
+        if parts.is_empty() { Ok(()) } else { write!(f, "{}: ", parts.join(", ")) }
     }
 }
 
@@ -187,26 +169,13 @@ pub(crate) fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>
 }
 
 /// A remedy that names the nearest of `names`, or lists them (the first dozen) where none is near.
-pub(crate) fn did_you_mean<'a>(
-    wanted: &str,
-    what: &str,
-    names: impl IntoIterator<Item = &'a str> + Clone,
-) -> String {
+pub(crate) fn did_you_mean<'a>(wanted: &str, what: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> String {
     if let Some(name) = nearest(wanted, names.clone()) {
         return format!("Did you mean '{name}'?");
     }
     let all: Vec<&str> = names.into_iter().collect();
-    let shown = all
-        .iter()
-        .take(12)
-        .map(|name| format!("'{name}'"))
-        .collect::<Vec<_>>()
-        .join(", ");
-    let more = if all.len() > 12 {
-        format!(" and {} more", all.len() - 12)
-    } else {
-        String::new()
-    };
+    let shown = all.iter().take(12).map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+    let more = if all.len() > 12 { format!(" and {} more", all.len() - 12) } else { String::new() };
     format!("The {what} are {shown}{more}.")
 }
 
@@ -240,12 +209,7 @@ mod tests {
 
     #[test]
     fn a_place_names_what_is_known() {
-        let place = Place {
-            file: Some("a.csv".into()),
-            line: Some(7),
-            row: None,
-            column: Some("age".into()),
-        };
+        let place = Place { file: Some("a.csv".into()), line: Some(7), row: None, column: Some("age".into()) };
         assert_eq!(place.to_string(), "a.csv, line 7, column 'age': ");
         assert_eq!(Place::default().to_string(), "");
     }

@@ -42,10 +42,7 @@ impl Classes {
 
     /// The number of the class with this label.
     pub fn code(&self, label: &str) -> Option<u32> {
-        self.0
-            .iter()
-            .position(|name| name == label)
-            .map(|code| code as u32)
+        self.0.iter().position(|name| name == label).map(|code| code as u32)
     }
 }
 
@@ -75,10 +72,9 @@ impl Target {
     /// The rows with these numbers, in this order. Classes keep their numbers even if one no longer occurs.
     pub fn take(&self, rows: &[usize]) -> Target {
         match self {
-            Target::Classes { classes, codes } => Target::Classes {
-                classes: classes.clone(),
-                codes: rows.iter().map(|&i| codes[i]).collect(),
-            },
+            Target::Classes { classes, codes } => {
+                Target::Classes { classes: classes.clone(), codes: rows.iter().map(|&i| codes[i]).collect() }
+            }
             Target::Numbers(numbers) => Target::Numbers(numbers.take_rows(rows)),
         }
     }
@@ -115,35 +111,21 @@ pub struct Examples<'a> {
 
 impl<'a> Examples<'a> {
     /// Checks that everything speaks of the same rows and that weights are numbers of at least zero.
-    pub fn new(
-        features: Features<'a>,
-        target: &'a Target,
-        weights: Option<&'a [f64]>,
-    ) -> Result<Examples<'a>> {
+    pub fn new(features: Features<'a>, target: &'a Target, weights: Option<&'a [f64]>) -> Result<Examples<'a>> {
         let rows = features.rows();
         if rows == 0 {
-            return Err(Error::data(
-                "there are no rows to learn from",
-                "Give at least one row.",
-            ));
+            return Err(Error::data("there are no rows to learn from", "Give at least one row."));
         }
         if target.rows() != rows {
             return Err(Error::data(
-                format!(
-                    "there are {rows} rows of features and {} of the target",
-                    target.rows()
-                ),
+                format!("there are {rows} rows of features and {} of the target", target.rows()),
                 "Give the target one entry for each row.",
             ));
         }
         if let Some(weights) = weights {
             check_weights(weights, rows)?;
         }
-        Ok(Examples {
-            features,
-            target,
-            weights,
-        })
+        Ok(Examples { features, target, weights })
     }
 }
 
@@ -161,10 +143,7 @@ fn check_weights(weights: &[f64], rows: usize) -> Result<()> {
         ));
     }
     if weights.iter().sum::<f64>() <= 0.0 {
-        return Err(Error::data(
-            "all weights are zero",
-            "Give at least one row a positive weight.",
-        ));
+        return Err(Error::data("all weights are zero", "Give at least one row a positive weight."));
     }
     Ok(())
 }
@@ -187,9 +166,7 @@ impl Prediction {
     /// The predicted class numbers: the largest score, on a tie the class that comes first. Empty for numbers.
     pub fn labels(&self) -> Vec<u32> {
         match self {
-            Prediction::Classes { scores, .. } => {
-                (0..scores.rows()).map(|i| largest(scores.row(i))).collect()
-            }
+            Prediction::Classes { scores, .. } => (0..scores.rows()).map(|i| largest(scores.row(i))).collect(),
             Prediction::Numbers(_) => Vec::new(),
         }
     }
@@ -206,10 +183,7 @@ impl Prediction {
     pub(crate) fn is_finite(&self) -> bool {
         let finite = |matrix: &Matrix| matrix.values().iter().all(|value| value.is_finite());
         match self {
-            Prediction::Classes {
-                scores,
-                probabilities,
-            } => finite(scores) && finite(probabilities),
+            Prediction::Classes { scores, probabilities } => finite(scores) && finite(probabilities),
             Prediction::Numbers(numbers) => finite(numbers),
         }
     }
@@ -295,9 +269,7 @@ impl<L: Learner> Learn for L {
 /// Names the method in an error that a budget caused.
 fn named<T>(result: Result<T>, method: &str) -> Result<T> {
     result.map_err(|error| match error {
-        Error::OutOfTime { .. } => Error::OutOfTime {
-            what: method.to_string(),
-        },
+        Error::OutOfTime { .. } => Error::OutOfTime { what: method.to_string() },
         other => other,
     })
 }

@@ -8,22 +8,15 @@ use crate::model::Parts;
 use serde_json::Value;
 
 /// The methods, in the order they are shown. To add one: its own folder, and a line here.
-pub static METHODS: &[Entry] = &[
-    Entry::of::<Baseline>(),
-    Entry::of::<LeastSquares>(),
-    Entry::of::<Ridge>(),
-];
+pub static METHODS: &[Entry] = &[Entry::of::<Baseline>(), Entry::of::<LeastSquares>(), Entry::of::<Ridge>()];
 
 /// The method with this name.
 pub fn method(name: &str) -> Result<&'static Entry> {
-    METHODS
-        .iter()
-        .find(|entry| entry.card.name == name)
-        .ok_or_else(|| Error::Unknown {
-            what: "method",
-            name: name.to_string(),
-            remedy: did_you_mean(name, "methods", METHODS.iter().map(|entry| entry.card.name)),
-        })
+    METHODS.iter().find(|entry| entry.card.name == name).ok_or_else(|| Error::Unknown {
+        what: "method",
+        name: name.to_string(),
+        remedy: did_you_mean(name, "methods", METHODS.iter().map(|entry| entry.card.name)),
+    })
 }
 
 /// A method as the registry knows it.
@@ -72,20 +65,13 @@ impl Entry {
 
     /// Reads `name=value` as a person writes it on a command line, with the type that the setting has.
     pub fn parse_setting(&self, name: &str, text: &str) -> Result<Value> {
-        let setting = self
-            .card
-            .setting(name)
-            .ok_or_else(|| self.no_such_setting(name))?;
+        let setting = self.card.setting(name).ok_or_else(|| self.no_such_setting(name))?;
         setting.parse(text)
     }
 
     fn no_such_setting(&self, name: &str) -> Error {
         let names = self.card.settings.iter().map(|setting| setting.name);
-        Error::setting(
-            name,
-            format!("is not a setting of '{}'", self.card.name),
-            did_you_mean(name, "settings", names),
-        )
+        Error::setting(name, format!("is not a setting of '{}'", self.card.name), did_you_mean(name, "settings", names))
     }
 }
 
@@ -206,27 +192,17 @@ impl Setting {
     fn check(&self, value: &Value) -> Result<()> {
         let fine = match (&self.allowed, value) {
             (Allowed::Switch, Value::Bool(_)) | (Allowed::Text, Value::String(_)) => true,
-            (Allowed::Number(least, most), Value::Number(n)) => {
-                n.as_f64().is_some_and(|n| *least <= n && n <= *most)
-            }
+            (Allowed::Number(least, most), Value::Number(n)) => n.as_f64().is_some_and(|n| *least <= n && n <= *most),
             (Allowed::Choice(words), Value::String(word)) => words.contains(&word.as_str()),
             _ => false,
         };
-        if fine {
-            Ok(())
-        } else {
-            Err(self.out_of_range(&value.to_string()))
-        }
+        if fine { Ok(()) } else { Err(self.out_of_range(&value.to_string())) }
     }
 
     fn parse(&self, text: &str) -> Result<Value> {
         let value = match self.allowed {
             Allowed::Switch => text.parse::<bool>().ok().map(Value::from),
-            Allowed::Number(..) => text
-                .parse::<f64>()
-                .ok()
-                .filter(|n| n.is_finite())
-                .map(Value::from),
+            Allowed::Number(..) => text.parse::<f64>().ok().filter(|n| n.is_finite()).map(Value::from),
             Allowed::Choice(_) | Allowed::Text => Some(Value::from(text)),
         };
         let value = value.ok_or_else(|| self.out_of_range(text))?;
@@ -235,11 +211,7 @@ impl Setting {
     }
 
     fn out_of_range(&self, value: &str) -> Error {
-        Error::setting(
-            self.name,
-            format!("cannot be {value}"),
-            format!("It takes {}.", self.allowed),
-        )
+        Error::setting(self.name, format!("cannot be {value}"), format!("It takes {}.", self.allowed))
     }
 }
 

@@ -1,7 +1,7 @@
 //! A page as it was written: its text, and the headings that links may point to.
 
 use crate::Problem;
-use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use std::path::{Path, PathBuf};
 
 /// A Markdown page.
@@ -105,24 +105,23 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
 
 fn headings(source: &str) -> Vec<Heading> {
     let mut headings: Vec<Heading> = Vec::new();
+    let mut seen = std::collections::BTreeMap::new();
     let mut open: Option<(u8, String)> = None;
     for event in Parser::new_ext(source, options()) {
         match (event, &mut open) {
-            (Event::Start(Tag::Heading { level, .. }), _) => open = Some((number(level), String::new())),
+            (Event::Start(Tag::Heading { level, .. }), _) => open = Some((level as u8, String::new())),
             (Event::Text(text) | Event::Code(text) | Event::InlineMath(text), Some((_, words))) => {
                 words.push_str(&text)
             }
             (Event::End(TagEnd::Heading(_)), _) => {
                 if let Some((level, text)) = open.take() {
                     let slug = slug(&text);
-                    let same = |heading: &&Heading| heading.text != text && heading.anchor == slug;
-                    let before = headings
-                        .iter()
-                        .filter(|heading| same(heading) || heading.text == text);
-                    let anchor = match before.count() {
+                    let before = seen.entry(slug.clone()).or_insert(0);
+                    let anchor = match *before {
                         0 => slug,
                         count => format!("{slug}-{count}"),
                     };
+                    *before += 1;
                     headings.push(Heading { level, text, anchor });
                 }
             }
@@ -132,12 +131,8 @@ fn headings(source: &str) -> Vec<Heading> {
     headings
 }
 
-fn number(level: HeadingLevel) -> u8 {
-    level as u8
-}
-
 /// Lower case, spaces as hyphens, punctuation left out.
-fn slug(text: &str) -> String {
+pub(crate) fn slug(text: &str) -> String {
     let lower = text.trim().to_lowercase();
     let keep = |c: &char| c.is_alphanumeric() || *c == ' ' || *c == '-' || *c == '_';
     lower.chars().filter(keep).collect::<String>().replace(' ', "-")

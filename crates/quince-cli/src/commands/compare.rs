@@ -34,11 +34,7 @@ fn learners(options: &Compare, task: Task) -> Result<Vec<Box<dyn Learn>>> {
     let entries: Vec<_> = if options.models.is_empty() {
         METHODS.iter().filter(|entry| entry.card.learns(task)).collect()
     } else {
-        options
-            .models
-            .iter()
-            .map(|name| registry::method(name))
-            .collect::<Result<_>>()?
+        options.models.iter().map(|name| registry::method(name)).collect::<Result<_>>()?
     };
     let mut written = Vec::new();
     for text in &options.set {
@@ -52,11 +48,7 @@ fn learners(options: &Compare, task: Task) -> Result<Vec<Box<dyn Learn>>> {
         written.push((method.to_string(), (setting.to_string(), value)));
     }
     let configure = |entry: &&registry::Entry| {
-        let own: Vec<_> = written
-            .iter()
-            .filter(|(m, _)| m == entry.card.name)
-            .map(|(_, s)| s.clone())
-            .collect();
+        let own: Vec<_> = written.iter().filter(|(m, _)| m == entry.card.name).map(|(_, s)| s.clone()).collect();
         entry.configure(&input::settings(entry, &own)?)
     };
     entries.iter().map(configure).collect()
@@ -66,15 +58,11 @@ fn folds(text: &str, groups: Option<Vec<u32>>) -> Result<Folds> {
     if text == "loo" {
         return Ok(Folds::LeaveOneOut);
     }
-    let count = text
-        .parse()
-        .ok()
-        .filter(|&k: &usize| k >= 2)
-        .ok_or_else(|| Error::Setting {
-            name: "folds".into(),
-            problem: format!("cannot be {text}"),
-            remedy: "It takes a whole number of at least 2, or loo for leave-one-out.".into(),
-        })?;
+    let count = text.parse().ok().filter(|&k: &usize| k >= 2).ok_or_else(|| Error::Setting {
+        name: "folds".into(),
+        problem: format!("cannot be {text}"),
+        remedy: "It takes a whole number of at least 2, or loo for leave-one-out.".into(),
+    })?;
     Ok(match groups {
         Some(groups) => Folds::Grouped(count, groups),
         None => Folds::K(count),
@@ -96,41 +84,24 @@ fn leaderboard(comparison: &Comparison, folds: &str) -> String {
         .map(|(place, entrant)| {
             let mut row = vec![(place + 1).to_string(), entrant.method.clone()];
             row.extend(metrics.iter().map(|&metric| show::spread(entrant.metric(metric))));
-            row.extend([
-                show::seconds(entrant.fit_seconds),
-                show::seconds(entrant.predict_seconds),
-            ]);
+            row.extend([show::seconds(entrant.fit_seconds), show::seconds(entrant.predict_seconds)]);
             row
         })
         .collect();
     let way = if folds == "loo" {
         "leave-one-out".to_string()
     } else {
-        format!(
-            "{}-fold cross-validation, mean ± standard deviation over folds",
-            comparison.folds
-        )
+        format!("{}-fold cross-validation, mean ± standard deviation over folds", comparison.folds)
     };
-    let mut text = format!(
-        "{} from {} rows, by {} ({way})\n\n",
-        comparison.target,
-        comparison.rows,
-        comparison.by.title()
-    );
+    let mut text =
+        format!("{} from {} rows, by {} ({way})\n\n", comparison.target, comparison.rows, comparison.by.title());
     text += &show::table(&header, &rows, 2..);
     for entrant in &failed {
-        text += &format!(
-            "\n{}: no result: {}\n",
-            entrant.method,
-            entrant.problem.as_deref().unwrap_or("unknown")
-        );
+        text += &format!("\n{}: no result: {}\n", entrant.method, entrant.problem.as_deref().unwrap_or("unknown"));
     }
     for entrant in ranked.iter().filter(|entrant| entrant.problem.is_some()) {
         let problem = entrant.problem.as_deref().unwrap_or_default();
-        text += &format!(
-            "\n{}: {} of {} folds only: {problem}\n",
-            entrant.method, entrant.folds, comparison.folds
-        );
+        text += &format!("\n{}: {} of {} folds only: {problem}\n", entrant.method, entrant.folds, comparison.folds);
     }
     text
 }

@@ -30,21 +30,14 @@ fn as_text(description: &Description) -> String {
         ]
     };
     let lines: Vec<Vec<String>> = description.columns.iter().map(line).collect();
-    let mut text = format!(
-        "{} rows, {} columns\n\n",
-        description.rows,
-        description.columns.len()
-    );
+    let mut text = format!("{} rows, {} columns\n\n", description.rows, description.columns.len());
     text += &show::table(&["column", "kind", "holes", "distinct", "values"], &lines, 2..4);
     let mut strongest: Vec<_> = description.correlations.iter().collect();
     strongest.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
     if !strongest.is_empty() {
         text += "\nstrongest correlations\n\n";
-        let lines: Vec<Vec<String>> = strongest
-            .iter()
-            .take(8)
-            .map(|c| vec![c.first.clone(), c.second.clone(), show::number(c.value)])
-            .collect();
+        let lines: Vec<Vec<String>> =
+            strongest.iter().take(8).map(|c| vec![c.first.clone(), c.second.clone(), show::number(c.value)]).collect();
         text += &show::table(&["", "", "correlation"], &lines, 2..3);
     }
     text
@@ -62,17 +55,8 @@ fn details(column: &ColumnDescription) -> String {
     if let Some(words) = column.mean_words {
         return format!("{words:.1} words on average");
     }
-    let shown: Vec<String> = column
-        .top
-        .iter()
-        .take(4)
-        .map(|(value, count)| format!("{value} {count}"))
-        .collect();
+    let shown: Vec<String> = column.top.iter().take(4).map(|(value, count)| format!("{value} {count}")).collect();
     let more = column.distinct.saturating_sub(shown.len());
-    let more = if more > 0 {
-        format!(", {more} more")
-    } else {
-        String::new()
-    };
+    let more = if more > 0 { format!(", {more} more") } else { String::new() };
     format!("{}{more}", shown.join(", "))
 }

@@ -13,53 +13,31 @@ pub fn run(options: &Evaluate, session: &Session) -> Result<()> {
     let model = Model::load(&options.model)?;
     let mut read = input::read_options(&options.table);
     let cells = session.cells(&options.table, &read)?;
-    let known = model
-        .fields()
-        .into_iter()
-        .filter(|field| cells.names().contains(&field.name));
-    read.kinds
-        .splice(0..0, known.map(|field| (field.name, field.kind)));
+    let known = model.fields().into_iter().filter(|field| cells.names().contains(&field.name));
+    read.kinds.splice(0..0, known.map(|field| (field.name, field.kind)));
     // The target is read as what it was in training: labels as words, so that 1 and 1.0 are told apart as there.
     if cells.names().iter().any(|name| name == model.target()) {
-        let kind = if model.task() == Task::Regression {
-            Kind::Number
-        } else {
-            Kind::Category
-        };
+        let kind = if model.task() == Task::Regression { Kind::Number } else { Kind::Category };
         read.kinds.insert(0, (model.target().to_string(), kind));
     }
     let table = cells.table(&read)?;
     let column = table.column(model.target())?;
     let rows: Vec<usize> = (0..table.rows()).filter(|&i| !column.is_hole(i)).collect();
     let truth = truth(&model, &table, &rows)?;
-    let weights = options
-        .weight
-        .as_deref()
-        .map(|name| input::weights_of(&table, name, &rows))
-        .transpose()?;
+    let weights = options.weight.as_deref().map(|name| input::weights_of(&table, name, &rows)).transpose()?;
     if rows.len() < table.rows() {
         let without = table.rows() - rows.len();
-        session.say(&format!(
-            "note: {without} rows have no '{}' and are left out",
-            model.target()
-        ));
+        session.say(&format!("note: {without} rows have no '{}' and are left out", model.target()));
     }
     session.progress.stage("predicting");
     let prediction = model.predict(&table.take(&rows), &session.run)?;
     let evaluation = evaluate(&truth, &prediction, weights.as_deref())?;
-    let curves = if options.roc {
-        curves(&truth, &prediction, weights.as_deref())
-    } else {
-        Vec::new()
-    };
+    let curves = if options.roc { curves(&truth, &prediction, weights.as_deref()) } else { Vec::new() };
     session.progress.finish();
     if session.json {
         let mut value = json!(evaluation);
         if let (Value::Object(object), true) = (&mut value, options.roc) {
-            let curves: Vec<Value> = curves
-                .iter()
-                .map(|(label, roc)| json!({"label": label, "roc": roc}))
-                .collect();
+            let curves: Vec<Value> = curves.iter().map(|(label, roc)| json!({"label": label, "roc": roc})).collect();
             object.insert("roc".into(), Value::Array(curves));
         }
         show::print_json(&value);
@@ -85,18 +63,12 @@ fn truth(model: &Model, table: &quince::Table, rows: &[usize]) -> Result<Target>
     let code = |&i: &usize| {
         let label = column.text(i).unwrap_or_default();
         class_code(classes, &label).ok_or_else(|| Error::Data {
-            problem: format!(
-                "row {} has the label '{label}', which the model does not know",
-                i + 1
-            ),
+            problem: format!("row {} has the label '{label}', which the model does not know", i + 1),
             remedy: format!("The model's classes are {}.", classes.names().join(", ")),
         })
     };
     let codes = rows.iter().map(code).collect::<Result<_>>()?;
-    Ok(Target::Classes {
-        classes: classes.clone(),
-        codes,
-    })
+    Ok(Target::Classes { classes: classes.clone(), codes })
 }
 
 /// The class with this label; a number may be written in another way (1.0 for 1).
@@ -106,49 +78,24 @@ fn class_code(classes: &Classes, label: &str) -> Option<u32> {
 }
 
 fn curves(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>) -> Vec<(String, Roc)> {
-    let (Target::Classes { classes, codes }, Prediction::Classes { probabilities, .. }) = (truth, prediction)
-    else {
+    let (Target::Classes { classes, codes }, Prediction::Classes { probabilities, .. }) = (truth, prediction) else {
         return Vec::new();
     };
     let of_class = |(k, name): (usize, &String)| {
         let positive: Vec<bool> = codes.iter().map(|&code| code as usize == k).collect();
-        (
-            name.clone(),
-            Roc::of(&probabilities.column(k), &positive, weights),
-        )
+        (name.clone(), Roc::of(&probabilities.column(k), &positive, weights))
     };
     classes.names().iter().enumerate().map(of_class).collect()
 }
 
 fn as_text(evaluation: &Evaluation, curves: &[(String, Roc)]) -> String {
     match evaluation {
-        Evaluation::Regression {
-            rows,
-            rmse,
-            mean_absolute_error,
-            r2,
-        } => {
+        Evaluation::Regression { rows, rmse, mean_absolute_error, r2 } => {
             let line = |name: &str, value: f64| vec![name.to_string(), show::number(value)];
-            let lines = [
-                line("RMSE", *rmse),
-                line("mean absolute error", *mean_absolute_error),
-                line("R²", *r2),
-            ];
-            format!(
-                "{rows} rows\n\n{}",
-                show::table(&["metric", "value"], &lines, 1..)
-            )
+            let lines = [line("RMSE", *rmse), line("mean absolute error", *mean_absolute_error), line("R²", *r2)];
+            format!("{rows} rows\n\n{}", show::table(&["metric", "value"], &lines, 1..))
         }
-        Evaluation::Classification {
-            rows,
-            accuracy,
-            error_rate,
-            log_loss,
-            f1,
-            area,
-            confusion,
-            classes,
-        } => {
+        Evaluation::Classification { rows, accuracy, error_rate, log_loss, f1, area, confusion, classes } => {
             let mut text = format!(
                 "{rows} rows\naccuracy {}, error rate {}, log loss {}, mean F1 {}, mean area under ROC {}\n\n",
                 show::number(*accuracy),
@@ -170,11 +117,7 @@ fn as_text(evaluation: &Evaluation, curves: &[(String, Roc)]) -> String {
                     ]
                 })
                 .collect();
-            text += &show::table(
-                &["class", "rows", "precision", "recall", "F1", "area under ROC"],
-                &lines,
-                1,
-            );
+            text += &show::table(&["class", "rows", "precision", "recall", "F1", "area under ROC"], &lines, 1..);
             text += "\nconfusion (rows: true class, columns: predicted; in brackets: share of the row)\n\n";
             text += &confusion_table(confusion);
             for (label, roc) in curves {
@@ -187,11 +130,7 @@ fn as_text(evaluation: &Evaluation, curves: &[(String, Roc)]) -> String {
                 };
                 let lines: Vec<Vec<String>> = (1..roc.thresholds.len()).map(line).collect();
                 text += &format!("\nROC of '{label}'\n\n");
-                text += &show::table(
-                    &["probability from", "false positives", "true positives"],
-                    &lines,
-                    0,
-                );
+                text += &show::table(&["probability from", "false positives", "true positives"], &lines, ..);
             }
             text
         }
@@ -205,9 +144,7 @@ fn confusion_table(confusion: &Confusion) -> String {
     let shares = confusion.row_shares();
     let line = |(i, name): (usize, &String)| {
         let cell = |j: usize| format!("{} ({:.2})", number_text(confusion.counts[i][j]), shares[i][j]);
-        std::iter::once(name.clone())
-            .chain((0..names.len()).map(cell))
-            .collect()
+        std::iter::once(name.clone()).chain((0..names.len()).map(cell)).collect()
     };
     let lines: Vec<Vec<String>> = names.iter().enumerate().map(line).collect();
     show::table(&header, &lines, 1..)

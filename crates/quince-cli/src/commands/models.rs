@@ -19,34 +19,18 @@ pub fn run(options: &Models, session: &Session) -> Result<()> {
 
 fn list() -> String {
     let line = |entry: &Entry| {
-        let learns: Vec<&str> = entry
-            .card
-            .abilities
-            .iter()
-            .take_while(|a| a.name() != "row weights")
-            .map(|a| a.name())
-            .collect();
-        vec![
-            entry.card.name.to_string(),
-            learns.join(", "),
-            entry.card.summary.to_string(),
-        ]
+        let learns: Vec<&str> =
+            entry.card.abilities.iter().take_while(|a| a.name() != "row weights").map(|a| a.name()).collect();
+        vec![entry.card.name.to_string(), learns.join(", "), entry.card.summary.to_string()]
     };
     let lines: Vec<Vec<String>> = METHODS.iter().map(line).collect();
-    show::table(&["model", "learns", ""], &lines, 0..0)
-        + "\n`quince models NAME` shows the settings of one.\n"
+    show::table(&["model", "learns", ""], &lines, 0..0) + "\n`quince models NAME` shows the settings of one.\n"
 }
 
 fn page(entry: &Entry) -> String {
     let card = entry.card;
     let abilities: Vec<&str> = card.abilities.iter().map(|ability| ability.name()).collect();
-    let mut text = format!(
-        "{}: {}\n{}\n\ncan do: {}\n",
-        card.name,
-        card.title,
-        card.summary,
-        abilities.join(", ")
-    );
+    let mut text = format!("{}: {}\n{}\n\ncan do: {}\n", card.name, card.title, card.summary, abilities.join(", "));
     if !card.python.is_empty() {
         text += &format!("in Python: {}\n", card.python.join(", "));
     }
@@ -57,12 +41,7 @@ fn page(entry: &Entry) -> String {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        vec![
-            setting.name.to_string(),
-            default,
-            setting.allowed.to_string(),
-            setting.help.to_string(),
-        ]
+        vec![setting.name.to_string(), default, setting.allowed.to_string(), setting.help.to_string()]
     };
     let lines: Vec<Vec<String>> = card.settings.iter().map(line).collect();
     text + "\n" + &show::table(&["setting", "default", "takes", ""], &lines, 0..0)

@@ -13,34 +13,20 @@ pub fn run(options: &Predict, session: &Session) -> Result<()> {
     let mut read = input::read_options(&options.table);
     let cells = session.cells(&options.table, &read)?;
     // Columns are read as the model knows them, unless the user says otherwise.
-    let known = model
-        .fields()
-        .into_iter()
-        .filter(|field| cells.names().contains(&field.name));
-    read.kinds
-        .splice(0..0, known.map(|field| (field.name, field.kind)));
+    let known = model.fields().into_iter().filter(|field| cells.names().contains(&field.name));
+    read.kinds.splice(0..0, known.map(|field| (field.name, field.kind)));
     let table = cells.table(&read)?;
     session.progress.stage("predicting");
     let prediction = model.predict(&table, &session.run)?;
     let added = added_columns(&model, &prediction, options.no_probabilities, cells.names());
     session.progress.finish();
-    let text = if session.json {
-        as_json(&added, cells.rows())
-    } else {
-        as_csv(&cells, &added)
-    };
+    let text = if session.json { as_json(&added, cells.rows()) } else { as_csv(&cells, &added) };
     match &options.output {
         None => show::print(&text),
         Some(path) => {
-            quince::model::replace_file(path, text.as_bytes()).map_err(|e| Error::File {
-                path: path.display().to_string(),
-                problem: e.to_string(),
-            })?;
-            session.say(&format!(
-                "{} predictions written to {}",
-                cells.rows(),
-                path.display()
-            ));
+            quince::model::replace_file(path, text.as_bytes())
+                .map_err(|e| Error::File { path: path.display().to_string(), problem: e.to_string() })?;
+            session.say(&format!("{} predictions written to {}", cells.rows(), path.display()));
         }
     }
     Ok(())
@@ -87,13 +73,7 @@ fn as_csv(cells: &Cells, added: &[(String, Values)]) -> String {
         text.push_str(&parts.map(|part| quoted(&part)).collect::<Vec<_>>().join(","));
         text.push('\n');
     };
-    line(
-        &mut cells
-            .names()
-            .iter()
-            .cloned()
-            .chain(added.iter().map(|(name, _)| name.clone())),
-    );
+    line(&mut cells.names().iter().cloned().chain(added.iter().map(|(name, _)| name.clone())));
     for i in 0..cells.rows() {
         let old = (0..cells.names().len()).map(|j| cells.cell(i, j).to_string());
         let new = added.iter().map(|(_, values)| match values {
@@ -106,11 +86,7 @@ fn as_csv(cells: &Cells, added: &[(String, Values)]) -> String {
 }
 
 fn quoted(cell: &str) -> String {
-    if cell.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", cell.replace('"', "\"\""))
-    } else {
-        cell.to_string()
-    }
+    if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_string() }
 }
 
 /// One object a row, with what was added.

@@ -12,19 +12,12 @@ use serde_json::json;
 
 pub fn run(options: &Train, session: &Session) -> Result<()> {
     let entry = registry::method(&options.model)?;
-    let written = options
-        .set
-        .iter()
-        .map(|text| input::assignment(text))
-        .collect::<Result<Vec<_>>>()?;
+    let written = options.set.iter().map(|text| input::assignment(text)).collect::<Result<Vec<_>>>()?;
     let learner = entry.configure(&input::settings(entry, &written)?)?;
     if options.loo && !entry.card.can(Ability::ExactLeaveOneOut) {
         return Err(Error::Setting {
             name: "loo".into(),
-            problem: format!(
-                "cannot be used with '{}', which has no exact leave-one-out",
-                entry.card.name
-            ),
+            problem: format!("cannot be used with '{}', which has no exact leave-one-out", entry.card.name),
             remedy: "Use quince compare --folds loo.".into(),
         });
     }
@@ -33,11 +26,7 @@ pub fn run(options: &Train, session: &Session) -> Result<()> {
     session.progress.stage(&format!("training {}", entry.card.name));
     let weights = learnable.weights.as_deref();
     let model = Model::fit(&learnable.labelled, weights, learner.as_ref(), &session.run)?;
-    let left_out = if options.loo {
-        Some(leave_one_out(&learnable, learner.as_ref(), session)?)
-    } else {
-        None
-    };
+    let left_out = if options.loo { Some(leave_one_out(&learnable, learner.as_ref(), session)?) } else { None };
     session.run.check()?;
     model.save(&options.output)?;
     session.progress.finish();
@@ -66,12 +55,10 @@ fn leave_one_out(learnable: &input::Learnable, learner: &dyn Learn, session: &Se
     let rows = Encoder::learn(&labelled.table)?.encode(&labelled.table)?;
     let weights = learnable.weights.as_deref();
     let examples = Examples::new(rows.features(), &labelled.target, weights)?;
-    let prediction = learner
-        .leave_one_out(&examples, &session.run)?
-        .ok_or_else(|| Error::Data {
-            problem: "the method has no exact leave-one-out".into(),
-            remedy: "Use quince compare --folds loo.".into(),
-        })?;
+    let prediction = learner.leave_one_out(&examples, &session.run)?.ok_or_else(|| Error::Data {
+        problem: "the method has no exact leave-one-out".into(),
+        remedy: "Use quince compare --folds loo.".into(),
+    })?;
     evaluate(&labelled.target, &prediction, weights)
 }
 
@@ -92,24 +79,15 @@ fn say_what_was_trained(model: &Model, left_out: Option<&Evaluation>, options: &
             certificate.measure, certificate.value, certificate.tolerance
         ));
     }
-    report
-        .remarks
-        .iter()
-        .for_each(|remark| session.say(&format!("note: {remark}")));
+    report.remarks.iter().for_each(|remark| session.say(&format!("note: {remark}")));
     match left_out {
-        Some(Evaluation::Classification {
-            accuracy, log_loss, ..
-        }) => session.say(&format!(
+        Some(Evaluation::Classification { accuracy, log_loss, .. }) => session.say(&format!(
             "exact leave-one-out: accuracy {}, log loss {}",
             show::number(*accuracy),
             show::number(*log_loss)
         )),
         Some(Evaluation::Regression { rmse, r2, .. }) => {
-            session.say(&format!(
-                "exact leave-one-out: RMSE {}, R² {}",
-                show::number(*rmse),
-                show::number(*r2)
-            ));
+            session.say(&format!("exact leave-one-out: RMSE {}, R² {}", show::number(*rmse), show::number(*r2)));
         }
         None => {}
     }

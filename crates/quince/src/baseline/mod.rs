@@ -48,11 +48,7 @@ pub enum Strategy {
 
 impl Default for Baseline {
     fn default() -> Baseline {
-        Baseline {
-            strategy: Strategy::Auto,
-            quantile: 0.5,
-            constant: String::new(),
-        }
+        Baseline { strategy: Strategy::Auto, quantile: 0.5, constant: String::new() }
     }
 }
 
@@ -63,13 +59,7 @@ impl Learner for Baseline {
         name: "baseline",
         title: "Baseline",
         summary: "The most frequent class or the mean, whatever the features say: what every method must beat.",
-        abilities: &[
-            Ability::Classify,
-            Ability::Regress,
-            Ability::Weights,
-            Ability::Sparse,
-            Ability::SeveralOutputs,
-        ],
+        abilities: &[Ability::Classify, Ability::Regress, Ability::Weights, Ability::Sparse, Ability::SeveralOutputs],
         settings: &[
             Setting {
                 name: "strategy",
@@ -104,18 +94,13 @@ impl Learner for Baseline {
             Target::Classes { classes, codes } => {
                 let mut shares = vec![0.0; classes.count()];
                 let weight = |i: usize| examples.weights.map_or(1.0, |w| w[i]);
-                codes
-                    .iter()
-                    .enumerate()
-                    .for_each(|(i, &code)| shares[code as usize] += weight(i));
+                codes.iter().enumerate().for_each(|(i, &code)| shares[code as usize] += weight(i));
                 let total: f64 = shares.iter().sum();
                 shares.iter_mut().for_each(|share| *share /= total);
                 let (shares, route) = match self.strategy {
                     Strategy::Auto | Strategy::Prior => (shares, "shares of the classes"),
                     Strategy::MostFrequent => {
-                        let best = (0..shares.len())
-                            .rev()
-                            .max_by(|&a, &b| shares[a].total_cmp(&shares[b]));
+                        let best = (0..shares.len()).rev().max_by(|&a, &b| shares[a].total_cmp(&shares[b]));
                         (one_hot(shares.len(), best.unwrap_or(0)), "most frequent class")
                     }
                     Strategy::Uniform => (vec![1.0 / shares.len() as f64; shares.len()], "all classes alike"),
@@ -145,10 +130,7 @@ impl Learner for Baseline {
                             Error::setting("constant", problem, "Give the number to predict.")
                         })?;
                         return Ok((
-                            Constant {
-                                values: vec![number; numbers.columns()],
-                                classes: false,
-                            },
+                            Constant { values: vec![number; numbers.columns()], classes: false },
                             Report::computed("a constant number"),
                         ));
                     }
@@ -172,11 +154,7 @@ impl Learner for Baseline {
 impl Baseline {
     fn wrong_strategy(&self, target: &str, remedy: &str) -> Error {
         let name = serde_json::to_value(self.strategy).unwrap_or_default();
-        Error::setting(
-            "strategy",
-            format!("cannot be {name} for {target}"),
-            format!("Use {remedy}."),
-        )
+        Error::setting("strategy", format!("cannot be {name} for {target}"), format!("Use {remedy}."))
     }
 }
 
@@ -187,11 +165,7 @@ fn one_hot(length: usize, one: usize) -> Vec<f64> {
 fn weighted_mean(values: &[f64], weights: Option<&[f64]>) -> f64 {
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
     let total: f64 = (0..values.len()).map(weight).sum();
-    values
-        .iter()
-        .enumerate()
-        .map(|(i, v)| weight(i) / total * v)
-        .sum()
+    values.iter().enumerate().map(|(i, v)| weight(i) / total * v).sum()
 }
 
 /// Without weights the quantile by linear interpolation between order statistics (type 7 of Hyndman and Fan 1996); with
@@ -238,10 +212,7 @@ impl Fitted for Constant {
         let mut answer = Matrix::zeros(rows.rows(), self.values.len());
         (0..rows.rows()).for_each(|i| answer.row_mut(i).copy_from_slice(&self.values));
         Ok(if self.classes {
-            Prediction::Classes {
-                scores: answer.clone(),
-                probabilities: answer,
-            }
+            Prediction::Classes { scores: answer.clone(), probabilities: answer }
         } else {
             Prediction::Numbers(answer)
         })
@@ -254,9 +225,6 @@ impl Fitted for Constant {
     fn load(parts: &Parts) -> Result<Constant> {
         let classes = parts.classes();
         let values = parts.vector("values", (classes > 0).then_some(classes))?;
-        Ok(Constant {
-            values,
-            classes: classes > 0,
-        })
+        Ok(Constant { values, classes: classes > 0 })
     }
 }

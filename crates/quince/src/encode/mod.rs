@@ -59,17 +59,15 @@ impl Rows {
         match &self.sparse {
             None => self.dense.features(),
             Some(sparse) if self.dense.columns() == 0 => sparse.features(),
-            Some(sparse) => Features::both(Dense::F64(self.dense.view()), sparse)
-                .expect("both parts are made from the same rows"),
+            Some(sparse) => {
+                Features::both(Dense::F64(self.dense.view()), sparse).expect("both parts are made from the same rows")
+            }
         }
     }
 
     /// The rows with these numbers, in this order.
     pub fn take(&self, rows: &[usize]) -> Rows {
-        Rows {
-            dense: self.dense.take_rows(rows),
-            sparse: self.sparse.as_ref().map(|s| s.take_rows(rows)),
-        }
+        Rows { dense: self.dense.take_rows(rows), sparse: self.sparse.as_ref().map(|s| s.take_rows(rows)) }
     }
 }
 
@@ -82,46 +80,26 @@ impl Encoder {
             .iter()
             .filter(used)
             .map(|column| Encoded {
-                field: Field {
-                    name: column.name().into(),
-                    kind: column.kind(),
-                },
+                field: Field { name: column.name().into(), kind: column.kind() },
                 plan: Plan::learn(column),
             })
             .collect();
         if columns.is_empty() {
-            let reasons: Vec<String> = table
-                .columns()
-                .iter()
-                .map(|c| format!("'{}' ({})", c.name(), c.why_ignored()))
-                .collect();
-            let reasons = if reasons.is_empty() {
-                "there is none".into()
-            } else {
-                reasons.join(", ")
-            };
+            let reasons: Vec<String> =
+                table.columns().iter().map(|c| format!("'{}' ({})", c.name(), c.why_ignored())).collect();
+            let reasons = if reasons.is_empty() { "there is none".into() } else { reasons.join(", ") };
             return Err(Error::Table {
-                place: Place {
-                    file: table.source_name(),
-                    ..Place::default()
-                },
+                place: Place { file: table.source_name(), ..Place::default() },
                 problem: format!("no usable column is left to learn from: {reasons}"),
-                remedy: "Give another kind to a column that should count, for example --kind name=number."
-                    .into(),
+                remedy: "Give another kind to a column that should count, for example --kind name=number.".into(),
             });
         }
-        Ok(Encoder {
-            columns,
-            identity: None,
-        })
+        Ok(Encoder { columns, identity: None })
     }
 
     /// For a matrix: its columns as they are, called x0, x1 and so on or by the names given.
     pub fn identity(columns: usize) -> Encoder {
-        Encoder {
-            columns: Vec::new(),
-            identity: Some(columns),
-        }
+        Encoder { columns: Vec::new(), identity: Some(columns) }
     }
 
     /// Whether matrices are taken as they are.
@@ -132,20 +110,14 @@ impl Encoder {
     /// Names and kinds of the columns that a table must have.
     pub fn fields(&self) -> Vec<Field> {
         match self.identity {
-            Some(columns) => (0..columns)
-                .map(|j| Field {
-                    name: format!("x{j}"),
-                    kind: Kind::Number,
-                })
-                .collect(),
+            Some(columns) => (0..columns).map(|j| Field { name: format!("x{j}"), kind: Kind::Number }).collect(),
             None => self.columns.iter().map(|column| column.field.clone()).collect(),
         }
     }
 
     /// How many features come out.
     pub fn width(&self) -> usize {
-        self.identity
-            .unwrap_or_else(|| self.columns.iter().map(|column| column.plan.width()).sum())
+        self.identity.unwrap_or_else(|| self.columns.iter().map(|column| column.plan.width()).sum())
     }
 
     /// The names of the features, dense ones first: `age`, `city=Oslo`, `review: good`.
@@ -155,11 +127,7 @@ impl Encoder {
         }
         let mut names = Vec::with_capacity(self.width());
         for sparse in [false, true] {
-            for Encoded { field, plan } in self
-                .columns
-                .iter()
-                .filter(|column| column.plan.is_sparse() == sparse)
-            {
+            for Encoded { field, plan } in self.columns.iter().filter(|column| column.plan.is_sparse() == sparse) {
                 match plan {
                     Plan::Standard { .. } | Plan::YesNo { .. } => names.push(field.name.clone()),
                     Plan::OneHot { names: values, .. } => {
@@ -179,8 +147,7 @@ impl Encoder {
         let columns = self.align(table)?;
         let rows = table.rows();
         let mut dense = Matrix::zeros(rows, self.dense_width());
-        let mut sparse_rows: Vec<Vec<(u32, f64)>> =
-            vec![Vec::new(); if self.has_sparse() { rows } else { 0 }];
+        let mut sparse_rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); if self.has_sparse() { rows } else { 0 }];
         let (mut next_dense, mut next_sparse) = (0, 0);
         for (Encoded { plan, .. }, column) in self.columns.iter().zip(&columns) {
             if plan.is_sparse() {
@@ -191,10 +158,7 @@ impl Encoder {
                 next_dense += plan.width();
             }
         }
-        let sparse = self
-            .has_sparse()
-            .then(|| Sparse::from_rows(next_sparse, sparse_rows))
-            .transpose()?;
+        let sparse = self.has_sparse().then(|| Sparse::from_rows(next_sparse, sparse_rows)).transpose()?;
         Ok(Rows { dense, sparse })
     }
 
@@ -207,29 +171,14 @@ impl Encoder {
             .map(|field| format!("'{}'", field.name))
             .collect();
         if !missing.is_empty() {
-            let (noun, verb) = if missing.len() == 1 {
-                ("column", "is")
-            } else {
-                ("columns", "are")
-            };
+            let (noun, verb) = if missing.len() == 1 { ("column", "is") } else { ("columns", "are") };
             return Err(Error::Table {
-                place: Place {
-                    file: table.source_name(),
-                    ..Place::default()
-                },
-                problem: format!(
-                    "the {noun} {} that the model was trained on {verb} missing",
-                    missing.join(", ")
-                ),
-                remedy:
-                    "Give the table the same columns as in training, in any order (empty cells are fine)."
-                        .into(),
+                place: Place { file: table.source_name(), ..Place::default() },
+                problem: format!("the {noun} {} that the model was trained on {verb} missing", missing.join(", ")),
+                remedy: "Give the table the same columns as in training, in any order (empty cells are fine).".into(),
             });
         }
-        fields
-            .iter()
-            .map(|field| table.column(&field.name)?.as_kind(field.kind, table))
-            .collect()
+        fields.iter().map(|field| table.column(&field.name)?.as_kind(field.kind, table)).collect()
     }
 
     fn has_sparse(&self) -> bool {
@@ -237,11 +186,7 @@ impl Encoder {
     }
 
     fn dense_width(&self) -> usize {
-        self.columns
-            .iter()
-            .filter(|column| !column.plan.is_sparse())
-            .map(|column| column.plan.width())
-            .sum()
+        self.columns.iter().filter(|column| !column.plan.is_sparse()).map(|column| column.plan.width()).sum()
     }
 
     /// Whether everything in a loaded encoder fits together.
@@ -251,8 +196,7 @@ impl Encoder {
             Plan::OneHot { names, fill } => *fill < names.len(),
             Plan::YesNo { .. } | Plan::Words { .. } => true,
         };
-        self.columns.iter().all(|column| sound(&column.plan))
-            && (self.identity.is_none() || self.columns.is_empty())
+        self.columns.iter().all(|column| sound(&column.plan)) && (self.identity.is_none() || self.columns.is_empty())
     }
 
     /// Takes the vocabularies out, to be saved as bytes; [`Encoder::put_vocabularies`] puts them back.
@@ -266,10 +210,7 @@ impl Encoder {
         taken
     }
 
-    pub(crate) fn put_vocabularies(
-        &mut self,
-        mut find: impl FnMut(&str) -> Result<Vec<String>>,
-    ) -> Result<()> {
+    pub(crate) fn put_vocabularies(&mut self, mut find: impl FnMut(&str) -> Result<Vec<String>>) -> Result<()> {
         for (k, column) in self.columns.iter_mut().enumerate() {
             if let Plan::Words { vocabulary } = &mut column.plan {
                 *vocabulary = find(&format!("vocabulary.{k}"))?;
@@ -286,18 +227,11 @@ impl Plan {
                 let values: Vec<f64> = (0..column.rows()).filter_map(|i| column.number(i)).collect();
                 let (mean, deviation) = mean_and_deviation(&values);
                 let usable = deviation > 0.0 && deviation.is_finite();
-                Plan::Standard {
-                    mean,
-                    deviation: if usable { deviation } else { 1.0 },
-                }
+                Plan::Standard { mean, deviation: if usable { deviation } else { 1.0 } }
             }
             Kind::YesNo => {
-                let yes = (0..column.rows())
-                    .filter(|&i| column.number(i) == Some(1.0))
-                    .count();
-                let no = (0..column.rows())
-                    .filter(|&i| column.number(i) == Some(0.0))
-                    .count();
+                let yes = (0..column.rows()).filter(|&i| column.number(i) == Some(1.0)).count();
+                let no = (0..column.rows()).filter(|&i| column.number(i) == Some(0.0)).count();
                 Plan::YesNo { fill: yes > no }
             }
             Kind::Category => {
@@ -313,9 +247,7 @@ impl Plan {
                 }
                 Plan::OneHot { names, fill }
             }
-            Kind::Text => Plan::Words {
-                vocabulary: words::vocabulary(column),
-            },
+            Kind::Text => Plan::Words { vocabulary: words::vocabulary(column) },
         }
     }
 
@@ -353,9 +285,7 @@ impl Plan {
 
     fn encode_sparse(&self, column: &Column, first: usize, rows: &mut [Vec<(u32, f64)>]) {
         match self {
-            Plan::OneHot { .. } => {
-                self.category_codes(column, |i, code| rows[i].push(((first + code) as u32, 1.0)))
-            }
+            Plan::OneHot { .. } => self.category_codes(column, |i, code| rows[i].push(((first + code) as u32, 1.0))),
             Plan::Words { vocabulary } => {
                 for (i, row) in rows.iter_mut().enumerate() {
                     for (word, count) in words::counts(column.text(i).as_deref().unwrap_or(""), vocabulary) {
@@ -393,12 +323,5 @@ pub fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     }
     let mean = values.iter().map(|v| v / n).sum::<f64>();
     let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
-    (
-        mean,
-        if values.len() < 2 {
-            0.0
-        } else {
-            (squares / (n - 1.0)).sqrt()
-        },
-    )
+    (mean, if values.len() < 2 { 0.0 } else { (squares / (n - 1.0)).sqrt() })
 }

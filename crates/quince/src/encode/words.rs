@@ -18,9 +18,7 @@ pub(super) fn vocabulary(column: &Column) -> Vec<String> {
     for i in 0..column.rows() {
         if let Some(text) = column.text(i) {
             let distinct: HashSet<String> = words_of(&text).into_iter().collect();
-            distinct
-                .into_iter()
-                .for_each(|word| *rows_with.entry(word).or_default() += 1);
+            distinct.into_iter().for_each(|word| *rows_with.entry(word).or_default() += 1);
         }
     }
     let mut words: Vec<(String, usize)> = rows_with.into_iter().filter(|(_, rows)| *rows >= 2).collect();

@@ -67,10 +67,7 @@ pub struct Entrant {
 impl Entrant {
     /// One metric, if the task has it.
     pub fn metric(&self, metric: Metric) -> Option<Spread> {
-        self.metrics
-            .iter()
-            .find(|(m, _)| *m == metric)
-            .map(|(_, spread)| *spread)
+        self.metrics.iter().find(|(m, _)| *m == metric).map(|(_, spread)| *spread)
     }
 }
 
@@ -111,16 +108,9 @@ pub fn compare(
         None => leave_each_out(labelled, learners, weights, &mut tallies, run)?,
         Some(splits) => test_in_folds(labelled, learners, weights, splits, &mut tallies, run)?,
     }
-    let by = by.unwrap_or(if task == Task::Classification {
-        Metric::LogLoss
-    } else {
-        Metric::Rmse
-    });
-    let mut entrants: Vec<Entrant> = learners
-        .iter()
-        .zip(tallies)
-        .map(|(learner, tally)| tally.finish(learner.as_ref()))
-        .collect();
+    let by = by.unwrap_or(if task == Task::Classification { Metric::LogLoss } else { Metric::Rmse });
+    let mut entrants: Vec<Entrant> =
+        learners.iter().zip(tallies).map(|(learner, tally)| tally.finish(learner.as_ref())).collect();
     rank(&mut entrants, by, task);
     Ok(Comparison {
         task,
@@ -135,16 +125,10 @@ pub fn compare(
 
 /// The best first: by the metric, then by accuracy or R², then in the order given.
 fn rank(entrants: &mut [Entrant], by: Metric, task: Task) {
-    let second = if task == Task::Classification {
-        Metric::Accuracy
-    } else {
-        Metric::R2
-    };
+    let second = if task == Task::Classification { Metric::Accuracy } else { Metric::R2 };
     let loss = |entrant: &Entrant, metric: Metric| {
         let sign = if metric.larger_is_better() { -1.0 } else { 1.0 };
-        entrant
-            .metric(metric)
-            .map_or(f64::INFINITY, |spread| sign * spread.mean)
+        entrant.metric(metric).map_or(f64::INFINITY, |spread| sign * spread.mean)
     };
     entrants.sort_by(|a, b| {
         let by_metric = |metric| loss(a, metric).total_cmp(&loss(b, metric));
@@ -197,22 +181,14 @@ impl Tally {
 }
 
 /// The splits, `None` for leave-one-out. A class with fewer rows than folds lowers the folds.
-fn make_splits(
-    target: &Target,
-    folds: &Folds,
-    warnings: &mut Vec<String>,
-    run: &Run,
-) -> Result<Option<Vec<Split>>> {
+fn make_splits(target: &Target, folds: &Folds, warnings: &mut Vec<String>, run: &Run) -> Result<Option<Vec<Split>>> {
     let mut stream = run.stream(0);
     let fewest = match target {
         Target::Numbers(_) => None,
         Target::Classes { classes, codes } => {
             let mut counts = vec![0usize; classes.count()];
             codes.iter().for_each(|&code| counts[code as usize] += 1);
-            counts
-                .into_iter()
-                .zip(classes.names())
-                .min_by_key(|(count, _)| *count)
+            counts.into_iter().zip(classes.names()).min_by_key(|(count, _)| *count)
         }
     };
     if let Some((1, label)) = fewest {
@@ -227,15 +203,10 @@ fn make_splits(
         Folds::K(k) => {
             let mut k = *k;
             if let Some((count, label)) = fewest.filter(|(count, _)| *count < k) {
-                warnings.push(format!(
-                    "the class '{label}' has {count} rows: {count} folds instead of {k}"
-                ));
+                warnings.push(format!("the class '{label}' has {count} rows: {count} folds instead of {k}"));
                 k = count;
             } else if target.rows() < k {
-                warnings.push(format!(
-                    "there are {0} rows: {0} folds instead of {k}",
-                    target.rows()
-                ));
+                warnings.push(format!("there are {0} rows: {0} folds instead of {k}", target.rows()));
                 k = target.rows();
             }
             stratified_folds(target, k, &mut stream).map(Some)
@@ -255,23 +226,13 @@ fn test_in_folds(
     for (fold, split) in splits.iter().enumerate() {
         let table = labelled.table.take(&split.train);
         let encoder = Encoder::learn(&table)?;
-        let (train, test) = (
-            encoder.encode(&table)?,
-            encoder.encode(&labelled.table.take(&split.test))?,
-        );
-        let (train_target, test_target) = (
-            labelled.target.take(&split.train),
-            labelled.target.take(&split.test),
-        );
+        let (train, test) = (encoder.encode(&table)?, encoder.encode(&labelled.table.take(&split.test))?);
+        let (train_target, test_target) = (labelled.target.take(&split.train), labelled.target.take(&split.test));
         let weights_of = |rows: &[usize]| weights.map(|w| rows.iter().map(|&i| w[i]).collect::<Vec<f64>>());
         let (train_weights, test_weights) = (weights_of(&split.train), weights_of(&split.test));
         for (m, (learner, tally)) in learners.iter().zip(tallies.iter_mut()).enumerate() {
             let done = fold * learners.len() + m;
-            run.progress(
-                &format!("fold {} of {}: {}", fold + 1, splits.len(), learner.card().name),
-                done,
-                total,
-            );
+            run.progress(&format!("fold {} of {}: {}", fold + 1, splits.len(), learner.card().name), done, total);
             tally.attempt(|tally| {
                 let (prediction, times) = run.share(total - done, || {
                     let features = train.features();
@@ -316,11 +277,7 @@ fn leave_each_out(
     let rows = encoder.encode(&labelled.table)?;
     let target = &labelled.target;
     for (m, (learner, tally)) in learners.iter().zip(tallies.iter_mut()).enumerate() {
-        run.progress(
-            &format!("leave-one-out: {}", learner.card().name),
-            m,
-            learners.len(),
-        );
+        run.progress(&format!("leave-one-out: {}", learner.card().name), m, learners.len());
         tally.attempt(|tally| {
             let start = Instant::now();
             let prediction = run.share(learners.len() - m, || {
@@ -359,16 +316,7 @@ fn refit_for_each(
         let one = fitted.predict(&rows.take(&[i]).features(), run)?;
         let put = |whole: &mut Matrix, one: &Matrix| whole.row_mut(i).copy_from_slice(one.row(0));
         match (all.get_or_insert_with(|| empty_like(&one, n)), &one) {
-            (
-                Prediction::Classes {
-                    scores,
-                    probabilities,
-                },
-                Prediction::Classes {
-                    scores: s,
-                    probabilities: p,
-                },
-            ) => {
+            (Prediction::Classes { scores, probabilities }, Prediction::Classes { scores: s, probabilities: p }) => {
                 put(scores, s);
                 put(probabilities, p);
             }
@@ -384,10 +332,7 @@ fn empty_like(one: &Prediction, rows: usize) -> Prediction {
     match one {
         Prediction::Classes { scores, .. } => {
             let empty = Matrix::zeros(rows, scores.columns());
-            Prediction::Classes {
-                scores: empty.clone(),
-                probabilities: empty,
-            }
+            Prediction::Classes { scores: empty.clone(), probabilities: empty }
         }
         Prediction::Numbers(numbers) => Prediction::Numbers(Matrix::zeros(rows, numbers.columns())),
     }

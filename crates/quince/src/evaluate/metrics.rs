@@ -36,14 +36,8 @@ pub enum Metric {
 
 impl Metric {
     /// All metrics.
-    pub const ALL: [Metric; 6] = [
-        Metric::LogLoss,
-        Metric::Accuracy,
-        Metric::F1,
-        Metric::Area,
-        Metric::Rmse,
-        Metric::R2,
-    ];
+    pub const ALL: [Metric; 6] =
+        [Metric::LogLoss, Metric::Accuracy, Metric::F1, Metric::Area, Metric::Rmse, Metric::R2];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -71,14 +65,11 @@ impl Metric {
 
     /// The metric with this name.
     pub fn from_name(name: &str) -> Result<Metric> {
-        Metric::ALL
-            .into_iter()
-            .find(|metric| metric.name() == name)
-            .ok_or_else(|| Error::Unknown {
-                what: "metric",
-                name: name.to_string(),
-                remedy: format!("The metrics are {}.", Metric::ALL.map(Metric::name).join(", ")),
-            })
+        Metric::ALL.into_iter().find(|metric| metric.name() == name).ok_or_else(|| Error::Unknown {
+            what: "metric",
+            name: name.to_string(),
+            remedy: format!("The metrics are {}.", Metric::ALL.map(Metric::name).join(", ")),
+        })
     }
 
     /// Whether a larger value is better.
@@ -103,18 +94,12 @@ impl Confusion {
         for (i, (&t, &p)) in truth.iter().zip(predicted).enumerate() {
             counts[t as usize][p as usize] += weights.map_or(1.0, |w| w[i]);
         }
-        Confusion {
-            classes: classes.clone(),
-            counts,
-        }
+        Confusion { classes: classes.clone(), counts }
     }
 
     /// From counts, rows the truth.
     pub fn from_counts(classes: &Classes, counts: Vec<Vec<f64>>) -> Confusion {
-        Confusion {
-            classes: classes.clone(),
-            counts,
-        }
+        Confusion { classes: classes.clone(), counts }
     }
 
     /// All rows.
@@ -124,10 +109,7 @@ impl Confusion {
 
     /// The share of right labels.
     pub fn accuracy(&self) -> f64 {
-        ratio(
-            (0..self.counts.len()).map(|k| self.counts[k][k]).sum(),
-            self.total(),
-        )
+        ratio((0..self.counts.len()).map(|k| self.counts[k][k]).sum(), self.total())
     }
 
     /// The share of wrong labels.
@@ -185,24 +167,14 @@ impl Roc {
         let mut order: Vec<usize> = (0..scores.len()).collect();
         order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
         let mut sides = [0.0, 0.0];
-        order
-            .iter()
-            .for_each(|&i| sides[usize::from(positive[i])] += weight(i));
+        order.iter().for_each(|&i| sides[usize::from(positive[i])] += weight(i));
         let (mut yes, mut no, mut area) = (0.0, 0.0, 0.0);
-        let mut roc = Roc {
-            false_positives: vec![0.0],
-            true_positives: vec![0.0],
-            thresholds: vec![f64::INFINITY],
-            area: None,
-        };
+        let mut roc =
+            Roc { false_positives: vec![0.0], true_positives: vec![0.0], thresholds: vec![f64::INFINITY], area: None };
         for group in order.chunk_by(|&a, &b| scores[a] == scores[b]) {
             let (yes_before, no_before) = (yes, no);
             for &i in group {
-                if positive[i] {
-                    yes += weight(i)
-                } else {
-                    no += weight(i)
-                }
+                if positive[i] { yes += weight(i) } else { no += weight(i) }
             }
             area += (no - no_before) * 0.5 * (yes + yes_before);
             roc.false_positives.push(ratio(no, sides[0]));
@@ -220,12 +192,8 @@ impl Roc {
 pub fn log_loss(probabilities: &Matrix, codes: &[u32], weights: Option<&[f64]>) -> f64 {
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
     let total: f64 = (0..codes.len()).map(weight).sum();
-    let loss = |(i, &code): (usize, &u32)| {
-        -weight(i)
-            * probabilities[(i, code as usize)]
-                .clamp(LEAST_PROBABILITY, 1.0)
-                .ln()
-    };
+    let loss =
+        |(i, &code): (usize, &u32)| -weight(i) * probabilities[(i, code as usize)].clamp(LEAST_PROBABILITY, 1.0).ln();
     codes.iter().enumerate().map(loss).sum::<f64>() / total
 }
 
@@ -240,13 +208,7 @@ fn squared_errors(truth: &Matrix, predicted: &Matrix, weights: Option<&[f64]>) -
     for i in 0..truth.rows() {
         let weight = weights.map_or(1.0, |w| w[i]);
         total += weight;
-        squares += weight
-            * truth
-                .row(i)
-                .iter()
-                .zip(predicted.row(i))
-                .map(|(t, p)| (t - p) * (t - p))
-                .sum::<f64>();
+        squares += weight * truth.row(i).iter().zip(predicted.row(i)).map(|(t, p)| (t - p) * (t - p)).sum::<f64>();
     }
     (squares, total)
 }
@@ -259,16 +221,10 @@ fn r2(truth: &Matrix, predicted: &Matrix, weights: Option<&[f64]>) -> f64 {
     let of_output = |k: usize| {
         let mean = (0..truth.rows()).map(|i| weight(i) * truth[(i, k)]).sum::<f64>() / total;
         let squares = |from: &dyn Fn(usize) -> f64| {
-            (0..truth.rows())
-                .map(|i| weight(i) * (truth[(i, k)] - from(i)).powi(2))
-                .sum::<f64>()
+            (0..truth.rows()).map(|i| weight(i) * (truth[(i, k)] - from(i)).powi(2)).sum::<f64>()
         };
         let (error, variance) = (squares(&|i| predicted[(i, k)]), squares(&|_| mean));
-        if variance > 0.0 {
-            1.0 - error / variance
-        } else {
-            f64::from(u8::from(error == 0.0))
-        }
+        if variance > 0.0 { 1.0 - error / variance } else { f64::from(u8::from(error == 0.0)) }
     };
     (0..truth.columns()).map(of_output).sum::<f64>() / truth.columns() as f64
 }
@@ -345,11 +301,7 @@ impl Evaluation {
 pub fn evaluate(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>) -> Result<Evaluation> {
     if truth.rows() != prediction.rows() || truth.rows() == 0 {
         return Err(Error::data(
-            format!(
-                "there are {} true and {} predicted rows",
-                truth.rows(),
-                prediction.rows()
-            ),
+            format!("there are {} true and {} predicted rows", truth.rows(), prediction.rows()),
             "Predict for exactly the rows whose truth is known, one at least.",
         ));
     }
@@ -375,11 +327,7 @@ pub fn evaluate(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>
                 error_rate: confusion.error_rate(),
                 log_loss: log_loss(probabilities, codes, weights),
                 f1: scores.iter().map(|class| class.f1).sum::<f64>() / scores.len() as f64,
-                area: if areas.is_empty() {
-                    None
-                } else {
-                    Some(areas.iter().sum::<f64>() / areas.len() as f64)
-                },
+                area: if areas.is_empty() { None } else { Some(areas.iter().sum::<f64>() / areas.len() as f64) },
                 confusion,
                 classes: scores,
             })
@@ -388,13 +336,7 @@ pub fn evaluate(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>
             let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
             let total: f64 = (0..truth.rows()).map(weight).sum();
             let absolute = |i: usize| {
-                truth
-                    .row(i)
-                    .iter()
-                    .zip(predicted.row(i))
-                    .map(|(t, p)| (t - p).abs())
-                    .sum::<f64>()
-                    * weight(i)
+                truth.row(i).iter().zip(predicted.row(i)).map(|(t, p)| (t - p).abs()).sum::<f64>() * weight(i)
             };
             let sum: f64 = (0..truth.rows()).map(absolute).sum();
             Ok(Evaluation::Regression {

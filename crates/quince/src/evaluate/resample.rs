@@ -33,10 +33,7 @@ pub fn stratified_folds(target: &Target, folds: usize, stream: &mut Stream) -> R
 pub fn grouped_folds(groups: &[u32], folds: usize, stream: &mut Stream) -> Result<Vec<Split>> {
     let count = groups.iter().map(|&g| g as usize + 1).max().unwrap_or(0);
     let mut members = vec![Vec::new(); count];
-    groups
-        .iter()
-        .enumerate()
-        .for_each(|(i, &g)| members[g as usize].push(i));
+    groups.iter().enumerate().for_each(|(i, &g)| members[g as usize].push(i));
     members.retain(|rows| !rows.is_empty());
     if members.len() < folds {
         return Err(Error::data(
@@ -59,12 +56,7 @@ pub fn grouped_folds(groups: &[u32], folds: usize, stream: &mut Stream) -> Resul
 
 /// One split a row: it alone is tested.
 pub fn leave_one_out(rows: usize) -> Vec<Split> {
-    (0..rows)
-        .map(|i| Split {
-            train: (0..rows).filter(|&k| k != i).collect(),
-            test: vec![i],
-        })
-        .collect()
+    (0..rows).map(|i| Split { train: (0..rows).filter(|&k| k != i).collect(), test: vec![i] }).collect()
 }
 
 /// A single split with about a share `test` of the rows (of each class) to test on, and at least one row on either side.
@@ -95,11 +87,7 @@ pub fn train_validation_test(
         let tested = (test * n).round() as usize;
         let validated = (validation * n).round() as usize;
         for (place, row) in rows.into_iter().enumerate() {
-            let part = if place < tested {
-                2
-            } else {
-                usize::from(place < tested + validated)
-            };
+            let part = if place < tested { 2 } else { usize::from(place < tested + validated) };
             parts[part].push(row);
         }
     }
@@ -119,10 +107,7 @@ fn strata(target: &Target) -> Vec<Vec<usize>> {
         Target::Numbers(_) => vec![(0..target.rows()).collect()],
         Target::Classes { classes, codes } => {
             let mut strata = vec![Vec::new(); classes.count()];
-            codes
-                .iter()
-                .enumerate()
-                .for_each(|(i, &code)| strata[code as usize].push(i));
+            codes.iter().enumerate().for_each(|(i, &code)| strata[code as usize].push(i));
             strata
         }
     }
@@ -141,10 +126,5 @@ fn check_folds(folds: usize, rows: usize) -> Result<()> {
 
 fn splits(fold_of: &[usize], folds: usize) -> Vec<Split> {
     let rows = |keep: &dyn Fn(usize) -> bool| (0..fold_of.len()).filter(|&i| keep(fold_of[i])).collect();
-    (0..folds)
-        .map(|fold| Split {
-            train: rows(&|f| f != fold),
-            test: rows(&|f| f == fold),
-        })
-        .collect()
+    (0..folds).map(|fold| Split { train: rows(&|f| f != fold), test: rows(&|f| f == fold) }).collect()
 }

@@ -45,11 +45,7 @@ pub(super) fn temperature(scores: &Matrix, codes: &[u32], weights: Option<&[f64]
     let mut low = 0.0;
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
-        if slope(middle) < 0.0 {
-            low = middle
-        } else {
-            high = middle
-        }
+        if slope(middle) < 0.0 { low = middle } else { high = middle }
     }
     0.5 * (low + high)
 }
@@ -60,8 +56,7 @@ pub(super) fn softmax(scores: &Matrix, temperature: f64) -> Matrix {
     for i in 0..scores.rows() {
         let row = probabilities.row_mut(i);
         let best = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        row.iter_mut()
-            .for_each(|s| *s = (temperature * (*s - best)).exp());
+        row.iter_mut().for_each(|s| *s = (temperature * (*s - best)).exp());
         let mass: f64 = row.iter().sum();
         row.iter_mut().for_each(|p| *p /= mass);
     }
@@ -82,9 +77,7 @@ mod tests {
             let (sure, other) = ((n + 1.0) / (n + 2.0), 1.0 / (n + 2.0));
             (0..5)
                 .map(|i| {
-                    (0..2)
-                        .map(|c| -(if codes[i] == c as u32 { sure } else { other }) * p[(i, c)].ln())
-                        .sum::<f64>()
+                    (0..2).map(|c| -(if codes[i] == c as u32 { sure } else { other }) * p[(i, c)].ln()).sum::<f64>()
                 })
                 .sum()
         };

@@ -32,33 +32,20 @@ pub struct LeastSquares {
 
 impl Default for LeastSquares {
     fn default() -> LeastSquares {
-        LeastSquares {
-            intercept: true,
-            positive: false,
-        }
+        LeastSquares { intercept: true, positive: false }
     }
 }
 
 impl LeastSquares {
     fn quadratic(&self) -> Quadratic {
-        Quadratic {
-            alpha: 0.0,
-            intercept: self.intercept,
-            positive: self.positive,
-        }
+        Quadratic { alpha: 0.0, intercept: self.intercept, positive: self.positive }
     }
 }
 
-pub(super) const INTERCEPT: Setting = Setting {
-    name: "intercept",
-    allowed: Allowed::Switch,
-    help: "Add a constant to the weighted sum.",
-};
-pub(super) const POSITIVE: Setting = Setting {
-    name: "positive",
-    allowed: Allowed::Switch,
-    help: "Allow no coefficient below zero.",
-};
+pub(super) const INTERCEPT: Setting =
+    Setting { name: "intercept", allowed: Allowed::Switch, help: "Add a constant to the weighted sum." };
+pub(super) const POSITIVE: Setting =
+    Setting { name: "positive", allowed: Allowed::Switch, help: "Allow no coefficient below zero." };
 pub(super) const ABILITIES: &[Ability] = &[
     Ability::Classify,
     Ability::Regress,

@@ -22,9 +22,7 @@ const DECIDES: f64 = 1e-9;
 
 /// The prediction for every row by the fit without that row; `None` for non-negative coefficients, which have no hat matrix.
 pub(crate) fn leave_one_out(problem: &Problem<'_>, fit: &Solution, run: &Run) -> Result<Option<Matrix>> {
-    let mut predictions = problem
-        .features
-        .multiply(&fit.coefficients, &fit.intercept, run)?;
+    let mut predictions = problem.features.multiply(&fit.coefficients, &fit.intercept, run)?;
     let slack = match &fit.system {
         System::Positive => return Ok(None),
         System::Rows { .. } => return from_dual(problem, fit, predictions, run).map(Some),
@@ -37,10 +35,7 @@ pub(crate) fn leave_one_out(problem: &Problem<'_>, fit: &Solution, run: &Run) ->
         let prediction = predictions.row_mut(i);
         if slack[i] > DECIDES {
             let targets = problem.targets.row(i);
-            prediction
-                .iter_mut()
-                .zip(targets)
-                .for_each(|(fit, y)| *fit = y - (y - *fit) / slack[i]);
+            prediction.iter_mut().zip(targets).for_each(|(fit, y)| *fit = y - (y - *fit) / slack[i]);
         } else if problem.alpha == 0.0 {
             forget_direction(problem, fit, i, prediction);
         } else {
@@ -55,11 +50,7 @@ pub(crate) fn leave_one_out(problem: &Problem<'_>, fit: &Solution, run: &Run) ->
 fn forget_direction(problem: &Problem<'_>, fit: &Solution, i: usize, prediction: &mut [f64]) {
     let root = problem.weights.map_or(1.0, |w| w[i].sqrt());
     let (along, squared) = match &fit.system {
-        System::Singular {
-            vectors,
-            values,
-            of_rows: true,
-        } => {
+        System::Singular { vectors, values, of_rows: true } => {
             // X̃ = U S Wᵀ: g = W S⁻¹ u_i and B = W S⁻¹ Uᵀ Ỹ.
             let factor = |k: usize| vectors[(i, k)] / (values[k] * values[k]);
             let y = scale_rows(&fit.centred.targets, fit.centred.roots.as_deref());
@@ -70,20 +61,10 @@ fn forget_direction(problem: &Problem<'_>, fit: &Solution, i: usize, prediction:
                     along.iter_mut().zip(row).for_each(|(sum, y)| *sum += weight * y);
                 }
             }
-            (
-                along,
-                (0..values.len())
-                    .map(|k| factor(k) * vectors[(i, k)])
-                    .sum::<f64>(),
-            )
+            (along, (0..values.len()).map(|k| factor(k) * vectors[(i, k)]).sum::<f64>())
         }
         system => {
-            let mut x = fit
-                .centred
-                .means
-                .iter()
-                .map(|mean| -root * mean)
-                .collect::<Vec<f64>>();
+            let mut x = fit.centred.means.iter().map(|mean| -root * mean).collect::<Vec<f64>>();
             problem.features.for_row(i, |j, value| x[j] += root * value);
             let direction = match system {
                 System::Columns(factor) => factor.solve(&Matrix::column_vector(x)).values().to_vec(),
@@ -98,22 +79,13 @@ fn forget_direction(problem: &Problem<'_>, fit: &Solution, i: usize, prediction:
                 System::Rows { .. } | System::Positive => x,
             };
             let along = (0..prediction.len())
-                .map(|o| {
-                    direction
-                        .iter()
-                        .enumerate()
-                        .map(|(j, g)| g * fit.coefficients[(j, o)])
-                        .sum()
-                })
+                .map(|o| direction.iter().enumerate().map(|(j, g)| g * fit.coefficients[(j, o)]).sum())
                 .collect();
             (along, direction.iter().map(|g| g * g).sum::<f64>())
         }
     };
     if squared > 0.0 {
-        prediction
-            .iter_mut()
-            .zip(along)
-            .for_each(|(fit, along)| *fit -= along / squared / root);
+        prediction.iter_mut().zip(along).for_each(|(fit, along)| *fit -= along / squared / root);
     }
 }
 
@@ -129,10 +101,7 @@ fn slack_of_rows(problem: &Problem<'_>, fit: &Solution, run: &Run) -> Result<Vec
     }
     if problem.intercept {
         let weight = |i: usize| problem.weights.map_or(1.0, |w| w[i]);
-        slack
-            .iter_mut()
-            .enumerate()
-            .for_each(|(i, slack)| *slack -= weight(i) / fit.centred.total);
+        slack.iter_mut().enumerate().for_each(|(i, slack)| *slack -= weight(i) / fit.centred.total);
     }
     Ok(slack)
 }
@@ -140,41 +109,20 @@ fn slack_of_rows(problem: &Problem<'_>, fit: &Solution, run: &Run) -> Result<Vec
 /// x̃ᵀ(X̃ᵀX̃ + αI)⁻¹x̃ for a range of rows.
 fn leverages(problem: &Problem<'_>, fit: &Solution, range: Range<usize>) -> Vec<f64> {
     let shrink = |s: &f64| 1.0 / (s * s + problem.alpha);
-    if let System::Singular {
-        vectors,
-        values,
-        of_rows: true,
-    } = &fit.system
-    {
-        let share = |i: usize| {
-            values
-                .iter()
-                .enumerate()
-                .map(|(k, s)| (vectors[(i, k)] * s).powi(2) * shrink(s))
-                .sum::<f64>()
-        };
+    if let System::Singular { vectors, values, of_rows: true } = &fit.system {
+        let share =
+            |i: usize| values.iter().enumerate().map(|(k, s)| (vectors[(i, k)] * s).powi(2) * shrink(s)).sum::<f64>();
         return range.map(share).collect();
     }
     let centred = &fit.centred;
-    let (features, centre, scale) = (
-        problem.features,
-        centred.means.as_slice(),
-        centred.roots.as_deref(),
-    );
-    let tall = Down::Rows {
-        features,
-        centre,
-        scale,
-        beside: None,
-    };
+    let (features, centre, scale) = (problem.features, centred.means.as_slice(), centred.roots.as_deref());
+    let tall = Down::Rows { features, centre, scale, beside: None };
     let (count, width) = (range.len(), tall.width());
     let mut tile = vec![0.0; count * width];
     tall.pack(range, &mut tile);
     let mut sums = vec![0.0; count];
     let mut add_squares = |column: &[f64], factor: f64| {
-        sums.iter_mut()
-            .zip(column)
-            .for_each(|(sum, value)| *sum += factor * value * value);
+        sums.iter_mut().zip(column).for_each(|(sum, value)| *sum += factor * value * value);
     };
     match &fit.system {
         System::Columns(factor) => {
@@ -206,21 +154,12 @@ fn from_dual(problem: &Problem<'_>, fit: &Solution, mut predictions: Matrix, run
         if weight == 0.0 {
             continue;
         }
-        let along_u = if *bump > 0.0 {
-            weight / fit.centred.total / (problem.alpha + bump)
-        } else {
-            0.0
-        };
+        let along_u = if *bump > 0.0 { weight / fit.centred.total / (problem.alpha + bump) } else { 0.0 };
         let slack = inverse_diagonal[i] - along_u;
         if slack > DECIDES * inverse_diagonal[i] {
             let residuals = dual.row(i).iter().map(|a| a / slack / weight.sqrt());
             let targets = problem.targets.row(i);
-            predictions
-                .row_mut(i)
-                .iter_mut()
-                .zip(targets)
-                .zip(residuals)
-                .for_each(|((p, y), r)| *p = y - r);
+            predictions.row_mut(i).iter_mut().zip(targets).zip(residuals).for_each(|((p, y), r)| *p = y - r);
         } else {
             refit_without(problem, i, predictions.row_mut(i), run)?;
         }
@@ -237,15 +176,9 @@ fn inverse_diagonal(factor: &Cholesky, run: &Run) -> Result<Vec<f64>> {
         let parts = run.map(round.len(), |part| {
             let range = round[part].clone();
             let mut units = vec![0.0; size * range.len()];
-            range
-                .clone()
-                .enumerate()
-                .for_each(|(column, i)| units[column * size + i] = 1.0);
+            range.clone().enumerate().for_each(|(column, i)| units[column * size + i] = 1.0);
             factor.solve_lower(MatMut::from_column_major_slice_mut(&mut units, size, range.len()));
-            units
-                .chunks(size)
-                .map(|column| column.iter().map(|v| v * v).sum())
-                .collect::<Vec<f64>>()
+            units.chunks(size).map(|column| column.iter().map(|v| v * v).sum()).collect::<Vec<f64>>()
         });
         diagonal.extend(parts.into_iter().flatten());
         run.check()?;
@@ -255,21 +188,12 @@ fn inverse_diagonal(factor: &Cholesky, run: &Run) -> Result<Vec<f64>> {
 
 /// Fits without row `i` and predicts for it.
 fn refit_without(problem: &Problem<'_>, i: usize, prediction: &mut [f64], run: &Run) -> Result<()> {
-    let mut weights = problem
-        .weights
-        .map_or_else(|| vec![1.0; problem.features.rows()], <[f64]>::to_vec);
+    let mut weights = problem.weights.map_or_else(|| vec![1.0; problem.features.rows()], <[f64]>::to_vec);
     weights[i] = 0.0;
-    let fit = Problem {
-        weights: Some(&weights),
-        ..*problem
-    }
-    .solve(run)?;
+    let fit = Problem { weights: Some(&weights), ..*problem }.solve(run)?;
     prediction.copy_from_slice(&fit.intercept);
     problem.features.for_row(i, |j, value| {
-        prediction
-            .iter_mut()
-            .zip(fit.coefficients.row(j))
-            .for_each(|(sum, b)| *sum += value * b);
+        prediction.iter_mut().zip(fit.coefficients.row(j)).for_each(|(sum, b)| *sum += value * b);
     });
     Ok(())
 }

@@ -44,31 +44,19 @@ impl Quadratic {
         let (classes, temperature) = match examples.target {
             Target::Numbers(_) => (0, 0.0),
             Target::Classes { classes, codes } => {
-                let scores = model::class_scores(leave_one_out::leave_one_out(&problem, &fit, run)?);
-                (
-                    classes.count(),
-                    calibrate::temperature(&scores, codes, examples.weights),
-                )
+                let outputs = match leave_one_out::leave_one_out(&problem, &fit, run)? {
+                    Some(left_out) => left_out,
+                    None => problem.features.multiply(&fit.coefficients, &fit.intercept, run)?,
+                };
+                let scores = model::class_scores(outputs);
+                (classes.count(), calibrate::temperature(&scores, codes, examples.weights))
             }
         };
-        let Solution {
-            coefficients,
-            intercept,
-            mut report,
-            ..
-        } = fit;
+        let Solution { coefficients, intercept, mut report, .. } = fit;
         if classes > 0 {
             report.fact("temperature", temperature);
         }
-        Ok((
-            LinearModel {
-                coefficients,
-                intercept,
-                classes,
-                temperature,
-            },
-            report,
-        ))
+        Ok((LinearModel { coefficients, intercept, classes, temperature }, report))
     }
 
     fn leave_one_out(&self, examples: &Examples<'_>, run: &Run) -> Result<Option<Prediction>> {
@@ -84,10 +72,7 @@ impl Quadratic {
                 let scores = model::class_scores(left_out);
                 let temperature = calibrate::temperature(&scores, codes, examples.weights);
                 let probabilities = calibrate::softmax(&scores, temperature);
-                Prediction::Classes {
-                    scores,
-                    probabilities,
-                }
+                Prediction::Classes { scores, probabilities }
             }
         }))
     }
@@ -158,21 +143,12 @@ pub fn solve(
     let (mut report, mut singular) = (Report::default(), Vec::new());
     for alpha in distinct {
         let chosen: Vec<usize> = (0..outputs.columns()).filter(|&k| alpha_of(k) == alpha).collect();
-        let part: Vec<f64> = (0..outputs.rows())
-            .flat_map(|i| chosen.iter().map(move |&k| (i, k)))
-            .map(|at| outputs[at])
-            .collect();
+        let part: Vec<f64> =
+            (0..outputs.rows()).flat_map(|i| chosen.iter().map(move |&k| (i, k))).map(|at| outputs[at]).collect();
         let part = Matrix::new(outputs.rows(), chosen.len(), part)?;
-        let fit = Quadratic {
-            alpha,
-            intercept,
-            positive,
-        }
-        .problem(examples, &part)
-        .solve(run)?;
+        let fit = Quadratic { alpha, intercept, positive }.problem(examples, &part).solve(run)?;
         for (from, &to) in chosen.iter().enumerate() {
-            (0..model.coefficients.rows())
-                .for_each(|j| model.coefficients[(j, to)] = fit.coefficients[(j, from)]);
+            (0..model.coefficients.rows()).for_each(|j| model.coefficients[(j, to)] = fit.coefficients[(j, from)]);
             model.intercept[to] = fit.intercept[from];
         }
         if with_singular_values {

@@ -42,10 +42,7 @@ impl Fitted for LinearModel {
         }
         let scores = class_scores(outputs);
         let probabilities = calibrate::softmax(&scores, self.temperature);
-        Ok(Prediction::Classes {
-            scores,
-            probabilities,
-        })
+        Ok(Prediction::Classes { scores, probabilities })
     }
 
     fn save(&self, parts: &mut Parts) {
@@ -63,12 +60,7 @@ impl Fitted for LinearModel {
         }
         let intercept = parts.vector("intercept", Some(coefficients.columns()))?;
         let temperature = parts.vector("temperature", Some(1))?[0];
-        Ok(LinearModel {
-            coefficients,
-            intercept,
-            classes,
-            temperature,
-        })
+        Ok(LinearModel { coefficients, intercept, classes, temperature })
     }
 }
 

@@ -15,41 +15,24 @@ pub(super) fn descend(mut gram: Triangle, cross: &Matrix, run: &Run) -> Result<(
     let size = gram.size();
     gram.mirror();
     let mut coefficients = Matrix::zeros(size, cross.columns());
-    let mut report = Report::computed(format!(
-        "coordinate descent on the {size} x {size} Gram matrix, b ≥ 0"
-    ));
+    let mut report = Report::computed(format!("coordinate descent on the {size} x {size} Gram matrix, b ≥ 0"));
     report.stop = Stop::Converged;
     let mut worst_of_all = 0.0f64;
     for output in 0..cross.columns() {
         let c = cross.column(output);
-        let scale = c
-            .iter()
-            .fold(0.0f64, |m, v| m.max(v.abs()))
-            .max(f64::MIN_POSITIVE);
+        let scale = c.iter().fold(0.0f64, |m, v| m.max(v.abs())).max(f64::MIN_POSITIVE);
         let mut b = vec![0.0; size];
         // gradient = G b - c, kept up to date
         let mut gradient: Vec<f64> = c.iter().map(|c| -c).collect();
         let mut worst = f64::INFINITY;
         for sweep in 0.. {
-            worst = (0..size)
-                .map(|j| {
-                    if b[j] > 0.0 {
-                        gradient[j].abs()
-                    } else {
-                        -gradient[j]
-                    }
-                })
-                .fold(0.0, f64::max)
+            worst = (0..size).map(|j| if b[j] > 0.0 { gradient[j].abs() } else { -gradient[j] }).fold(0.0, f64::max)
                 / scale;
             if worst <= TOLERANCE {
                 break;
             }
             if sweep == SWEEPS || run.out_of_time() {
-                report.stop = if sweep == SWEEPS {
-                    Stop::StepLimit
-                } else {
-                    Stop::Budget
-                };
+                report.stop = if sweep == SWEEPS { Stop::StepLimit } else { Stop::Budget };
                 break;
             }
             if sweep % 16 == 0 {
@@ -57,11 +40,7 @@ pub(super) fn descend(mut gram: Triangle, cross: &Matrix, run: &Run) -> Result<(
             }
             for j in 0..size {
                 let curvature = gram.get(j, j);
-                let best = if curvature > 0.0 {
-                    (b[j] - gradient[j] / curvature).max(0.0)
-                } else {
-                    0.0
-                };
+                let best = if curvature > 0.0 { (b[j] - gradient[j] / curvature).max(0.0) } else { 0.0 };
                 let step = best - b[j];
                 if step != 0.0 {
                     b[j] = best;

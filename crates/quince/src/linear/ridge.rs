@@ -22,21 +22,13 @@ pub struct Ridge {
 
 impl Default for Ridge {
     fn default() -> Ridge {
-        Ridge {
-            alpha: 1.0,
-            intercept: true,
-            positive: false,
-        }
+        Ridge { alpha: 1.0, intercept: true, positive: false }
     }
 }
 
 impl Ridge {
     fn quadratic(&self) -> Quadratic {
-        Quadratic {
-            alpha: self.alpha,
-            intercept: self.intercept,
-            positive: self.positive,
-        }
+        Quadratic { alpha: self.alpha, intercept: self.intercept, positive: self.positive }
     }
 }
 

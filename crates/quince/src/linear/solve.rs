@@ -57,17 +57,9 @@ pub(super) enum System {
     Columns(Cholesky),
     /// Cholesky of X̃X̃ᵀ + αI + c·uuᵀ, with u the unit vector of root weights, which X̃X̃ᵀ maps to zero. The dual
     /// answer is orthogonal to u, so the last term changes nothing but makes the matrix regular at α = 0.
-    Rows {
-        factor: Cholesky,
-        dual: Matrix,
-        bump: f64,
-    },
+    Rows { factor: Cholesky, dual: Matrix, bump: f64 },
     /// Right singular vectors of X̃ (a column each) and singular values, those that count.
-    Singular {
-        vectors: Mat<f64>,
-        values: Vec<f64>,
-        of_rows: bool,
-    },
+    Singular { vectors: Mat<f64>, values: Vec<f64>, of_rows: bool },
     /// Non-negative coefficients have no closed form.
     Positive,
 }
@@ -79,11 +71,7 @@ impl Problem<'_> {
         if self.positive {
             return self.solve_positive(centred, run);
         }
-        if columns <= rows {
-            self.solve_by_columns(centred, run)
-        } else {
-            self.solve_by_rows(centred, run)
-        }
+        if columns <= rows { self.solve_by_columns(centred, run) } else { self.solve_by_rows(centred, run) }
     }
 
     fn centre(&self, run: &Run) -> Result<Centred> {
@@ -91,19 +79,13 @@ impl Problem<'_> {
         let weight = |i: usize| self.weights.map_or(1.0, |w| w[i]);
         let total: f64 = (0..rows).map(weight).sum();
         if rows == 0 || total <= 0.0 {
-            return Err(Error::data(
-                "no row has any weight",
-                "Give at least one row a positive weight.",
-            ));
+            return Err(Error::data("no row has any weight", "Give at least one row a positive weight."));
         }
         let mut means = self.features.means(self.weights, run)?;
         let mut target_means = vec![0.0; self.targets.columns()];
         for i in 0..rows {
             let row = self.targets.row(i);
-            target_means
-                .iter_mut()
-                .zip(row)
-                .for_each(|(mean, y)| *mean += weight(i) * y / total);
+            target_means.iter_mut().zip(row).for_each(|(mean, y)| *mean += weight(i) * y / total);
         }
         if target_means.iter().any(|mean| !mean.is_finite()) {
             return Err(Error::data(
@@ -117,31 +99,15 @@ impl Problem<'_> {
         }
         let mut targets = self.targets.clone();
         for i in 0..rows {
-            targets
-                .row_mut(i)
-                .iter_mut()
-                .zip(&target_means)
-                .for_each(|(y, mean)| *y -= mean);
+            targets.row_mut(i).iter_mut().zip(&target_means).for_each(|(y, mean)| *y -= mean);
         }
         let roots = self.weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
-        Ok(Centred {
-            means,
-            targets,
-            roots,
-            total,
-            transposed: None,
-        })
+        Ok(Centred { means, targets, roots, total, transposed: None })
     }
 
     fn solve_by_columns(&self, centred: Centred, run: &Run) -> Result<Solution> {
         let columns = self.features.columns();
-        let moments = moments(
-            self.features,
-            &centred.means,
-            &centred.targets,
-            centred.roots.as_deref(),
-            run,
-        )?;
+        let moments = moments(self.features, &centred.means, &centred.targets, centred.roots.as_deref(), run)?;
         let mut system = moments.gram;
         system.add_to_diagonal(self.alpha);
         run.check()?;
@@ -160,13 +126,7 @@ impl Problem<'_> {
         let rows = self.features.rows();
         centred.transposed = self.features.sparse_part().map(Sparse::transposed);
         let roots = centred.roots.as_deref();
-        let mut system = row_products(
-            self.features,
-            &centred.means,
-            roots,
-            centred.transposed.as_ref(),
-            run,
-        )?;
+        let mut system = row_products(self.features, &centred.means, roots, centred.transposed.as_ref(), run)?;
         let size = system.diagonal().iter().sum::<f64>() / rows as f64;
         system.add_to_diagonal(self.alpha);
         let scaled_targets = scale_rows(&centred.targets, roots);
@@ -183,9 +143,7 @@ impl Problem<'_> {
         };
         let dual = refined(&system, &factor, &scaled_targets);
         let coefficients = self.primal(&centred, &dual, run)?;
-        let mut report = Report::computed(format!(
-            "Cholesky of the {rows} x {rows} matrix of row products (dual)"
-        ));
+        let mut report = Report::computed(format!("Cholesky of the {rows} x {rows} matrix of row products (dual)"));
         report.fact("rank", (rows - usize::from(self.intercept)) as f64);
         report.certificate = Some(residual(&system, &dual, &scaled_targets));
         Ok(self.solution(coefficients, report, centred, System::Rows { factor, dual, bump }))
@@ -200,11 +158,7 @@ impl Problem<'_> {
         for i in 0..self.features.rows() {
             let row = scaled.row(i);
             self.features.for_row(i, |j, value| {
-                primal
-                    .row_mut(j)
-                    .iter_mut()
-                    .zip(row)
-                    .for_each(|(sum, a)| *sum += value * a);
+                primal.row_mut(j).iter_mut().zip(row).for_each(|(sum, a)| *sum += value * a);
             });
             sums.iter_mut().zip(row).for_each(|(sum, a)| *sum += a);
             if i % 256 == 0 {
@@ -213,47 +167,26 @@ impl Problem<'_> {
         }
         for j in 0..columns {
             let mean = centred.means[j];
-            primal
-                .row_mut(j)
-                .iter_mut()
-                .zip(&sums)
-                .for_each(|(b, sum)| *b -= mean * sum);
+            primal.row_mut(j).iter_mut().zip(&sums).for_each(|(b, sum)| *b -= mean * sum);
         }
         Ok(primal)
     }
 
     /// From the triangular factor R of [X̃ Ỹ] or of X̃ᵀ and the singular values of R.
     fn solve_by_singular_values(&self, centred: Centred, run: &Run) -> Result<Solution> {
-        let (rows, columns, outputs) = (
-            self.features.rows(),
-            self.features.columns(),
-            self.targets.columns(),
-        );
+        let (rows, columns, outputs) = (self.features.rows(), self.features.columns(), self.targets.columns());
         let of_rows = columns > rows;
         let size = columns.min(rows);
         let (features, centre, scale) = (self.features, centred.means.as_slice(), centred.roots.as_deref());
         let tall = if of_rows {
-            Down::Columns {
-                features,
-                centre,
-                scale,
-                transposed: centred.transposed.as_ref(),
-            }
+            Down::Columns { features, centre, scale, transposed: centred.transposed.as_ref() }
         } else {
-            Down::Rows {
-                features,
-                centre,
-                scale,
-                beside: Some(&centred.targets),
-            }
+            Down::Rows { features, centre, scale, beside: Some(&centred.targets) }
         };
         let triangle = triangular_factor(&tall, run)?;
         let square = triangle.as_ref().submatrix(0, 0, size, size);
         let svd = square.svd().map_err(|_| {
-            Error::data(
-                "the singular values did not converge",
-                "Look for columns of extreme size and rescale them.",
-            )
+            Error::data("the singular values did not converge", "Look for columns of extreme size and rescale them.")
         })?;
         let all: Vec<f64> = (0..size).map(|k| svd.S()[k]).collect();
         let largest = all.first().copied().unwrap_or(0.0);
@@ -278,35 +211,18 @@ impl Problem<'_> {
             }
             to_matrix(&(&vectors * along))
         };
-        let mut report = Report::computed(format!(
-            "singular values of the {size} x {size} triangular factor"
-        ));
+        let mut report = Report::computed(format!("singular values of the {size} x {size} triangular factor"));
         report.fact("rank", rank as f64);
         report.remarks.push(format!(
             "The columns are linearly dependent, or nearly so (rank {rank} of {columns}): \
              of all equally good answers this is the one with the smallest coefficients."
         ));
         report.certificate = Some(self.gradient(&centred, &coefficients, run)?);
-        Ok(self.solution(
-            coefficients,
-            report,
-            centred,
-            System::Singular {
-                vectors,
-                values,
-                of_rows,
-            },
-        ))
+        Ok(self.solution(coefficients, report, centred, System::Singular { vectors, values, of_rows }))
     }
 
     fn solve_positive(&self, centred: Centred, run: &Run) -> Result<Solution> {
-        let moments = moments(
-            self.features,
-            &centred.means,
-            &centred.targets,
-            centred.roots.as_deref(),
-            run,
-        )?;
+        let moments = moments(self.features, &centred.means, &centred.targets, centred.roots.as_deref(), run)?;
         let mut gram = moments.gram;
         gram.add_to_diagonal(self.alpha);
         let (coefficients, report) = positive::descend(gram, &moments.cross, run)?;
@@ -316,25 +232,13 @@ impl Problem<'_> {
     /// The gradient X̃ᵀ(X̃B - Ỹ) + αB at B, relative to its parts.
     fn gradient(&self, centred: &Centred, coefficients: &Matrix, run: &Run) -> Result<Certificate> {
         let offset: Vec<f64> = (0..coefficients.columns())
-            .map(|o| {
-                -(0..coefficients.rows())
-                    .map(|j| centred.means[j] * coefficients[(j, o)])
-                    .sum::<f64>()
-            })
+            .map(|o| -(0..coefficients.rows()).map(|j| centred.means[j] * coefficients[(j, o)]).sum::<f64>())
             .collect();
         let mut residual = self.features.multiply(coefficients, &offset, run)?;
-        residual
-            .values_mut()
-            .iter_mut()
-            .zip(centred.targets.values())
-            .for_each(|(fit, y)| *fit -= y);
+        residual.values_mut().iter_mut().zip(centred.targets.values()).for_each(|(fit, y)| *fit -= y);
         let scaled = scale_rows(&residual, centred.roots.as_deref());
         let gradient = self.primal(centred, &scaled, run)?;
-        let size = self.primal(
-            centred,
-            &scale_rows(&centred.targets, centred.roots.as_deref()),
-            run,
-        )?;
+        let size = self.primal(centred, &scale_rows(&centred.targets, centred.roots.as_deref()), run)?;
         let worst = gradient
             .values()
             .iter()
@@ -351,18 +255,10 @@ impl Problem<'_> {
                     return 0.0;
                 }
                 let mean = self.target_mean(&centred, o);
-                mean - (0..coefficients.rows())
-                    .map(|j| centred.means[j] * coefficients[(j, o)])
-                    .sum::<f64>()
+                mean - (0..coefficients.rows()).map(|j| centred.means[j] * coefficients[(j, o)]).sum::<f64>()
             })
             .collect();
-        Solution {
-            coefficients,
-            intercept,
-            report,
-            centred,
-            system,
-        }
+        Solution { coefficients, intercept, report, centred, system }
     }
 
     fn target_mean(&self, centred: &Centred, output: usize) -> f64 {
@@ -404,42 +300,22 @@ fn lower_singular_values(factor: &Cholesky) -> Vec<f64> {
 fn refined(system: &Triangle, factor: &Cholesky, right: &Matrix) -> Matrix {
     let mut answer = factor.solve(right);
     let mut rest = system.multiply(&answer);
-    rest.values_mut()
-        .iter_mut()
-        .zip(right.values())
-        .for_each(|(product, r)| *product = r - *product);
+    rest.values_mut().iter_mut().zip(right.values()).for_each(|(product, r)| *product = r - *product);
     let correction = factor.solve(&rest);
-    answer
-        .values_mut()
-        .iter_mut()
-        .zip(correction.values())
-        .for_each(|(x, step)| *x += step);
+    answer.values_mut().iter_mut().zip(correction.values()).for_each(|(x, step)| *x += step);
     answer
 }
 
 fn residual(system: &Triangle, answer: &Matrix, right: &Matrix) -> Certificate {
     let product = system.multiply(answer);
-    let worst = product
-        .values()
-        .iter()
-        .zip(right.values())
-        .map(|(p, r)| (p - r).abs())
-        .fold(0.0, f64::max);
+    let worst = product.values().iter().zip(right.values()).map(|(p, r)| (p - r).abs()).fold(0.0, f64::max);
     certificate(worst, right.values())
 }
 
 fn certificate(worst: f64, parts: &[f64]) -> Certificate {
     let size = parts.iter().map(|value| value.abs()).fold(0.0, f64::max);
-    let value = if worst == 0.0 {
-        0.0
-    } else {
-        worst / size.max(f64::MIN_POSITIVE)
-    };
-    Certificate {
-        measure: "gradient of the objective, relative".into(),
-        value,
-        tolerance: 1e-6,
-    }
+    let value = if worst == 0.0 { 0.0 } else { worst / size.max(f64::MIN_POSITIVE) };
+    Certificate { measure: "gradient of the objective, relative".into(), value, tolerance: 1e-6 }
 }
 
 pub(super) fn scale_rows(matrix: &Matrix, roots: Option<&[f64]>) -> Matrix {

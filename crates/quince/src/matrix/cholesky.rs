@@ -18,10 +18,7 @@ pub(crate) struct Triangle {
 
 impl Triangle {
     pub(crate) fn zeros(size: usize) -> Triangle {
-        Triangle {
-            size,
-            values: vec![0.0; size * size],
-        }
+        Triangle { size, values: vec![0.0; size * size] }
     }
 
     pub(crate) fn size(&self) -> usize {
@@ -55,10 +52,7 @@ impl Triangle {
     }
 
     pub(crate) fn add_all(&mut self, other: &Triangle) {
-        self.values
-            .iter_mut()
-            .zip(&other.values)
-            .for_each(|(sum, value)| *sum += value);
+        self.values.iter_mut().zip(&other.values).for_each(|(sum, value)| *sum += value);
     }
 
     /// Copies the lower triangle over the upper one.
@@ -121,10 +115,7 @@ impl Cholesky {
             }
             run.check()?;
         }
-        Ok(Some(Cholesky {
-            lower: a,
-            least_pivot,
-        }))
+        Ok(Some(Cholesky { lower: a, least_pivot }))
     }
 
     pub(crate) fn lower(&self) -> MatRef<'_, f64> {
@@ -189,13 +180,6 @@ fn update_trailing(a: &mut Triangle, start: usize, end: usize, run: &Run) {
         let target = MatMut::from_column_major_slice_mut(values, size, count);
         let (_, target) = target.split_at_row_mut(end + first);
         let rows = below.subrows(first, size - end - first);
-        matmul(
-            target,
-            Accum::Add,
-            rows,
-            rows.subrows(0, count).transpose(),
-            -1.0,
-            Par::Seq,
-        );
+        matmul(target, Accum::Add, rows, rows.subrows(0, count).transpose(), -1.0, Par::Seq);
     });
 }

@@ -19,39 +19,23 @@ pub struct Features<'a> {
 impl<'a> Features<'a> {
     /// Dense features alone.
     pub fn dense(dense: Dense<'a>) -> Features<'a> {
-        Features {
-            rows: dense.rows(),
-            dense: Some(dense),
-            sparse: None,
-        }
+        Features { rows: dense.rows(), dense: Some(dense), sparse: None }
     }
 
     /// Sparse features alone.
     pub fn sparse(sparse: &'a Sparse) -> Features<'a> {
-        Features {
-            rows: sparse.rows(),
-            dense: None,
-            sparse: Some(sparse),
-        }
+        Features { rows: sparse.rows(), dense: None, sparse: Some(sparse) }
     }
 
     /// Dense columns with sparse ones beside them. Both must have the same number of rows.
     pub fn both(dense: Dense<'a>, sparse: &'a Sparse) -> Result<Features<'a>> {
         if dense.rows() != sparse.rows() {
             return Err(Error::data(
-                format!(
-                    "{} dense rows stand beside {} sparse rows",
-                    dense.rows(),
-                    sparse.rows()
-                ),
+                format!("{} dense rows stand beside {} sparse rows", dense.rows(), sparse.rows()),
                 "Give both parts the same rows.",
             ));
         }
-        Ok(Features {
-            rows: dense.rows(),
-            dense: Some(dense),
-            sparse: Some(sparse),
-        })
+        Ok(Features { rows: dense.rows(), dense: Some(dense), sparse: Some(sparse) })
     }
 
     /// Number of rows.
@@ -94,9 +78,7 @@ impl<'a> Features<'a> {
     pub(crate) fn means(&self, weights: Option<&[f64]>, run: &Run) -> Result<Vec<f64>> {
         let total = weights.map_or(self.rows as f64, |w| w.iter().sum());
         let ranges = cuts(self.rows, partials(self.rows));
-        let sums = run.map(ranges.len(), |part| {
-            self.column_sums(ranges[part].clone(), weights)
-        });
+        let sums = run.map(ranges.len(), |part| self.column_sums(ranges[part].clone(), weights));
         run.check()?;
         let mut means = vec![0.0; self.columns()];
         for part in sums {
@@ -121,9 +103,7 @@ impl<'a> Features<'a> {
         if let Some(sparse) = self.sparse {
             let first = self.dense_columns();
             for i in rows {
-                sparse
-                    .entries(i)
-                    .for_each(|(j, value)| sums[first + j] += weight(i) * value);
+                sparse.entries(i).for_each(|(j, value)| sums[first + j] += weight(i) * value);
             }
         }
         sums
@@ -169,10 +149,7 @@ impl<'a> Features<'a> {
         let mut product = Matrix::zeros(self.rows, outputs);
         let chunk = 4096;
         let step = chunk * 16;
-        for (start, block) in (0..self.rows)
-            .step_by(step)
-            .zip(product.values_mut().chunks_mut(step * outputs.max(1)))
-        {
+        for (start, block) in (0..self.rows).step_by(step).zip(product.values_mut().chunks_mut(step * outputs.max(1))) {
             let mut tiles: Vec<&mut [f64]> = block.chunks_mut(chunk * outputs.max(1)).collect();
             run.each(&mut tiles, |tile, out| {
                 let first = start + tile * chunk;
@@ -186,8 +163,7 @@ impl<'a> Features<'a> {
 
     fn multiply_rows(&self, rows: Range<usize>, b: &Matrix, offset: &[f64], out: &mut [f64]) {
         let outputs = b.columns();
-        out.chunks_mut(outputs)
-            .for_each(|row| row.copy_from_slice(offset));
+        out.chunks_mut(outputs).for_each(|row| row.copy_from_slice(offset));
         if let Some(dense) = self.dense.filter(|dense| dense.columns() > 0) {
             let upper = b.view().faer().subrows(0, dense.columns());
             let count = rows.len();
@@ -211,9 +187,7 @@ impl<'a> Features<'a> {
             let first = self.dense_columns();
             for (i, row) in rows.zip(out.chunks_mut(outputs)) {
                 for (j, value) in sparse.entries(i) {
-                    row.iter_mut()
-                        .zip(b.row(first + j))
-                        .for_each(|(sum, b)| *sum += value * b);
+                    row.iter_mut().zip(b.row(first + j)).for_each(|(sum, b)| *sum += value * b);
                 }
             }
         }

@@ -40,47 +40,28 @@ pub struct Matrix {
 impl Matrix {
     /// All zeros.
     pub fn zeros(rows: usize, columns: usize) -> Matrix {
-        Matrix {
-            rows,
-            columns,
-            values: vec![0.0; rows * columns],
-        }
+        Matrix { rows, columns, values: vec![0.0; rows * columns] }
     }
 
     /// From rows of equal length.
     pub fn from_rows<const C: usize>(rows: &[[f64; C]]) -> Matrix {
-        Matrix {
-            rows: rows.len(),
-            columns: C,
-            values: rows.as_flattened().to_vec(),
-        }
+        Matrix { rows: rows.len(), columns: C, values: rows.as_flattened().to_vec() }
     }
 
     /// From all values, row after row.
     pub fn new(rows: usize, columns: usize, values: Vec<f64>) -> Result<Matrix> {
         if rows.checked_mul(columns) != Some(values.len()) {
             return Err(Error::data(
-                format!(
-                    "{} values do not make a matrix of {rows} rows and {columns} columns",
-                    values.len()
-                ),
+                format!("{} values do not make a matrix of {rows} rows and {columns} columns", values.len()),
                 "Give as many values as rows times columns.",
             ));
         }
-        Ok(Matrix {
-            rows,
-            columns,
-            values,
-        })
+        Ok(Matrix { rows, columns, values })
     }
 
     /// One column.
     pub fn column_vector(values: Vec<f64>) -> Matrix {
-        Matrix {
-            rows: values.len(),
-            columns: 1,
-            values,
-        }
+        Matrix { rows: values.len(), columns: 1, values }
     }
 
     /// Number of rows.
@@ -121,11 +102,7 @@ impl Matrix {
     /// The rows with these numbers, in this order.
     pub fn take_rows(&self, rows: &[usize]) -> Matrix {
         let values = rows.iter().flat_map(|&i| self.row(i)).copied().collect();
-        Matrix {
-            rows: rows.len(),
-            columns: self.columns,
-            values,
-        }
+        Matrix { rows: rows.len(), columns: self.columns, values }
     }
 
     /// A view of the whole matrix.
@@ -158,9 +135,7 @@ impl std::ops::IndexMut<(usize, usize)> for Matrix {
 /// Cuts `0..total` into at most `parts` ranges of nearly equal length; the cuts depend on the two numbers alone.
 pub(crate) fn cuts(total: usize, parts: usize) -> Vec<std::ops::Range<usize>> {
     let parts = parts.clamp(1, total.max(1));
-    (0..parts)
-        .map(|part| total * part / parts..total * (part + 1) / parts)
-        .collect()
+    (0..parts).map(|part| total * part / parts..total * (part + 1) / parts).collect()
 }
 
 /// How many partial sums a pass over `rows` rows keeps: at most eight, and none with too little to do.

@@ -34,12 +34,7 @@ pub(crate) fn moments(
         Some(part) => Features::dense(part),
         None => Features::dense(super::Dense::F64(super::View::row_major(&[], features.rows(), 0))),
     };
-    let tall = Down::Rows {
-        features: dense_only,
-        centre,
-        scale,
-        beside: Some(y),
-    };
+    let tall = Down::Rows { features: dense_only, centre, scale, beside: Some(y) };
     let products = tall_products(&tall, run)?;
     let mut gram = Triangle::zeros(columns);
     let mut cross = Matrix::zeros(columns, outputs);
@@ -81,15 +76,7 @@ pub(crate) fn row_products(
     let mut products = match features.dense_part() {
         Some(part) => {
             let features = Features::dense(part);
-            tall_products(
-                &Down::Columns {
-                    features,
-                    centre,
-                    scale,
-                    transposed: None,
-                },
-                run,
-            )?
+            tall_products(&Down::Columns { features, centre, scale, transposed: None }, run)?
         }
         None => Triangle::zeros(rows),
     };
@@ -97,9 +84,7 @@ pub(crate) fn row_products(
         let block = sparse_products(transposed, sparse, None, run)?;
         let means = &centre[features.dense_columns()..];
         let squared: f64 = means.iter().map(|mean| mean * mean).sum();
-        let along: Vec<f64> = (0..rows)
-            .map(|i| sparse.entries(i).map(|(j, value)| value * means[j]).sum())
-            .collect();
+        let along: Vec<f64> = (0..rows).map(|i| sparse.entries(i).map(|(j, value)| value * means[j]).sum()).collect();
         let scale = |i: usize| scale.map_or(1.0, |scale| scale[i]);
         for k in 0..rows {
             for i in k..rows {
@@ -113,11 +98,7 @@ pub(crate) fn row_products(
 
 /// AᵀA of a tall matrix: the lower triangle.
 fn tall_products(tall: &impl Tall, run: &Run) -> Result<Triangle> {
-    if tall.width() <= NARROW {
-        narrow_products(tall, run)
-    } else {
-        wide_products(tall, run)
-    }
+    if tall.width() <= NARROW { narrow_products(tall, run) } else { wide_products(tall, run) }
 }
 
 /// A few partial sums, each over its own rows, added in order at the end.
@@ -232,11 +213,7 @@ fn products_beside(
     let width = dense + outputs;
     let mut products = Matrix::zeros(transposed.rows(), width);
     let batch = 1024;
-    for (round, values) in products
-        .values_mut()
-        .chunks_mut((width * batch).max(1))
-        .enumerate()
-    {
+    for (round, values) in products.values_mut().chunks_mut((width * batch).max(1)).enumerate() {
         let mut rows: Vec<&mut [f64]> = values.chunks_mut(width).collect();
         run.each(&mut rows, |part, sums| {
             let (beside_dense, beside_y) = sums.split_at_mut(dense);
@@ -247,10 +224,7 @@ fn products_beside(
                         beside_dense[i] += factor * (d - centre[i]);
                     }));
                 }
-                beside_y
-                    .iter_mut()
-                    .zip(y.row(h))
-                    .for_each(|(sum, y)| *sum += factor * y);
+                beside_y.iter_mut().zip(y.row(h)).for_each(|(sum, y)| *sum += factor * y);
             }
         });
         run.check()?;

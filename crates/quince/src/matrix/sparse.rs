@@ -14,13 +14,7 @@ pub struct Sparse {
 
 impl Sparse {
     /// From compressed rows. Entries of a row may come in any order; entries for the same place are added.
-    pub fn new(
-        rows: usize,
-        columns: usize,
-        starts: Vec<usize>,
-        indices: Vec<u32>,
-        values: Vec<f64>,
-    ) -> Result<Sparse> {
+    pub fn new(rows: usize, columns: usize, starts: Vec<usize>, indices: Vec<u32>, values: Vec<f64>) -> Result<Sparse> {
         let wrong = |problem: &str| {
             Err(Error::data(
                 format!("this is not a sparse matrix by compressed rows: {problem}"),
@@ -39,13 +33,7 @@ impl Sparse {
         if indices.iter().any(|&j| j as usize >= columns) {
             return wrong("a column index is past the last column");
         }
-        let sparse = Sparse {
-            rows,
-            columns,
-            starts,
-            indices,
-            values,
-        };
+        let sparse = Sparse { rows, columns, starts, indices, values };
         let in_order = (0..rows).all(|i| sparse.row(i).0.windows(2).all(|pair| pair[0] < pair[1]));
         Ok(if in_order { sparse } else { sparse.put_in_order() })
     }
@@ -79,13 +67,7 @@ impl Sparse {
             }
             starts.push(values.len());
         }
-        Sparse {
-            rows: self.rows,
-            columns: self.columns,
-            starts,
-            indices,
-            values,
-        }
+        Sparse { rows: self.rows, columns: self.columns, starts, indices, values }
     }
 
     /// Number of rows.
@@ -130,13 +112,7 @@ impl Sparse {
                 next[j] += 1;
             }
         }
-        Sparse {
-            rows: self.columns,
-            columns: self.rows,
-            starts,
-            indices,
-            values,
-        }
+        Sparse { rows: self.columns, columns: self.rows, starts, indices, values }
     }
 
     /// The rows with these numbers, in this order.
@@ -148,13 +124,7 @@ impl Sparse {
             values.extend_from_slice(entries);
             starts.push(values.len());
         }
-        Sparse {
-            rows: rows.len(),
-            columns: self.columns,
-            starts,
-            indices,
-            values,
-        }
+        Sparse { rows: rows.len(), columns: self.columns, starts, indices, values }
     }
 
     /// The matrix as features for a learner.

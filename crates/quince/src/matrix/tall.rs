@@ -24,19 +24,9 @@ pub(crate) trait Tall: Sync {
 /// Features with column means taken off and rows scaled, seen in one of two directions.
 pub(crate) enum Down<'a> {
     /// Height is rows, width is columns; the columns of `beside` (already centred) follow those of the features.
-    Rows {
-        features: Features<'a>,
-        centre: &'a [f64],
-        scale: Option<&'a [f64]>,
-        beside: Option<&'a Matrix>,
-    },
+    Rows { features: Features<'a>, centre: &'a [f64], scale: Option<&'a [f64]>, beside: Option<&'a Matrix> },
     /// Height is columns, width is rows: the transpose. A sparse part comes with its own transpose.
-    Columns {
-        features: Features<'a>,
-        centre: &'a [f64],
-        scale: Option<&'a [f64]>,
-        transposed: Option<&'a Sparse>,
-    },
+    Columns { features: Features<'a>, centre: &'a [f64], scale: Option<&'a [f64]>, transposed: Option<&'a Sparse> },
 }
 
 impl Tall for Down<'_> {
@@ -57,12 +47,7 @@ impl Tall for Down<'_> {
     fn pack(&self, range: Range<usize>, tile: &mut [f64]) {
         let count = range.len();
         match self {
-            Down::Rows {
-                features,
-                centre,
-                scale,
-                beside,
-            } => {
+            Down::Rows { features, centre, scale, beside } => {
                 let scale = |i: usize| scale.map_or(1.0, |scale| scale[i]);
                 let (dense, columns) = (features.dense_columns(), features.columns());
                 if let Some(part) = features.dense_part() {
@@ -73,9 +58,7 @@ impl Tall for Down<'_> {
                 if let Some(sparse) = features.sparse_part() {
                     for (r, i) in range.clone().enumerate() {
                         (dense..columns).for_each(|j| tile[j * count + r] = -scale(i) * centre[j]);
-                        sparse
-                            .entries(i)
-                            .for_each(|(j, value)| tile[(dense + j) * count + r] += scale(i) * value);
+                        sparse.entries(i).for_each(|(j, value)| tile[(dense + j) * count + r] += scale(i) * value);
                     }
                 }
                 if let Some(beside) = beside {
@@ -86,12 +69,7 @@ impl Tall for Down<'_> {
                     }
                 }
             }
-            Down::Columns {
-                features,
-                centre,
-                scale,
-                transposed,
-            } => {
+            Down::Columns { features, centre, scale, transposed } => {
                 let scale = |i: usize| scale.map_or(1.0, |scale| scale[i]);
                 let (rows, dense) = (features.rows(), features.dense_columns());
                 let split = dense.clamp(range.start, range.end);
@@ -104,9 +82,7 @@ impl Tall for Down<'_> {
                     for j in split..range.end {
                         let r = j - range.start;
                         (0..rows).for_each(|i| tile[i * count + r] = -scale(i) * centre[j]);
-                        sparse
-                            .entries(j - dense)
-                            .for_each(|(i, value)| tile[i * count + r] += scale(i) * value);
+                        sparse.entries(j - dense).for_each(|(i, value)| tile[i * count + r] += scale(i) * value);
                     }
                 }
             }
@@ -125,8 +101,7 @@ pub(crate) fn triangular_factor(tall: &impl Tall, run: &Run) -> Result<Mat<f64>>
     for offset in (0..longest).step_by(tile_rows) {
         run.each(&mut parts, |part, triangle| {
             let whole = ranges[part].clone();
-            let rows =
-                (whole.start + offset).min(whole.end)..(whole.start + offset + tile_rows).min(whole.end);
+            let rows = (whole.start + offset).min(whole.end)..(whole.start + offset + tile_rows).min(whole.end);
             if !rows.is_empty() {
                 let mut tile = vec![0.0; rows.len() * width];
                 tall.pack(rows.clone(), &mut tile);
@@ -143,25 +118,15 @@ pub(crate) fn triangular_factor(tall: &impl Tall, run: &Run) -> Result<Mat<f64>>
     }
     // A matrix with fewer rows than columns has a short triangle: zeros make it square.
     let mut square = Mat::zeros(width, width);
-    square
-        .as_mut()
-        .subrows_mut(0, whole.nrows())
-        .copy_from(whole.as_ref());
+    square.as_mut().subrows_mut(0, whole.nrows()).copy_from(whole.as_ref());
     Ok(square)
 }
 
 fn triangulate(upper: MatRef<'_, f64>, lower: MatRef<'_, f64>) -> Mat<f64> {
     let mut stacked = Mat::zeros(upper.nrows() + lower.nrows(), lower.ncols());
     stacked.as_mut().subrows_mut(0, upper.nrows()).copy_from(upper);
-    stacked
-        .as_mut()
-        .subrows_mut(upper.nrows(), lower.nrows())
-        .copy_from(lower);
-    if stacked.nrows() == 0 {
-        stacked
-    } else {
-        stacked.qr().thin_R().to_owned()
-    }
+    stacked.as_mut().subrows_mut(upper.nrows(), lower.nrows()).copy_from(lower);
+    if stacked.nrows() == 0 { stacked } else { stacked.qr().thin_R().to_owned() }
 }
 
 /// Singular values of a square matrix, largest first; `None` if the iteration did not converge.

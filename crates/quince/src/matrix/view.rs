@@ -23,17 +23,8 @@ impl<'a, T: Real> View<'a, T> {
     /// # Panics
     /// If there are fewer values than rows times columns.
     pub fn row_major(values: &'a [T], rows: usize, columns: usize) -> View<'a, T> {
-        assert!(
-            values.len() >= rows * columns,
-            "a view needs rows times columns values"
-        );
-        View {
-            values,
-            rows,
-            columns,
-            row_stride: columns,
-            column_stride: 1,
-        }
+        assert!(values.len() >= rows * columns, "a view needs rows times columns values");
+        View { values, rows, columns, row_stride: columns, column_stride: 1 }
     }
 
     /// Any strides, counted in elements.
@@ -53,13 +44,7 @@ impl<'a, T: Real> View<'a, T> {
                 "Give strides that stay inside the array.",
             ));
         }
-        Ok(View {
-            values,
-            rows,
-            columns,
-            row_stride,
-            column_stride,
-        })
+        Ok(View { values, rows, columns, row_stride, column_stride })
     }
 
     /// Number of rows.
@@ -91,9 +76,7 @@ impl<'a, T: Real> View<'a, T> {
                 if self.column_stride == 1 {
                     let start = i * self.row_stride;
                     let row = &self.values[start + columns.start..start + columns.end];
-                    row.iter()
-                        .zip(columns.clone())
-                        .for_each(|(&value, j)| write(i, j, value.into()));
+                    row.iter().zip(columns.clone()).for_each(|(&value, j)| write(i, j, value.into()));
                 } else {
                     columns.clone().for_each(|j| write(i, j, self.get(i, j)));
                 }

@@ -105,10 +105,7 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
         _ => PathBuf::from("."),
     };
-    let name = path
-        .file_name()
-        .ok_or(std::io::ErrorKind::InvalidInput)?
-        .to_string_lossy();
+    let name = path.file_name().ok_or(std::io::ErrorKind::InvalidInput)?.to_string_lossy();
     let temporary = folder.join(format!(".{name}.{}.part", std::process::id()));
     let written = std::fs::File::create(&temporary)
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
@@ -130,17 +127,11 @@ fn write_file(header: &str, parts: &Parts) -> Vec<u8> {
     // Numbers come first so that every f64 lies on a multiple of eight bytes.
     let is_bytes = |array: &Array| matches!(array, Array::Bytes(_));
     for of_bytes in [false, true] {
-        for (name, array) in parts
-            .arrays
-            .iter()
-            .filter(|(_, array)| is_bytes(array) == of_bytes)
-        {
+        for (name, array) in parts.arrays.iter().filter(|(_, array)| is_bytes(array) == of_bytes) {
             let start = data.len();
             let (dtype, shape) = match array {
                 Array::Numbers { shape, values } => {
-                    values
-                        .iter()
-                        .for_each(|value| data.extend_from_slice(&value.to_le_bytes()));
+                    values.iter().for_each(|value| data.extend_from_slice(&value.to_le_bytes()));
                     ("F64", shape.clone())
                 }
                 Array::Bytes(bytes) => {
@@ -148,10 +139,7 @@ fn write_file(header: &str, parts: &Parts) -> Vec<u8> {
                     ("U8", vec![bytes.len()])
                 }
             };
-            entries.insert(
-                name.clone(),
-                json!({"dtype": dtype, "shape": shape, "data_offsets": [start, data.len()]}),
-            );
+            entries.insert(name.clone(), json!({"dtype": dtype, "shape": shape, "data_offsets": [start, data.len()]}));
         }
     }
     let metadata = format!(
@@ -186,28 +174,19 @@ fn digest(bytes: &[u8]) -> String {
 }
 
 fn read_file(bytes: &[u8], path: &str) -> Result<Model> {
-    let wrong = |problem: &str| Error::Model {
-        path: path.to_string(),
-        problem: problem.to_string(),
-    };
+    let wrong = |problem: &str| Error::Model { path: path.to_string(), problem: problem.to_string() };
     if bytes.len() < CHECKSUM.end || &bytes[8..CHECKSUM.start] != HEAD {
         return Err(wrong("this is not a quince model"));
     }
     if bytes[CHECKSUM] != *digest(bytes).as_bytes() {
-        return Err(wrong(
-            "the file is cut short or was changed: its checksum does not match",
-        ));
+        return Err(wrong("the file is cut short or was changed: its checksum does not match"));
     }
     // From here on the file is as some program wrote it, but not necessarily one of ours.
     let (_, metadata) =
         SafeTensors::read_metadata(bytes).map_err(|e| wrong(&format!("not a safetensors file: {e}")))?;
-    let tensors =
-        SafeTensors::deserialize(bytes).map_err(|e| wrong(&format!("not a safetensors file: {e}")))?;
-    let text = metadata
-        .metadata()
-        .as_ref()
-        .and_then(|map| map.get("quince"))
-        .ok_or_else(|| wrong("no quince header"))?;
+    let tensors = SafeTensors::deserialize(bytes).map_err(|e| wrong(&format!("not a safetensors file: {e}")))?;
+    let text =
+        metadata.metadata().as_ref().and_then(|map| map.get("quince")).ok_or_else(|| wrong("no quince header"))?;
     let loose: Value = serde_json::from_str(text).map_err(|_| wrong("the quince header is not JSON"))?;
     let format = loose["format"].as_u64().unwrap_or(0);
     if format > u64::from(FORMAT) {
@@ -225,27 +204,20 @@ fn read_file(bytes: &[u8], path: &str) -> Result<Model> {
     for (name, tensor) in tensors.iter() {
         let array = match tensor.dtype() {
             Dtype::F64 => {
-                let number =
-                    |bytes: &[u8]| f64::from_le_bytes(bytes.try_into().expect("chunks of eight bytes"));
+                let number = |bytes: &[u8]| f64::from_le_bytes(bytes.try_into().expect("chunks of eight bytes"));
                 let values = tensor.data().chunks_exact(8).map(number).collect();
-                Array::Numbers {
-                    shape: tensor.shape().to_vec(),
-                    values,
-                }
+                Array::Numbers { shape: tensor.shape().to_vec(), values }
             }
             Dtype::U8 => Array::Bytes(tensor.data().to_vec()),
             _ => {
-                return Err(wrong(&format!(
-                    "the array '{name}' has a type that no quince writes"
-                )));
+                return Err(wrong(&format!("the array '{name}' has a type that no quince writes")));
             }
         };
         parts.arrays.insert(name.to_string(), array);
     }
     header.encoder.put_vocabularies(|name| parts.words(name))?;
     let classification = header.task == Task::Classification;
-    if !header.encoder.is_sound() || classification != header.classes.as_ref().is_some_and(|c| c.count() > 0)
-    {
+    if !header.encoder.is_sound() || classification != header.classes.as_ref().is_some_and(|c| c.count() > 0) {
         return Err(wrong("the quince header contradicts itself"));
     }
     parts.features = header.encoder.width();

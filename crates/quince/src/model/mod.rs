@@ -52,12 +52,7 @@ impl Model {
     }
 
     /// Learns from rows whose target has been taken out already.
-    pub fn fit(
-        labelled: &Labelled,
-        weights: Option<&[f64]>,
-        learner: &dyn Learn,
-        run: &Run,
-    ) -> Result<Model> {
+    pub fn fit(labelled: &Labelled, weights: Option<&[f64]>, learner: &dyn Learn, run: &Run) -> Result<Model> {
         let encoder = Encoder::learn(&labelled.table)?;
         let rows = encoder.encode(&labelled.table)?;
         let mut model = Model::fit_features(&rows.features(), &labelled.target, weights, learner, run)?;
@@ -77,11 +72,7 @@ impl Model {
         let examples = Examples::new(*features, target, weights)?;
         let method = registry::method(learner.card().name)?;
         if !method.card.learns(target.task()) {
-            let what = if target.task() == Task::Regression {
-                "numbers"
-            } else {
-                "classes"
-            };
+            let what = if target.task() == Task::Regression { "numbers" } else { "classes" };
             return Err(Error::data(
                 format!("'{}' does not learn {what}", method.card.name),
                 "See `quince models` for what each method learns.",
@@ -133,11 +124,7 @@ impl Model {
     pub fn predict_features(&self, features: &Features<'_>, run: &Run) -> Result<Prediction> {
         if features.columns() != self.encoder.width() {
             return Err(Error::data(
-                format!(
-                    "the rows have {} features, the model has {}",
-                    features.columns(),
-                    self.encoder.width()
-                ),
+                format!("the rows have {} features, the model has {}", features.columns(), self.encoder.width()),
                 "Give the same columns as in training.",
             ));
         }
@@ -155,11 +142,7 @@ impl Model {
     /// The predicted labels in words.
     pub fn labels(&self, prediction: &Prediction) -> Vec<&str> {
         let names = self.classes.as_ref().map_or(&[][..], Classes::names);
-        prediction
-            .labels()
-            .into_iter()
-            .map(|code| names[code as usize].as_str())
-            .collect()
+        prediction.labels().into_iter().map(|code| names[code as usize].as_str()).collect()
     }
 
     /// The method's registry entry.

@@ -94,11 +94,7 @@ impl Run {
 
     /// How many threads may work. The results do not depend on it. Zero means as many as the machine has.
     pub fn threads(mut self, threads: usize) -> Run {
-        self.threads = if threads == 0 {
-            pool::default_threads()
-        } else {
-            threads
-        };
+        self.threads = if threads == 0 { pool::default_threads() } else { threads };
         self
     }
 
@@ -142,18 +138,14 @@ impl Run {
             return Err(Error::Cancelled);
         }
         if self.out_of_time() {
-            return Err(Error::OutOfTime {
-                what: "the method".into(),
-            });
+            return Err(Error::OutOfTime { what: "the method".into() });
         }
         Ok(())
     }
 
     /// Whether the deadline has passed: an iterative method stops here and returns what it has, marked.
     pub fn out_of_time(&self) -> bool {
-        self.deadline
-            .get()
-            .is_some_and(|deadline| Instant::now() >= deadline)
+        self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// Does one of `parts` pieces of work that are left, with its fair share of the time that is left.
@@ -161,9 +153,7 @@ impl Run {
         let whole = self.deadline.get();
         if let Some(deadline) = whole {
             let now = Instant::now();
-            self.deadline.set(Some(
-                now + deadline.saturating_duration_since(now) / parts.max(1) as u32,
-            ));
+            self.deadline.set(Some(now + deadline.saturating_duration_since(now) / parts.max(1) as u32));
         }
         let result = work();
         self.deadline.set(whole);

@@ -24,11 +24,7 @@ pub(super) fn map<T: Send>(threads: usize, count: usize, task: impl Fn(usize) ->
 pub(super) fn each<T: Send>(threads: usize, items: &mut [T], task: impl Fn(usize, &mut T) + Sync + Send) {
     match pool(threads.min(items.len())) {
         Some(pool) => pool.install(|| {
-            items
-                .par_iter_mut()
-                .with_max_len(1)
-                .enumerate()
-                .for_each(|(i, item)| task(i, item));
+            items.par_iter_mut().with_max_len(1).enumerate().for_each(|(i, item)| task(i, item));
         }),
         None => items.iter_mut().enumerate().for_each(|(i, item)| task(i, item)),
     }
@@ -47,30 +43,15 @@ fn pool(threads: usize) -> Option<Arc<ThreadPool>> {
     }
     let process = std::process::id();
     let mut pools = POOLS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    if let Some(made) = pools
-        .iter()
-        .find(|made| made.process == process && made.threads == threads)
-    {
+    if let Some(made) = pools.iter().find(|made| made.process == process && made.threads == threads) {
         return Some(made.pool.clone());
     }
     let name = |i| format!("quince-{i}");
-    let pool = Arc::new(
-        ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .thread_name(name)
-            .build()
-            .ok()?,
-    );
+    let pool = Arc::new(ThreadPoolBuilder::new().num_threads(threads).thread_name(name).build().ok()?);
     // A pool inherited through a fork has no threads to join: forgetting it is the only safe way to let it go.
-    let (kept, inherited) = pools
-        .drain(..)
-        .partition::<Vec<_>, _>(|made| made.process == process);
+    let (kept, inherited) = pools.drain(..).partition::<Vec<_>, _>(|made| made.process == process);
     inherited.into_iter().for_each(std::mem::forget);
     *pools = kept;
-    pools.push(Made {
-        process,
-        threads,
-        pool: pool.clone(),
-    });
+    pools.push(Made { process, threads, pool: pool.clone() });
     Some(pool)
 }

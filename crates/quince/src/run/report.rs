@@ -50,10 +50,7 @@ pub struct Report {
 impl Report {
     /// A report of a direct method.
     pub fn computed(route: impl Into<String>) -> Report {
-        Report {
-            route: route.into(),
-            ..Report::default()
-        }
+        Report { route: route.into(), ..Report::default() }
     }
 
     /// Adds a named number.

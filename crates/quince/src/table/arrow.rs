@@ -6,9 +6,7 @@ use crate::error::{Error, Result};
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::types::*;
-use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, LargeStringArray, RecordBatch, RecordBatchReader,
-};
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, LargeStringArray, RecordBatch, RecordBatchReader};
 use arrow_schema::DataType;
 
 impl Table {
@@ -20,9 +18,7 @@ impl Table {
         // SAFETY: the caller vouches for the pointer.
         let reader = unsafe { ArrowArrayStreamReader::from_raw(stream) }.map_err(|e| arrow_error(&e))?;
         let schema = reader.schema();
-        let batches = reader
-            .collect::<std::result::Result<Vec<_>, _>>()
-            .map_err(|e| arrow_error(&e))?;
+        let batches = reader.collect::<std::result::Result<Vec<_>, _>>().map_err(|e| arrow_error(&e))?;
         let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
         Table::from_batches(&names, &batches)
     }
@@ -37,42 +33,25 @@ impl Table {
 }
 
 fn arrow_error(error: &dyn std::fmt::Display) -> Error {
-    Error::data(
-        format!("the Arrow data cannot be read: {error}"),
-        "Hand over a data frame of plain columns.",
-    )
+    Error::data(format!("the Arrow data cannot be read: {error}"), "Hand over a data frame of plain columns.")
 }
 
 fn column_of(name: &str, parts: &[ArrayRef]) -> Result<Column> {
     let Some(first) = parts.first() else {
-        return Ok(kind::column_of_words(
-            name.into(),
-            LargeStringArray::from_iter(Vec::<Option<&str>>::new()),
-        ));
+        return Ok(kind::column_of_words(name.into(), LargeStringArray::from_iter(Vec::<Option<&str>>::new())));
     };
     let column = match first.data_type() {
         DataType::Boolean => {
             let values: BooleanArray = parts.iter().flat_map(|part| part.as_boolean().iter()).collect();
             let words = ["False".to_string(), "True".to_string()];
-            Column {
-                name: name.into(),
-                kind: Kind::YesNo,
-                data: Data::YesNo { values, words },
-                why: String::new(),
-            }
+            Column { name: name.into(), kind: Kind::YesNo, data: Data::YesNo { values, words }, why: String::new() }
         }
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => kind::column_of_words(
-            name.into(),
-            words_of(parts).ok_or_else(|| unsupported(name, first))?,
-        ),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
+            kind::column_of_words(name.into(), words_of(parts).ok_or_else(|| unsupported(name, first))?)
+        }
         DataType::Dictionary(..) => {
             let words = words_of(parts).ok_or_else(|| unsupported(name, first))?;
-            Column {
-                name: name.into(),
-                kind: Kind::Category,
-                data: kind::categories(&words),
-                why: String::new(),
-            }
+            Column { name: name.into(), kind: Kind::Category, data: kind::categories(&words), why: String::new() }
         }
         DataType::Null => {
             let rows: usize = parts.iter().map(|part| part.len()).sum();
@@ -97,10 +76,7 @@ fn column_of(name: &str, parts: &[ArrayRef]) -> Result<Column> {
 
 fn unsupported(name: &str, array: &ArrayRef) -> Error {
     Error::data(
-        format!(
-            "column '{name}' has the Arrow type {}, which is neither numbers nor words",
-            array.data_type()
-        ),
+        format!("column '{name}' has the Arrow type {}, which is neither numbers nor words", array.data_type()),
         "Turn it into numbers or words, or drop it.",
     )
 }
@@ -109,12 +85,8 @@ fn unsupported(name: &str, array: &ArrayRef) -> Error {
 fn numbers_of(array: &ArrayRef, values: &mut Vec<Option<f64>>) -> Option<()> {
     macro_rules! primitive {
         ($type:ty) => {
-            values.extend(
-                array
-                    .as_primitive_opt::<$type>()?
-                    .iter()
-                    .map(|v| v.map(|v| v as f64).filter(|v| !v.is_nan())),
-            )
+            values
+                .extend(array.as_primitive_opt::<$type>()?.iter().map(|v| v.map(|v| v as f64).filter(|v| !v.is_nan())))
         };
     }
     match array.data_type() {
@@ -138,15 +110,9 @@ fn words_of(parts: &[ArrayRef]) -> Option<LargeStringArray> {
     let mut words: Vec<Option<String>> = Vec::new();
     for part in parts {
         match part.data_type() {
-            DataType::Utf8 => {
-                words.extend(part.as_string_opt::<i32>()?.iter().map(|w| w.map(str::to_string)))
-            }
-            DataType::LargeUtf8 => {
-                words.extend(part.as_string_opt::<i64>()?.iter().map(|w| w.map(str::to_string)))
-            }
-            DataType::Utf8View => {
-                words.extend(part.as_string_view_opt()?.iter().map(|w| w.map(str::to_string)))
-            }
+            DataType::Utf8 => words.extend(part.as_string_opt::<i32>()?.iter().map(|w| w.map(str::to_string))),
+            DataType::LargeUtf8 => words.extend(part.as_string_opt::<i64>()?.iter().map(|w| w.map(str::to_string))),
+            DataType::Utf8View => words.extend(part.as_string_view_opt()?.iter().map(|w| w.map(str::to_string))),
             DataType::Dictionary(..) => {
                 let dictionary = part.as_any_dictionary_opt()?;
                 let keys = dictionary.normalized_keys();

@@ -15,13 +15,7 @@ pub struct Cells {
 
 impl Cells {
     pub(super) fn new(source: &str, names: Vec<String>) -> Cells {
-        Cells {
-            source: source.into(),
-            names,
-            text: String::new(),
-            ends: Vec::new(),
-            lines: Vec::new(),
-        }
+        Cells { source: source.into(), names, text: String::new(), ends: Vec::new(), lines: Vec::new() }
     }
 
     pub(super) fn push_cell(&mut self, cell: &str) {

@@ -13,20 +13,12 @@ impl Cells {
     pub fn parse(bytes: &[u8], source: &str, options: &ReadOptions) -> Result<Cells> {
         let text = as_text(bytes, source)?;
         let refuse = |line: Option<u64>, problem: String, remedy: &str| Error::Table {
-            place: Place {
-                file: Some(source.to_string()),
-                line,
-                ..Place::default()
-            },
+            place: Place { file: Some(source.to_string()), line, ..Place::default() },
             problem,
             remedy: remedy.to_string(),
         };
         if text.trim().is_empty() {
-            return Err(refuse(
-                None,
-                "the file is empty".into(),
-                "Give a table with a header line and rows.",
-            ));
+            return Err(refuse(None, "the file is empty".into(), "Give a table with a header line and rows."));
         }
         let delimiter = options.delimiter.unwrap_or_else(|| sniff(text));
         let mut records = Records::new(text, delimiter, source);
@@ -34,11 +26,7 @@ impl Cells {
         let first_line = match records.next_into(&mut row)? {
             Some(line) => line,
             None => {
-                return Err(refuse(
-                    None,
-                    "the file is empty".into(),
-                    "Give a table with a header line and rows.",
-                ));
+                return Err(refuse(None, "the file is empty".into(), "Give a table with a header line and rows."));
             }
         };
         let names = match options.header {
@@ -80,84 +68,44 @@ impl Cells {
 }
 
 fn count(n: usize, what: &str) -> String {
-    if n == 1 {
-        format!("1 {what}")
-    } else {
-        format!("{n} {what}s")
-    }
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
 /// The bytes as UTF-8 without a byte-order mark, or a sentence on what they are instead.
 fn as_text<'a>(bytes: &'a [u8], source: &str) -> Result<&'a str> {
     let refuse = |line, column: Option<String>, problem: &str, remedy: &str| Error::Table {
-        place: Place {
-            file: Some(source.to_string()),
-            line,
-            row: None,
-            column,
-        },
+        place: Place { file: Some(source.to_string()), line, row: None, column },
         problem: problem.to_string(),
         remedy: remedy.to_string(),
     };
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-        return Err(refuse(
-            None,
-            None,
-            "the text is UTF-16",
-            "Save the file as UTF-8.",
-        ));
+        return Err(refuse(None, None, "the text is UTF-16", "Save the file as UTF-8."));
     }
     if bytes.starts_with(b"PK\x03\x04") {
         let remedy = "Unpack it, or export the sheet as CSV.";
-        return Err(refuse(
-            None,
-            None,
-            "this is a zip archive or a spreadsheet, not a text table",
-            remedy,
-        ));
+        return Err(refuse(None, None, "this is a zip archive or a spreadsheet, not a text table", remedy));
     }
     let bytes = bytes.strip_prefix(&[0xef, 0xbb, 0xbf]).unwrap_or(bytes);
     if bytes.contains(&0) {
-        return Err(refuse(
-            None,
-            None,
-            "this is a binary file, not a text table",
-            "Give a CSV or TSV file.",
-        ));
+        return Err(refuse(None, None, "this is a binary file, not a text table", "Give a CSV or TSV file."));
     }
     std::str::from_utf8(bytes).map_err(|error| {
         let before = &bytes[..error.valid_up_to()];
         let line = 1 + before.iter().filter(|&&b| b == b'\n').count() as u64;
         let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
         let position = 1 + String::from_utf8_lossy(&before[line_start..]).chars().count();
-        let problem = format!(
-            "byte 0x{:02x} at position {position} is not UTF-8",
-            bytes[error.valid_up_to()]
-        );
-        refuse(
-            Some(line),
-            None,
-            &problem,
-            "Save the file as UTF-8 (from Latin-1: iconv -f latin1 -t utf8).",
-        )
+        let problem = format!("byte 0x{:02x} at position {position} is not UTF-8", bytes[error.valid_up_to()]);
+        refuse(Some(line), None, &problem, "Save the file as UTF-8 (from Latin-1: iconv -f latin1 -t utf8).")
     })
 }
 
 fn header_names(row: &[Cow<'_, str>], source: &str, line: u64) -> Result<Vec<String>> {
     let mut names: Vec<String> = Vec::with_capacity(row.len());
     for (j, cell) in row.iter().enumerate() {
-        let name = if cell.trim().is_empty() {
-            format!("column{}", j + 1)
-        } else {
-            cell.trim().to_string()
-        };
+        let name = if cell.trim().is_empty() { format!("column{}", j + 1) } else { cell.trim().to_string() };
         if let Some(before) = names.iter().position(|other| *other == name) {
             return Err(Error::Table {
-                place: Place {
-                    file: Some(source.to_string()),
-                    line: Some(line),
-                    ..Place::default()
-                },
+                place: Place { file: Some(source.to_string()), line: Some(line), ..Place::default() },
                 problem: format!("columns {} and {} are both called '{name}'", before + 1, j + 1),
                 remedy: "Give every column a name of its own.".into(),
             });
@@ -211,13 +159,7 @@ struct Records<'a> {
 
 impl<'a> Records<'a> {
     fn new(text: &'a str, delimiter: u8, source: &'a str) -> Records<'a> {
-        Records {
-            text,
-            at: 0,
-            line: 1,
-            delimiter,
-            source,
-        }
+        Records { text, at: 0, line: 1, delimiter, source }
     }
 
     /// Reads the next record that is not blank into `row`; answers the line on which it begins.
@@ -309,26 +251,14 @@ impl<'a> Records<'a> {
             Some(byte) if byte == self.delimiter => Ok(cell),
             Some(_) => {
                 let problem = "there is text behind a closing quote".to_string();
-                Err(self.refuse(
-                    self.line,
-                    problem,
-                    "Write a quote inside a quoted cell twice (\"\").",
-                ))
+                Err(self.refuse(self.line, problem, "Write a quote inside a quoted cell twice (\"\")."))
             }
         }
     }
 
     fn refuse(&self, line: u64, problem: String, remedy: &str) -> Error {
-        let place = Place {
-            file: Some(self.source.to_string()),
-            line: Some(line),
-            ..Place::default()
-        };
-        Error::Table {
-            place,
-            problem,
-            remedy: remedy.to_string(),
-        }
+        let place = Place { file: Some(self.source.to_string()), line: Some(line), ..Place::default() };
+        Error::Table { place, problem, remedy: remedy.to_string() }
     }
 }
 
@@ -336,13 +266,7 @@ impl<'a> Records<'a> {
 fn unquoted(cell: &str) -> Option<Cow<'_, str>> {
     let inner = cell.trim().strip_prefix('"')?.strip_suffix('"')?;
     let doubled = inner.matches('"').count() == 2 * inner.matches("\"\"").count();
-    doubled.then(|| {
-        if inner.contains('"') {
-            Cow::Owned(inner.replace("\"\"", "\""))
-        } else {
-            Cow::Borrowed(inner)
-        }
-    })
+    doubled.then(|| if inner.contains('"') { Cow::Owned(inner.replace("\"\"", "\"")) } else { Cow::Borrowed(inner) })
 }
 
 #[cfg(test)]
@@ -351,18 +275,12 @@ mod tests {
 
     fn rows(text: &str) -> Vec<Vec<String>> {
         let cells = Cells::parse(text.as_bytes(), "t", &ReadOptions::default()).unwrap();
-        let row = |i| {
-            (0..cells.names().len())
-                .map(|j| cells.cell(i, j).to_string())
-                .collect()
-        };
+        let row = |i| (0..cells.names().len()).map(|j| cells.cell(i, j).to_string()).collect();
         (0..cells.rows()).map(row).collect()
     }
 
     fn refusal(bytes: &[u8]) -> String {
-        Cells::parse(bytes, "t.csv", &ReadOptions::default())
-            .unwrap_err()
-            .to_string()
+        Cells::parse(bytes, "t.csv", &ReadOptions::default()).unwrap_err().to_string()
     }
 
     #[test]
@@ -376,10 +294,7 @@ mod tests {
 
     #[test]
     fn quotes_line_ends_marks_and_blank_lines_are_read() {
-        assert_eq!(
-            rows("\u{feff}a,b\r\n\"x, \"\"y\"\"\n z\" , 2\r\n\r\n3,4"),
-            [["x, \"y\"\n z", " 2"], ["3", "4"]]
-        );
+        assert_eq!(rows("\u{feff}a,b\r\n\"x, \"\"y\"\"\n z\" , 2\r\n\r\n3,4"), [["x, \"y\"\n z", " 2"], ["3", "4"]]);
         assert_eq!(rows("a,b\r1,2\r"), [["1", "2"]]);
         assert_eq!(rows("a,b\n\"\",5\" pipe\n"), [["", "5\" pipe"]]);
         assert_eq!(
@@ -398,25 +313,10 @@ mod tests {
     fn what_is_no_table_is_refused_with_its_place() {
         assert_eq!(refusal(b""), "t.csv: the file is empty");
         assert_eq!(refusal(b"a,b\n"), "t.csv: there is a header but no row below it");
-        assert_eq!(
-            refusal(b"a,b\n1,2\n3\n"),
-            "t.csv, line 3: 1 cell where the header has 2"
-        );
-        assert_eq!(
-            refusal(b"a,b\n1,\"2\n3,4\n"),
-            "t.csv, line 2: a quote is opened here and never closed"
-        );
-        assert_eq!(
-            refusal(b"a,a\n1,2\n"),
-            "t.csv, line 1: columns 1 and 2 are both called 'a'"
-        );
-        assert_eq!(
-            refusal(b"a,b\n1,\xe9\n"),
-            "t.csv, line 2: byte 0xe9 at position 3 is not UTF-8"
-        );
-        assert_eq!(
-            refusal(b"\x89PNG\0\0"),
-            "t.csv: this is a binary file, not a text table"
-        );
+        assert_eq!(refusal(b"a,b\n1,2\n3\n"), "t.csv, line 3: 1 cell where the header has 2");
+        assert_eq!(refusal(b"a,b\n1,\"2\n3,4\n"), "t.csv, line 2: a quote is opened here and never closed");
+        assert_eq!(refusal(b"a,a\n1,2\n"), "t.csv, line 1: columns 1 and 2 are both called 'a'");
+        assert_eq!(refusal(b"a,b\n1,\xe9\n"), "t.csv, line 2: byte 0xe9 at position 3 is not UTF-8");
+        assert_eq!(refusal(b"\x89PNG\0\0"), "t.csv: this is a binary file, not a text table");
     }
 }

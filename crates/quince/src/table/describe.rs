@@ -74,20 +74,12 @@ impl Table {
                 let both = |i| Some((first.number(i)?, second.number(i)?));
                 let (a, b): (Vec<f64>, Vec<f64>) = (0..self.rows()).filter_map(both).unzip();
                 if let Some(value) = correlation(&a, &b) {
-                    correlations.push(Correlation {
-                        first: first.name().into(),
-                        second: second.name().into(),
-                        value,
-                    });
+                    correlations.push(Correlation { first: first.name().into(), second: second.name().into(), value });
                 }
             }
         }
         let columns = self.columns().iter().map(Column::describe).collect();
-        Description {
-            rows: self.rows(),
-            columns,
-            correlations,
-        }
+        Description { rows: self.rows(), columns, correlations }
     }
 }
 
@@ -106,10 +98,7 @@ impl Column {
         let filled = self.rows() - self.holes();
         let mut top: Vec<(String, usize)> = Vec::new();
         if matches!(self.kind(), Kind::Category | Kind::YesNo) {
-            top = counts
-                .into_iter()
-                .map(|(text, count)| (text.into_owned(), count))
-                .collect();
+            top = counts.into_iter().map(|(text, count)| (text.into_owned(), count)).collect();
             top.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
             top.truncate(10);
         }
@@ -117,11 +106,7 @@ impl Column {
             let mut values: Vec<f64> = (0..self.rows()).filter_map(|i| self.number(i)).collect();
             values.sort_by(f64::total_cmp);
             let (mean, deviation) = mean_and_deviation(&values);
-            NumberDescription {
-                mean,
-                deviation,
-                quantiles: [0.0, 0.25, 0.5, 0.75, 1.0].map(|q| quantile(&values, q)),
-            }
+            NumberDescription { mean, deviation, quantiles: [0.0, 0.25, 0.5, 0.75, 1.0].map(|q| quantile(&values, q)) }
         });
         ColumnDescription {
             name: self.name().into(),

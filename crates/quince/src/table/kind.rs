@@ -43,14 +43,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 6] = [
-        Kind::Number,
-        Kind::Count,
-        Kind::YesNo,
-        Kind::Category,
-        Kind::Text,
-        Kind::Ignored,
-    ];
+    pub const ALL: [Kind; 6] = [Kind::Number, Kind::Count, Kind::YesNo, Kind::Category, Kind::Text, Kind::Ignored];
 
     /// The kind's name, as `--kind` takes it.
     pub fn name(self) -> &'static str {
@@ -66,14 +59,13 @@ impl Kind {
 
     /// The kind with this name.
     pub fn from_name(name: &str) -> crate::Result<Kind> {
-        Kind::ALL
-            .into_iter()
-            .find(|kind| kind.name() == name || (*kind == Kind::YesNo && name == "yesno"))
-            .ok_or_else(|| Error::Unknown {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name || (*kind == Kind::YesNo && name == "yesno")).ok_or_else(
+            || Error::Unknown {
                 what: "kind",
                 name: name.to_string(),
                 remedy: format!("The kinds are {}.", Kind::ALL.map(Kind::name).join(", ")),
-            })
+            },
+        )
     }
 }
 
@@ -86,30 +78,16 @@ impl std::fmt::Display for Kind {
 /// Whether a cell is a hole.
 pub fn is_hole(cell: &str) -> bool {
     let cell = cell.trim();
-    cell.is_empty()
-        || ["?", "na", "nan", "null"]
-            .iter()
-            .any(|hole| cell.eq_ignore_ascii_case(hole))
+    cell.is_empty() || ["?", "na", "nan", "null"].iter().any(|hole| cell.eq_ignore_ascii_case(hole))
 }
 
 const ID_NAMES: [&str; 8] = ["id", "index", "row", "rownames", "row_number", "nr", "no", "key"];
-const PAIRS: [[&str; 2]; 5] = [
-    ["0", "1"],
-    ["no", "yes"],
-    ["n", "y"],
-    ["false", "true"],
-    ["f", "t"],
-];
+const PAIRS: [[&str; 2]; 5] = [["0", "1"], ["no", "yes"], ["n", "y"], ["false", "true"], ["f", "t"]];
 
 /// A column of text cells (holes already taken out), its kind found by the rule.
 pub(crate) fn column_of_cells(name: String, cells: LargeStringArray) -> Result<Column, CellError> {
     if let Some(values) = yes_no(&cells) {
-        return Ok(Column {
-            name,
-            kind: Kind::YesNo,
-            data: values,
-            why: String::new(),
-        });
+        return Ok(Column { name, kind: Kind::YesNo, data: values, why: String::new() });
     }
     match parse_numbers(&cells) {
         Ok(numbers) if numbers.null_count() < numbers.len() => {
@@ -129,22 +107,14 @@ pub(crate) fn column_of_kind(name: String, cells: LargeStringArray, kind: Kind) 
         Kind::Number | Kind::Count => {
             let numbers = parse_numbers(&cells).map_err(|row| {
                 let problem = format!("'{}' is not a number", shorten(cells.value(row)));
-                (
-                    row,
-                    problem,
-                    "Mend the cell, leave it empty, or give the column another kind.".to_string(),
-                )
+                (row, problem, "Mend the cell, leave it empty, or give the column another kind.".to_string())
             })?;
             check_finite(&numbers, &cells)?;
             if kind == Kind::Count
                 && let Some(row) = first(&numbers, |v| v < 0.0 || v.fract() != 0.0)
             {
                 let problem = format!("'{}' is not a count", cells.value(row));
-                return Err((
-                    row,
-                    problem,
-                    "A count is a whole number of at least zero; try the kind number.".into(),
-                ));
+                return Err((row, problem, "A count is a whole number of at least zero; try the kind number.".into()));
             }
             Data::Numbers(numbers)
         }
@@ -155,39 +125,20 @@ pub(crate) fn column_of_kind(name: String, cells: LargeStringArray, kind: Kind) 
                 return Err((row, problem, "Write yes/no, y/n, true/false, t/f or 1/0.".into()));
             }
             yes_no(&cells).unwrap_or_else(|| {
-                let values = (0..cells.len()).map(|i| {
-                    cells
-                        .is_valid(i)
-                        .then(|| yes_or_no(cells.value(i)).unwrap_or(false))
-                });
-                Data::YesNo {
-                    values: values.collect(),
-                    words: ["no".into(), "yes".into()],
-                }
+                let values =
+                    (0..cells.len()).map(|i| cells.is_valid(i).then(|| yes_or_no(cells.value(i)).unwrap_or(false)));
+                Data::YesNo { values: values.collect(), words: ["no".into(), "yes".into()] }
             })
         }
         Kind::Category => categories(&cells),
         Kind::Text | Kind::Ignored => Data::Texts(cells),
     };
-    let why = if kind == Kind::Ignored {
-        "as asked".to_string()
-    } else {
-        String::new()
-    };
-    Ok(Column {
-        name,
-        kind,
-        data,
-        why,
-    })
+    let why = if kind == Kind::Ignored { "as asked".to_string() } else { String::new() };
+    Ok(Column { name, kind, data, why })
 }
 
 /// Number, count, yes/no or ignored, by the rule. `cells` are the numbers as they were written, if they were.
-pub(crate) fn column_of_numbers(
-    name: String,
-    values: Float64Array,
-    cells: Option<LargeStringArray>,
-) -> Column {
+pub(crate) fn column_of_numbers(name: String, values: Float64Array, cells: Option<LargeStringArray>) -> Column {
     let (kind, why) = kind_of_numbers(&name, &values);
     let data = match kind {
         Kind::YesNo => Data::YesNo {
@@ -200,12 +151,7 @@ pub(crate) fn column_of_numbers(
         },
         _ => Data::Numbers(values),
     };
-    Column {
-        name,
-        kind,
-        data,
-        why: why.to_string(),
-    }
+    Column { name, kind, data, why: why.to_string() }
 }
 
 fn kind_of_numbers(name: &str, values: &Float64Array) -> (Kind, &'static str) {
@@ -223,22 +169,13 @@ fn kind_of_numbers(name: &str, values: &Float64Array) -> (Kind, &'static str) {
         && (head == 0.0 || head == 1.0)
         && values.values().windows(2).all(|pair| pair[1] == pair[0] + 1.0);
     let lower = name.to_lowercase();
-    let named_id = ID_NAMES.contains(&lower.as_str())
-        || name.ends_with("Id")
-        || name.ends_with("ID")
-        || lower.ends_with("_id");
+    let named_id =
+        ID_NAMES.contains(&lower.as_str()) || name.ends_with("Id") || name.ends_with("ID") || lower.ends_with("_id");
     if counts_up && (values.len() >= 10 || named_id) {
         return (Kind::Ignored, "row numbers");
     }
-    let counts = values
-        .iter()
-        .flatten()
-        .all(|value| value >= 0.0 && value.fract() == 0.0);
-    if counts {
-        (Kind::Count, "")
-    } else {
-        (Kind::Number, "")
-    }
+    let counts = values.iter().flatten().all(|value| value >= 0.0 && value.fract() == 0.0);
+    if counts { (Kind::Count, "") } else { (Kind::Number, "") }
 }
 
 /// Category, text or ignored, by the rule.
@@ -251,11 +188,7 @@ pub(crate) fn column_of_words(name: String, cells: LargeStringArray) -> Column {
         1 => (Kind::Ignored, "constant"),
         count if 2 * count <= filled => (Kind::Category, ""),
         count => {
-            let words: usize = cells
-                .iter()
-                .flatten()
-                .map(|cell| cell.split_whitespace().count())
-                .sum();
+            let words: usize = cells.iter().flatten().map(|cell| cell.split_whitespace().count()).sum();
             if words >= 2 * filled {
                 (Kind::Text, "")
             } else if count <= 10 {
@@ -265,17 +198,8 @@ pub(crate) fn column_of_words(name: String, cells: LargeStringArray) -> Column {
             }
         }
     };
-    let data = if kind == Kind::Category {
-        categories(&cells)
-    } else {
-        Data::Texts(cells)
-    };
-    Column {
-        name,
-        kind,
-        data,
-        why: why.to_string(),
-    }
+    let data = if kind == Kind::Category { categories(&cells) } else { Data::Texts(cells) };
+    Column { name, kind, data, why: why.to_string() }
 }
 
 /// Codes in the order of first appearance.
@@ -293,10 +217,7 @@ pub(crate) fn categories(cells: &LargeStringArray) -> Data {
             })
         })
         .collect();
-    Data::Categories(DictionaryArray::<Int32Type>::new(
-        keys,
-        Arc::new(LargeStringArray::from(names)),
-    ))
+    Data::Categories(DictionaryArray::<Int32Type>::new(keys, Arc::new(LargeStringArray::from(names))))
 }
 
 /// Yes/no if both answers of one pair occur and nothing else does. Words keep the spelling they first had.
@@ -305,9 +226,7 @@ fn yes_no(cells: &LargeStringArray) -> Option<Data> {
     let mut pair = None;
     for cell in cells.iter().flatten() {
         let (found, answer) = PAIRS.iter().enumerate().find_map(|(p, pair)| {
-            pair.iter()
-                .position(|word| cell.eq_ignore_ascii_case(word))
-                .map(|answer| (p, answer))
+            pair.iter().position(|word| cell.eq_ignore_ascii_case(word)).map(|answer| (p, answer))
         })?;
         if *pair.get_or_insert(found) != found {
             return None;
@@ -320,16 +239,8 @@ fn yes_no(cells: &LargeStringArray) -> Option<Data> {
 }
 
 fn yes_or_no(cell: &str) -> Option<bool> {
-    let named = PAIRS
-        .iter()
-        .find_map(|pair| pair.iter().position(|word| cell.eq_ignore_ascii_case(word)));
-    named
-        .or_else(|| {
-            cell.parse::<f64>()
-                .ok()
-                .and_then(|v| [0.0, 1.0].iter().position(|x| *x == v))
-        })
-        .map(|i| i == 1)
+    let named = PAIRS.iter().find_map(|pair| pair.iter().position(|word| cell.eq_ignore_ascii_case(word)));
+    named.or_else(|| cell.parse::<f64>().ok().and_then(|v| [0.0, 1.0].iter().position(|x| *x == v))).map(|i| i == 1)
 }
 
 /// All cells as numbers, or the first row that is not one.
@@ -360,11 +271,7 @@ fn first(values: &Float64Array, wrong: impl Fn(f64) -> bool) -> Option<usize> {
 }
 
 fn shorten(cell: &str) -> String {
-    if cell.chars().count() <= 30 {
-        cell.to_string()
-    } else {
-        cell.chars().take(27).chain("...".chars()).collect()
-    }
+    if cell.chars().count() <= 30 { cell.to_string() } else { cell.chars().take(27).chain("...".chars()).collect() }
 }
 
 #[cfg(test)]
@@ -373,22 +280,14 @@ mod tests {
     use crate::Table;
 
     fn kinds(csv: &str) -> Vec<Kind> {
-        Table::from_csv(csv)
-            .unwrap()
-            .columns()
-            .iter()
-            .map(Column::kind)
-            .collect()
+        Table::from_csv(csv).unwrap().columns().iter().map(Column::kind).collect()
     }
 
     #[test]
     fn each_kind_is_found_by_the_rule() {
         let csv = "id,len,n,flag,say,same,city\n1,0.5,3,0,Yes,x,Oslo\n2,-1,0,1,no,x,Rome\n3,,7,1,YES,x,Oslo\n4,2,NA,?,no,x,Rome\n";
         use Kind::*;
-        assert_eq!(
-            kinds(csv),
-            [Ignored, Number, Count, YesNo, YesNo, Ignored, Category]
-        );
+        assert_eq!(kinds(csv), [Ignored, Number, Count, YesNo, YesNo, Ignored, Category]);
     }
 
     #[test]
@@ -402,21 +301,13 @@ mod tests {
 
     #[test]
     fn words_are_categories_texts_or_keys() {
-        let text: String = (0..12)
-            .map(|i| format!("a film number {i},k{i},c{}\n", i % 3))
-            .collect();
-        assert_eq!(
-            kinds(&format!("t,k,c\n{text}")),
-            [Kind::Text, Kind::Ignored, Kind::Category]
-        );
+        let text: String = (0..12).map(|i| format!("a film number {i},k{i},c{}\n", i % 3)).collect();
+        assert_eq!(kinds(&format!("t,k,c\n{text}")), [Kind::Text, Kind::Ignored, Kind::Category]);
     }
 
     #[test]
     fn zeros_alone_are_a_constant_and_mixed_pairs_are_categories() {
-        assert_eq!(
-            kinds("a,b\n0,yes\n0,f\n0,yes\n0,f\n"),
-            [Kind::Ignored, Kind::Category]
-        );
+        assert_eq!(kinds("a,b\n0,yes\n0,f\n0,yes\n0,f\n"), [Kind::Ignored, Kind::Category]);
     }
 
     #[test]

@@ -64,10 +64,7 @@ pub struct Column {
 #[derive(Clone, Debug)]
 pub(crate) enum Data {
     Numbers(Float64Array),
-    YesNo {
-        values: BooleanArray,
-        words: [String; 2],
-    },
+    YesNo { values: BooleanArray, words: [String; 2] },
     Categories(DictionaryArray<Int32Type>),
     Texts(LargeStringArray),
 }
@@ -105,11 +102,7 @@ impl Table {
         for (i, column) in columns.iter().enumerate() {
             if column.rows() != rows {
                 return Err(Error::data(
-                    format!(
-                        "column '{}' has {} rows, the first has {rows}",
-                        column.name,
-                        column.rows()
-                    ),
+                    format!("column '{}' has {} rows, the first has {rows}", column.name, column.rows()),
                     "Give all columns the same length.",
                 ));
             }
@@ -120,11 +113,7 @@ impl Table {
                 ));
             }
         }
-        Ok(Table {
-            columns,
-            rows,
-            source: None,
-        })
+        Ok(Table { columns, rows, source: None })
     }
 
     pub(crate) fn from_source(mut self, source: Source) -> Table {
@@ -144,24 +133,14 @@ impl Table {
 
     /// The column with this name; an error names the nearest.
     pub fn column(&self, name: &str) -> Result<&Column> {
-        self.columns
-            .iter()
-            .find(|column| column.name == name)
-            .ok_or_else(|| self.no_such_column(name))
+        self.columns.iter().find(|column| column.name == name).ok_or_else(|| self.no_such_column(name))
     }
 
     pub(crate) fn no_such_column(&self, name: &str) -> Error {
         Error::Table {
-            place: Place {
-                file: self.source_name(),
-                ..Place::default()
-            },
+            place: Place { file: self.source_name(), ..Place::default() },
             problem: format!("there is no column called '{name}'"),
-            remedy: did_you_mean(
-                name,
-                "columns",
-                self.columns.iter().map(|column| column.name.as_str()),
-            ),
+            remedy: did_you_mean(name, "columns", self.columns.iter().map(|column| column.name.as_str())),
         }
     }
 
@@ -171,26 +150,16 @@ impl Table {
         let source = self.source.as_ref().map(|source| {
             Arc::new(Source {
                 name: source.name.clone(),
-                lines: rows
-                    .iter()
-                    .map(|&i| source.lines.get(i).copied().unwrap_or(0))
-                    .collect(),
+                lines: rows.iter().map(|&i| source.lines.get(i).copied().unwrap_or(0)).collect(),
             })
         });
-        Table {
-            columns,
-            rows: rows.len(),
-            source,
-        }
+        Table { columns, rows: rows.len(), source }
     }
 
     /// All columns but these.
     pub fn without(&self, names: &[&str]) -> Table {
         let keep = |column: &&Column| !names.contains(&column.name.as_str());
-        Table {
-            columns: self.columns.iter().filter(keep).cloned().collect(),
-            ..self.clone()
-        }
+        Table { columns: self.columns.iter().filter(keep).cloned().collect(), ..self.clone() }
     }
 
     /// Where row `i` of column `name` is.
@@ -200,11 +169,7 @@ impl Table {
         Place {
             file: self.source_name(),
             line,
-            row: if line.is_none() {
-                Some(row as u64 + 1)
-            } else {
-                None
-            },
+            row: if line.is_none() { Some(row as u64 + 1) } else { None },
             column: Some(column.to_string()),
         }
     }
@@ -273,9 +238,7 @@ impl Column {
         Some(match &self.data {
             Data::Numbers(values) => number_text(values.value(i)).into(),
             Data::YesNo { values, words } => words[usize::from(values.value(i))].as_str().into(),
-            Data::Categories(values) => category_names(values)
-                .value(values.keys().value(i) as usize)
-                .into(),
+            Data::Categories(values) => category_names(values).value(values.keys().value(i) as usize).into(),
             Data::Texts(values) => values.value(i).into(),
         })
     }
@@ -286,11 +249,7 @@ impl Column {
             return Ok(self.clone());
         }
         if kind == Kind::Number && matches!(self.data, Data::Numbers(_)) {
-            return Ok(Column {
-                kind,
-                why: String::new(),
-                ..self.clone()
-            });
+            return Ok(Column { kind, why: String::new(), ..self.clone() });
         }
         let texts = LargeStringArray::from_iter((0..self.rows()).map(|i| self.text(i)));
         kind::column_of_kind(self.name.clone(), texts, kind).map_err(|(row, problem, remedy)| Error::Table {
@@ -302,30 +261,20 @@ impl Column {
 
     fn take(&self, rows: &[usize]) -> Column {
         let data = match &self.data {
-            Data::Numbers(values) => Data::Numbers(
-                rows.iter()
-                    .map(|&i| values.is_valid(i).then(|| values.value(i)))
-                    .collect(),
-            ),
+            Data::Numbers(values) => {
+                Data::Numbers(rows.iter().map(|&i| values.is_valid(i).then(|| values.value(i))).collect())
+            }
             Data::YesNo { values, words } => Data::YesNo {
-                values: rows
-                    .iter()
-                    .map(|&i| values.is_valid(i).then(|| values.value(i)))
-                    .collect(),
+                values: rows.iter().map(|&i| values.is_valid(i).then(|| values.value(i))).collect(),
                 words: words.clone(),
             },
             Data::Categories(values) => {
-                let keys = rows
-                    .iter()
-                    .map(|&i| values.keys().is_valid(i).then(|| values.keys().value(i)))
-                    .collect();
+                let keys = rows.iter().map(|&i| values.keys().is_valid(i).then(|| values.keys().value(i))).collect();
                 Data::Categories(DictionaryArray::new(keys, values.values().clone()))
             }
-            Data::Texts(values) => Data::Texts(
-                rows.iter()
-                    .map(|&i| values.is_valid(i).then(|| values.value(i)))
-                    .collect(),
-            ),
+            Data::Texts(values) => {
+                Data::Texts(rows.iter().map(|&i| values.is_valid(i).then(|| values.value(i))).collect())
+            }
         };
         Column { data, ..self.clone() }
     }
@@ -342,18 +291,10 @@ impl Column {
 
 /// The shortest text that reads back as the same number; whole numbers without a point.
 pub fn number_text(value: f64) -> String {
-    if value.abs() >= 1e16 || (value != 0.0 && value.abs() < 1e-5) {
-        format!("{value:e}")
-    } else {
-        format!("{value}")
-    }
+    if value.abs() >= 1e16 || (value != 0.0 && value.abs() < 1e-5) { format!("{value:e}") } else { format!("{value}") }
 }
 
 /// The names behind the codes of a category column.
 pub(crate) fn category_names(values: &DictionaryArray<Int32Type>) -> &LargeStringArray {
-    values
-        .values()
-        .as_any()
-        .downcast_ref()
-        .expect("a category column is made with large strings as its names")
+    values.values().as_any().downcast_ref().expect("a category column is made with large strings as its names")
 }

@@ -33,10 +33,7 @@ pub enum Header {
 impl ReadOptions {
     /// Options to read a table as a saved model knows it: the same kinds for the same names.
     pub fn for_fields(fields: &[Field]) -> ReadOptions {
-        ReadOptions {
-            kinds: fields.iter().map(|f| (f.name.clone(), f.kind)).collect(),
-            ..ReadOptions::default()
-        }
+        ReadOptions { kinds: fields.iter().map(|f| (f.name.clone(), f.kind)).collect(), ..ReadOptions::default() }
     }
 }
 
@@ -45,39 +42,24 @@ impl Cells {
     pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Cells> {
         let path = path.as_ref();
         let standard_input = path == Path::new("-");
-        let name = if standard_input {
-            "stdin".to_string()
-        } else {
-            path.display().to_string()
-        };
+        let name = if standard_input { "stdin".to_string() } else { path.display().to_string() };
         let mut bytes = Vec::new();
         if standard_input {
-            std::io::stdin()
-                .lock()
-                .read_to_end(&mut bytes)
-                .map_err(|e| Error::file(&name, &e))?;
+            std::io::stdin().lock().read_to_end(&mut bytes).map_err(|e| Error::file(&name, &e))?;
         } else {
             bytes = std::fs::read(path).map_err(|e| Error::file(&name, &e))?;
         }
         if bytes.starts_with(&[0x1f, 0x8b]) {
             let mut plain = Vec::new();
-            flate2::read::MultiGzDecoder::new(&bytes[..])
-                .read_to_end(&mut plain)
-                .map_err(|e| Error::Table {
-                    place: Place {
-                        file: Some(name.clone()),
-                        ..Place::default()
-                    },
-                    problem: format!("the gzip data cannot be unpacked ({e})"),
-                    remedy: "Copy or compress the file again.".into(),
-                })?;
+            flate2::read::MultiGzDecoder::new(&bytes[..]).read_to_end(&mut plain).map_err(|e| Error::Table {
+                place: Place { file: Some(name.clone()), ..Place::default() },
+                problem: format!("the gzip data cannot be unpacked ({e})"),
+                remedy: "Copy or compress the file again.".into(),
+            })?;
             bytes = plain;
         }
         let options = if options.delimiter.is_none() && name.trim_end_matches(".gz").ends_with(".tsv") {
-            ReadOptions {
-                delimiter: Some(b'\t'),
-                ..options.clone()
-            }
+            ReadOptions { delimiter: Some(b'\t'), ..options.clone() }
         } else {
             options.clone()
         };
@@ -89,10 +71,7 @@ impl Cells {
         for name in options.kinds.iter().map(|(name, _)| name).chain(&options.drop) {
             if !self.names().contains(name) {
                 return Err(Error::Table {
-                    place: Place {
-                        file: Some(self.source().to_string()),
-                        ..Place::default()
-                    },
+                    place: Place { file: Some(self.source().to_string()), ..Place::default() },
                     problem: format!("there is no column called '{name}'"),
                     remedy: did_you_mean(name, "columns", self.names().iter().map(String::as_str)),
                 });
@@ -104,17 +83,8 @@ impl Cells {
                 let cell = self.cell(i, j).trim();
                 (!kind::is_hole(cell)).then_some(cell)
             }));
-            let asked = options
-                .kinds
-                .iter()
-                .rev()
-                .find(|(asked, _)| asked == name)
-                .map(|(_, kind)| *kind);
-            let asked = if options.drop.contains(name) {
-                Some(Kind::Ignored)
-            } else {
-                asked
-            };
+            let asked = options.kinds.iter().rev().find(|(asked, _)| asked == name).map(|(_, kind)| *kind);
+            let asked = if options.drop.contains(name) { Some(Kind::Ignored) } else { asked };
             let column = match asked {
                 Some(kind) => kind::column_of_kind(name.clone(), cells, kind),
                 None => kind::column_of_cells(name.clone(), cells),
@@ -131,9 +101,6 @@ impl Cells {
             })?);
         }
         let lines = (0..self.rows()).map(|i| self.line(i)).collect();
-        Ok(Table::new(columns)?.from_source(Source {
-            name: self.source().to_string(),
-            lines,
-        }))
+        Ok(Table::new(columns)?.from_source(Source { name: self.source().to_string(), lines }))
     }
 }

@@ -30,32 +30,18 @@ impl Table {
     /// which each occurs twice on average; all other numbers are numbers.
     pub fn labelled(&self, name: &str, task: Option<Task>) -> Result<Labelled> {
         let column = self.column(name)?;
-        let place = || Place {
-            file: self.source_name(),
-            line: None,
-            row: None,
-            column: Some(name.into()),
-        };
-        let refuse = |problem: String, remedy: &str| {
-            Err(Error::Table {
-                place: place(),
-                problem,
-                remedy: remedy.to_string(),
-            })
-        };
+        let place = || Place { file: self.source_name(), line: None, row: None, column: Some(name.into()) };
+        let refuse =
+            |problem: String, remedy: &str| Err(Error::Table { place: place(), problem, remedy: remedy.to_string() });
         let rows: Vec<usize> = (0..self.rows()).filter(|&i| !column.is_hole(i)).collect();
         if rows.is_empty() {
-            return refuse(
-                "the target has no label in any row".into(),
-                "Give at least some rows a label.",
-            );
+            return refuse("the target has no label in any row".into(), "Give at least some rows a label.");
         }
         let column = column.take(&rows);
         let target = match task.unwrap_or_else(|| column.natural_task()) {
             Task::Classification => {
-                let labels: Vec<String> = (0..rows.len())
-                    .map(|i| column.text(i).unwrap_or_default().into_owned())
-                    .collect();
+                let labels: Vec<String> =
+                    (0..rows.len()).map(|i| column.text(i).unwrap_or_default().into_owned()).collect();
                 let classes = Classes::of(labels.iter().map(String::as_str));
                 if classes.count() < 2 {
                     return refuse(
@@ -69,12 +55,8 @@ impl Table {
                         "A class needs several rows: choose another target, or --task regression for numbers.",
                     );
                 }
-                let code: std::collections::HashMap<&str, u32> = classes
-                    .names()
-                    .iter()
-                    .enumerate()
-                    .map(|(k, name)| (name.as_str(), k as u32))
-                    .collect();
+                let code: std::collections::HashMap<&str, u32> =
+                    classes.names().iter().enumerate().map(|(k, name)| (name.as_str(), k as u32)).collect();
                 let codes = labels.iter().map(|label| code[label.as_str()]).collect();
                 Target::Classes { classes, codes }
             }
@@ -82,10 +64,7 @@ impl Table {
                 let column = column.as_kind(Kind::Number, self)?;
                 let values: Vec<f64> = (0..rows.len()).filter_map(|i| column.number(i)).collect();
                 if values.windows(2).all(|pair| pair[0] == pair[1]) {
-                    return refuse(
-                        "the target has the same value in every row".into(),
-                        "There is nothing to learn.",
-                    );
+                    return refuse("the target has the same value in every row".into(), "There is nothing to learn.");
                 }
                 Target::Numbers(Matrix::column_vector(values))
             }
@@ -93,13 +72,7 @@ impl Table {
         let table = self.without(&[name]);
         let left_out = self.rows() - rows.len();
         let table = if left_out == 0 { table } else { table.take(&rows) };
-        Ok(Labelled {
-            table,
-            target,
-            name: name.to_string(),
-            rows,
-            left_out,
-        })
+        Ok(Labelled { table, target, name: name.to_string(), rows, left_out })
     }
 }
 
@@ -114,15 +87,9 @@ impl Column {
                 values.sort_by(f64::total_cmp);
                 values.dedup();
                 let few = values.len() <= MOST_NUMBER_CLASSES && 2 * values.len() <= filled;
-                if few {
-                    Task::Classification
-                } else {
-                    Task::Regression
-                }
+                if few { Task::Classification } else { Task::Regression }
             }
-            Kind::Ignored
-                if (0..self.rows()).all(|i| self.text(i).is_none_or(|t| t.parse::<f64>().is_ok())) =>
-            {
+            Kind::Ignored if (0..self.rows()).all(|i| self.text(i).is_none_or(|t| t.parse::<f64>().is_ok())) => {
                 Task::Regression
             }
             _ => Task::Classification,

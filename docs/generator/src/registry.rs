@@ -1,0 +1,239 @@
+//! The directives `<!-- registry: ... -->`: what the registries say, as Markdown, so that no page lists a method, a
+//! setting, a metric or a kind by hand.
+
+use quince::encode::Encoder;
+use quince::evaluate::{Metric, evaluate};
+use quince::learn::{Classes, Prediction, Target};
+use quince::registry::{Ability, Card, METHODS, Setting, method};
+use quince::table::number_text;
+use quince::{Kind, Matrix, Table};
+use serde_json::Value;
+
+/// The Markdown for a directive, or a sentence on what is wrong with it. `up` leads to the top of the guide.
+pub(crate) fn markdown(directive: &str, up: &str) -> Result<String, String> {
+    let words: Vec<&str> = directive.split_whitespace().collect();
+    match words[..] {
+        ["methods"] => Ok(methods(&format!("{up}methods/"))),
+        ["card", name] => Ok(card(find(name)?)),
+        ["settings", name] => settings(find(name)?),
+        ["metrics"] => Ok(metrics()),
+        ["kinds"] => kinds(),
+        ["encoding"] => encoding(),
+        _ => Err(format!(
+            "there is no directive 'registry: {directive}': use methods, card NAME, settings NAME, metrics, kinds or encoding."
+        )),
+    }
+}
+
+fn find(name: &str) -> Result<&'static Card, String> {
+    method(name)
+        .map(|entry| entry.card)
+        .map_err(|error| format!("{error}. {}", error.remedy()))
+}
+
+/// All methods and what each can do; `folder` leads to their pages.
+pub(crate) fn methods(folder: &str) -> String {
+    let abilities = shown_abilities();
+    let head: Vec<String> = abilities
+        .iter()
+        .map(|ability| ability.name().to_string())
+        .collect();
+    let mut table = table_head(&[&["method".to_string(), "what it does".into()], &head[..]].concat());
+    for card in METHODS.iter().map(|entry| entry.card) {
+        let marks = abilities
+            .iter()
+            .map(|&ability| if card.can(ability) { "yes" } else { "" }.to_string());
+        let mut cells = vec![
+            format!("[{}]({folder}{}.md)", card.title, card.name),
+            cell(card.summary),
+        ];
+        cells.extend(marks);
+        table.push_str(&table_row(&cells));
+    }
+    table
+}
+
+/// Every ability that some method has, in the order in which methods name them.
+fn shown_abilities() -> Vec<Ability> {
+    let mut abilities = Vec::new();
+    for ability in METHODS.iter().flat_map(|entry| entry.card.abilities) {
+        if !abilities.contains(ability) {
+            abilities.push(*ability);
+        }
+    }
+    abilities
+}
+
+fn card(card: &Card) -> String {
+    let abilities: Vec<&str> = card.abilities.iter().map(|ability| ability.name()).collect();
+    let python: Vec<String> = card.python.iter().map(|class| format!("`{class}`")).collect();
+    format!(
+        "> {}\n>\n> On the command line: `--model {}`. In Python: {}. It can do: {}.\n",
+        card.summary,
+        card.name,
+        python.join(", "),
+        abilities.join(", ")
+    )
+}
+
+fn settings(card: &Card) -> Result<String, String> {
+    let defaults = method(card.name).map_err(|error| error.to_string())?.defaults();
+    let mut table = table_head(&["setting", "default", "allowed", "what it does"].map(String::from));
+    for Setting { name, allowed, help } in card.settings {
+        let default = match &defaults[*name] {
+            Value::String(text) if text.is_empty() => "empty".into(),
+            Value::String(text) => format!("`{text}`"),
+            Value::Number(number) => format!("`{}`", number_text(number.as_f64().unwrap_or(f64::NAN))),
+            other => format!("`{other}`"),
+        };
+        table.push_str(&table_row(&[
+            format!("`{name}`"),
+            default,
+            cell(&allowed.to_string()),
+            cell(help),
+        ]));
+    }
+    Ok(table)
+}
+
+/// Every metric, linked to the heading of its name on the same page, so that none stays unexplained.
+fn metrics() -> String {
+    let mut table = table_head(&["metric", "for `--by`", "target", "better is"].map(String::from));
+    for metric in Metric::ALL {
+        let anchor = crate::page::slug(metric.title());
+        let target = if learns_classes(metric) { "classes" } else { "numbers" };
+        let better = if metric.larger_is_better() {
+            "larger"
+        } else {
+            "smaller"
+        };
+        table.push_str(&table_row(&[
+            format!("[{}](#{anchor})", metric.title()),
+            format!("`{}`", metric.name()),
+            target.into(),
+            better.into(),
+        ]));
+    }
+    table
+}
+
+/// Whether the evaluation of a class prediction has this metric: found by making one.
+fn learns_classes(metric: Metric) -> bool {
+    let truth = Target::Classes {
+        classes: Classes::of(["a", "b"]),
+        codes: vec![0, 1],
+    };
+    let half = Matrix::from_rows(&[[0.5, 0.5], [0.5, 0.5]]);
+    let prediction = Prediction::Classes {
+        scores: half.clone(),
+        probabilities: half,
+    };
+    evaluate(&truth, &prediction, None).is_ok_and(|evaluation| evaluation.metric(metric).is_some())
+}
+
+/// What a kind holds, and cells of a column that the rule finds to be of it.
+fn example(kind: Kind) -> (&'static str, &'static [&'static str]) {
+    match kind {
+        Kind::Number => ("A measurement: any number.", &["1.5", "-2", "0.25", "1e3"]),
+        Kind::Count => ("How many: whole numbers from zero up.", &["3", "0", "12", "3"]),
+        Kind::YesNo => ("One of two answers.", &["yes", "no", "no", "yes"]),
+        Kind::Category => ("One of a few words.", &["Oslo", "Rome", "Rome", "Oslo"]),
+        Kind::Text => (
+            "Words in a row.",
+            &[
+                "a good film",
+                "too long by half",
+                "not for me",
+                "a film to see twice",
+            ],
+        ),
+        Kind::Ignored => (
+            "Not used: row numbers, keys, constants, empty columns, or dropped by you.",
+            &["x", "x", "x", "x"],
+        ),
+    }
+}
+
+fn kinds() -> Result<String, String> {
+    let mut table = table_head(&["kind", "what it holds", "for example"].map(String::from));
+    for kind in Kind::ALL {
+        let (what, cells) = example(kind);
+        let found = Table::from_csv(&format!("column\n{}\n", cells.join("\n")))
+            .and_then(|table| Ok(table.column("column")?.kind()));
+        if found != Ok(kind) {
+            return Err(format!(
+                "the example of the kind '{kind}' is read as {found:?}: mend it in the generator."
+            ));
+        }
+        let shown: Vec<String> = cells.iter().map(|cell| format!("`{cell}`")).collect();
+        table.push_str(&table_row(&[
+            format!("`{kind}`"),
+            what.into(),
+            shown.join(" "),
+        ]));
+    }
+    Ok(table)
+}
+
+/// A small table and the features that the encoder makes of it.
+const SMALL: &str = "height,smoker,city,remark\n\
+    181,no,Oslo,very good\n\
+    165,yes,Rome,good value\n\
+    ,no,Rome,very late\n\
+    174,,Oslo,\n";
+
+fn encoding() -> Result<String, String> {
+    let sentence = |error: quince::Error| error.to_string();
+    let table = Table::from_csv(SMALL).map_err(sentence)?;
+    let mut shown = table_head(
+        &table
+            .columns()
+            .iter()
+            .map(|column| format!("{} ({})", column.name(), column.kind()))
+            .collect::<Vec<_>>(),
+    );
+    for i in 0..table.rows() {
+        let cells: Vec<String> = table
+            .columns()
+            .iter()
+            .map(|column| column.text(i).map_or("?".into(), |text| cell(&text)))
+            .collect();
+        shown.push_str(&table_row(&cells));
+    }
+    let encoder = Encoder::learn(&table).map_err(sentence)?;
+    let rows = encoder.encode(&table).map_err(sentence)?;
+    let features = rows.features();
+    let names = encoder.feature_names();
+    let heads: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    shown.push_str("\nbecomes\n\n");
+    shown.push_str(&table_head(&heads));
+    // Row i of the features, read through products with unit vectors: what a learner would see.
+    let mut unit = Matrix::zeros(names.len(), names.len());
+    (0..names.len()).for_each(|j| unit[(j, j)] = 1.0);
+    let values = features
+        .multiply(&unit, &vec![0.0; names.len()], &quince::Run::new())
+        .map_err(sentence)?;
+    for i in 0..features.rows() {
+        let cells: Vec<String> = values.row(i).iter().map(|value| rounded(*value)).collect();
+        shown.push_str(&table_row(&cells));
+    }
+    Ok(shown)
+}
+
+/// A number with two decimals at most.
+fn rounded(value: f64) -> String {
+    number_text((value * 100.0).round() / 100.0 + 0.0)
+}
+
+fn table_head(cells: &[String]) -> String {
+    table_row(cells) + &table_row(&vec!["---".to_string(); cells.len()])
+}
+
+fn table_row(cells: &[String]) -> String {
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// Text that may stand in a cell.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
