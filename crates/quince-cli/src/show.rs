@@ -10,8 +10,11 @@ pub fn print(text: &str) {
     let mut out = std::io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     if let Err(error) = written {
-        let gone = error.kind() == std::io::ErrorKind::BrokenPipe;
-        std::process::exit(if gone { 0 } else { 1 });
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            std::process::exit(0);
+        }
+        eprintln!("error: standard output: {error}");
+        std::process::exit(1);
     }
 }
 
@@ -69,7 +72,10 @@ pub fn spread(spread: Option<Spread>) -> String {
     match spread {
         None => "-".into(),
         Some(Spread { mean, deviation: None }) => number(mean),
-        Some(Spread { mean, deviation: Some(deviation) }) => format!("{} ± {}", number(mean), number(deviation)),
+        Some(Spread { mean, deviation: Some(deviation) }) => {
+            let rounded = if deviation < 5e-5 * mean.abs().max(1.0) { 0.0 } else { deviation };
+            format!("{} ± {}", number(mean), number(rounded))
+        }
     }
 }
 

@@ -13,21 +13,13 @@ pub(crate) struct Section {
 }
 
 const fn section(title: &'static str, pages: &'static [&'static str]) -> Section {
-    Section {
-        title,
-        pages,
-        then_methods: false,
-    }
+    Section { title, pages, then_methods: false }
 }
 
 pub(crate) const CONTENTS: &[Section] = &[
     section("Begin", &["index", "install"]),
     section("Tables", &["tables", "encoding"]),
-    Section {
-        title: "Methods",
-        pages: &["models"],
-        then_methods: true,
-    },
+    Section { title: "Methods", pages: &["models"], then_methods: true },
     section("Results", &["evaluation", "saved-models"]),
     section("Reference", &["python", "rules"]),
 ];
@@ -59,25 +51,18 @@ pub(crate) fn problems(docs: &Path, pages: &[Page]) -> Vec<Problem> {
     for entry in METHODS {
         let (card, name) = (entry.card, method_page(entry.card.name));
         let Some(page) = find(&name) else {
-            let sentence = format!(
-                "the method '{}' of the registry has no page: write this file.",
-                card.name
-            );
+            let sentence = format!("the method '{}' of the registry has no page: write this file.", card.name);
             problems.push(Problem::new(file_of(&name), None, sentence));
             continue;
         };
         if page.title() != card.title {
-            let sentence = format!(
-                "the page is called '{}', the registry calls the method '{}'.",
-                page.title(),
-                card.title
-            );
+            let sentence =
+                format!("the page is called '{}', the registry calls the method '{}'.", page.title(), card.title);
             problems.push(Problem::new(&page.file, 1, sentence));
         }
         for (setting, word) in choices(card) {
             if !page.source.contains(&format!("`{word}`")) {
-                let sentence =
-                    format!("the choice '{word}' of the setting '{setting}' is not explained on this page.");
+                let sentence = format!("the choice '{word}' of the setting '{setting}' is not explained on this page.");
                 problems.push(Problem::new(&page.file, None, sentence));
             }
         }
@@ -100,9 +85,7 @@ pub(crate) fn problems(docs: &Path, pages: &[Page]) -> Vec<Problem> {
 }
 
 /// The words that settings of a method may be, each with its setting.
-fn choices(
-    card: &'static quince::registry::Card,
-) -> impl Iterator<Item = (&'static str, &'static &'static str)> {
+fn choices(card: &'static quince::registry::Card) -> impl Iterator<Item = (&'static str, &'static &'static str)> {
     card.settings.iter().flat_map(|setting| {
         let words: &[&str] = match setting.allowed {
             quince::registry::Allowed::Choice(words) => words,

@@ -22,11 +22,7 @@ pub(crate) fn mathml(latex: &str, display: bool) -> Result<String, String> {
         return Err(unreadable("it is empty"));
     }
     let config = RenderConfig {
-        display_mode: if display {
-            DisplayMode::Block
-        } else {
-            DisplayMode::Inline
-        },
+        display_mode: if display { DisplayMode::Block } else { DisplayMode::Inline },
         ..RenderConfig::default()
     };
     let mut html = String::new();

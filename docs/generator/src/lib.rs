@@ -36,11 +36,7 @@ pub struct Problem {
 
 impl Problem {
     fn new(file: impl Into<String>, line: impl Into<Option<usize>>, sentence: impl Into<String>) -> Problem {
-        Problem {
-            file: file.into(),
-            line: line.into(),
-            sentence: sentence.into(),
-        }
+        Problem { file: file.into(), line: line.into(), sentence: sentence.into() }
     }
 }
 
@@ -68,20 +64,11 @@ pub struct Summary {
 pub fn build(docs: &Path, out: &Path) -> Result<Summary, Vec<Problem>> {
     let pages = page::read_all(docs)?;
     let mut problems = contents::problems(docs, &pages);
-    let mut summary = Summary {
-        pages: pages.len(),
-        ..Summary::default()
-    };
+    let mut summary = Summary { pages: pages.len(), ..Summary::default() };
     let mut files: Vec<(PathBuf, Vec<u8>)> = vec![
         ("guide.css".into(), include_bytes!("../assets/guide.css").to_vec()),
-        (
-            "math.woff2".into(),
-            include_bytes!("../assets/math.woff2").to_vec(),
-        ),
-        (
-            "math-licence.txt".into(),
-            include_bytes!("../assets/OFL.txt").to_vec(),
-        ),
+        ("math.woff2".into(), include_bytes!("../assets/math.woff2").to_vec()),
+        ("math-licence.txt".into(), include_bytes!("../assets/OFL.txt").to_vec()),
     ];
     for page in &pages {
         let rendered = render::render(page, &pages, docs);
@@ -89,10 +76,7 @@ pub fn build(docs: &Path, out: &Path) -> Result<Summary, Vec<Problem>> {
         summary.formulas += rendered.formulas;
         summary.links += rendered.links;
         files.extend(rendered.images);
-        files.push((
-            format!("{}.html", page.name).into(),
-            frame::frame(page, &pages, &rendered.html).into_bytes(),
-        ));
+        files.push((format!("{}.html", page.name).into(), frame::frame(page, &pages, &rendered.html).into_bytes()));
     }
     if !problems.is_empty() {
         problems.sort();
@@ -105,10 +89,7 @@ pub fn build(docs: &Path, out: &Path) -> Result<Summary, Vec<Problem>> {
 /// Every Markdown page of the guide as `(name, file, text)`, for the tests that run what the pages show.
 pub fn sources(docs: &Path) -> Result<Vec<(String, String, String)>, Vec<Problem>> {
     let pages = page::read_all(docs)?;
-    Ok(pages
-        .into_iter()
-        .map(|page| (page.name, page.file, page.source))
-        .collect())
+    Ok(pages.into_iter().map(|page| (page.name, page.file, page.source)).collect())
 }
 
 /// A file that says: this folder was made by the generator and may be made anew.
@@ -118,10 +99,7 @@ fn write_site(out: &Path, files: &[(PathBuf, Vec<u8>)]) -> Result<(), Problem> {
     let wrong = |path: &Path, what: String| Problem::new(path.display().to_string(), None, what);
     let occupied = std::fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some());
     if occupied && !out.join(MARK).exists() {
-        return Err(wrong(
-            out,
-            "the folder is not empty and holds no guide: name a new folder.".into(),
-        ));
+        return Err(wrong(out, "the folder is not empty and holds no guide: name a new folder.".into()));
     }
     if occupied {
         std::fs::remove_dir_all(out).map_err(|e| wrong(out, format!("cannot be emptied ({e}).")))?;

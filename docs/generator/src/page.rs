@@ -30,19 +30,12 @@ pub(crate) fn options() -> Options {
 
 impl Page {
     pub(crate) fn new(name: &str, file: &str, source: &str) -> Page {
-        Page {
-            name: name.into(),
-            file: file.into(),
-            source: source.replace("\r\n", "\n"),
-            headings: headings(source),
-        }
+        Page { name: name.into(), file: file.into(), source: source.replace("\r\n", "\n"), headings: headings(source) }
     }
 
     /// The text of the first heading.
     pub(crate) fn title(&self) -> &str {
-        self.headings
-            .first()
-            .map_or(self.name.as_str(), |heading| heading.text.as_str())
+        self.headings.first().map_or(self.name.as_str(), |heading| heading.text.as_str())
     }
 
     /// The way from this page up to the top of the site: empty or `../`.
@@ -57,29 +50,17 @@ impl Page {
 
 /// Reads every page below `docs`, leaving out the generator's own folder, in the order of their names.
 pub(crate) fn read_all(docs: &Path) -> Result<Vec<Page>, Vec<Problem>> {
-    let wrong =
-        |path: &Path, what: &str| vec![Problem::new(path.display().to_string(), None, what.to_string())];
+    let wrong = |path: &Path, what: &str| vec![Problem::new(path.display().to_string(), None, what.to_string())];
     let mut files = Vec::new();
     collect(docs, &mut files).map_err(|e| wrong(docs, &format!("the folder cannot be read ({e}).")))?;
     files.sort();
     let mut pages = Vec::new();
     for path in files {
-        let source =
-            std::fs::read_to_string(&path).map_err(|e| wrong(&path, &format!("cannot be read ({e}).")))?;
-        let name = path
-            .strip_prefix(docs)
-            .unwrap_or(&path)
-            .with_extension("")
-            .to_string_lossy()
-            .replace('\\', "/");
+        let source = std::fs::read_to_string(&path).map_err(|e| wrong(&path, &format!("cannot be read ({e}).")))?;
+        let name = path.strip_prefix(docs).unwrap_or(&path).with_extension("").to_string_lossy().replace('\\', "/");
         let page = Page::new(&name, &path.display().to_string(), &source);
-        if page.headings.iter().filter(|heading| heading.level == 1).count() != 1
-            || page.headings[0].level != 1
-        {
-            return Err(wrong(
-                &path,
-                "a page begins with its title (`# Title`) and has no second one.",
-            ));
+        if page.headings.iter().filter(|heading| heading.level == 1).count() != 1 || page.headings[0].level != 1 {
+            return Err(wrong(&path, "a page begins with its title (`# Title`) and has no second one."));
         }
         pages.push(page);
     }

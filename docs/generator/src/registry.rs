@@ -26,27 +26,17 @@ pub(crate) fn markdown(directive: &str, up: &str) -> Result<String, String> {
 }
 
 fn find(name: &str) -> Result<&'static Card, String> {
-    method(name)
-        .map(|entry| entry.card)
-        .map_err(|error| format!("{error}. {}", error.remedy()))
+    method(name).map(|entry| entry.card).map_err(|error| format!("{error}. {}", error.remedy()))
 }
 
 /// All methods and what each can do; `folder` leads to their pages.
 pub(crate) fn methods(folder: &str) -> String {
     let abilities = shown_abilities();
-    let head: Vec<String> = abilities
-        .iter()
-        .map(|ability| ability.name().to_string())
-        .collect();
+    let head: Vec<String> = abilities.iter().map(|ability| ability.name().to_string()).collect();
     let mut table = table_head(&[&["method".to_string(), "what it does".into()], &head[..]].concat());
     for card in METHODS.iter().map(|entry| entry.card) {
-        let marks = abilities
-            .iter()
-            .map(|&ability| if card.can(ability) { "yes" } else { "" }.to_string());
-        let mut cells = vec![
-            format!("[{}]({folder}{}.md)", card.title, card.name),
-            cell(card.summary),
-        ];
+        let marks = abilities.iter().map(|&ability| if card.can(ability) { "yes" } else { "" }.to_string());
+        let mut cells = vec![format!("[{}]({folder}{}.md)", card.title, card.name), cell(card.summary)];
         cells.extend(marks);
         table.push_str(&table_row(&cells));
     }
@@ -86,12 +76,7 @@ fn settings(card: &Card) -> Result<String, String> {
             Value::Number(number) => format!("`{}`", number_text(number.as_f64().unwrap_or(f64::NAN))),
             other => format!("`{other}`"),
         };
-        table.push_str(&table_row(&[
-            format!("`{name}`"),
-            default,
-            cell(&allowed.to_string()),
-            cell(help),
-        ]));
+        table.push_str(&table_row(&[format!("`{name}`"), default, cell(&allowed.to_string()), cell(help)]));
     }
     Ok(table)
 }
@@ -102,11 +87,7 @@ fn metrics() -> String {
     for metric in Metric::ALL {
         let anchor = crate::page::slug(metric.title());
         let target = if learns_classes(metric) { "classes" } else { "numbers" };
-        let better = if metric.larger_is_better() {
-            "larger"
-        } else {
-            "smaller"
-        };
+        let better = if metric.larger_is_better() { "larger" } else { "smaller" };
         table.push_str(&table_row(&[
             format!("[{}](#{anchor})", metric.title()),
             format!("`{}`", metric.name()),
@@ -119,15 +100,9 @@ fn metrics() -> String {
 
 /// Whether the evaluation of a class prediction has this metric: found by making one.
 fn learns_classes(metric: Metric) -> bool {
-    let truth = Target::Classes {
-        classes: Classes::of(["a", "b"]),
-        codes: vec![0, 1],
-    };
+    let truth = Target::Classes { classes: Classes::of(["a", "b"]), codes: vec![0, 1] };
     let half = Matrix::from_rows(&[[0.5, 0.5], [0.5, 0.5]]);
-    let prediction = Prediction::Classes {
-        scores: half.clone(),
-        probabilities: half,
-    };
+    let prediction = Prediction::Classes { scores: half.clone(), probabilities: half };
     evaluate(&truth, &prediction, None).is_ok_and(|evaluation| evaluation.metric(metric).is_some())
 }
 
@@ -138,19 +113,10 @@ fn example(kind: Kind) -> (&'static str, &'static [&'static str]) {
         Kind::Count => ("How many: whole numbers from zero up.", &["3", "0", "12", "3"]),
         Kind::YesNo => ("One of two answers.", &["yes", "no", "no", "yes"]),
         Kind::Category => ("One of a few words.", &["Oslo", "Rome", "Rome", "Oslo"]),
-        Kind::Text => (
-            "Words in a row.",
-            &[
-                "a good film",
-                "too long by half",
-                "not for me",
-                "a film to see twice",
-            ],
-        ),
-        Kind::Ignored => (
-            "Not used: row numbers, keys, constants, empty columns, or dropped by you.",
-            &["x", "x", "x", "x"],
-        ),
+        Kind::Text => ("Words in a row.", &["a good film", "too long by half", "not for me", "a film to see twice"]),
+        Kind::Ignored => {
+            ("Not used: row numbers, keys, constants, empty columns, or dropped by you.", &["x", "x", "x", "x"])
+        }
     }
 }
 
@@ -161,16 +127,10 @@ fn kinds() -> Result<String, String> {
         let found = Table::from_csv(&format!("column\n{}\n", cells.join("\n")))
             .and_then(|table| Ok(table.column("column")?.kind()));
         if found != Ok(kind) {
-            return Err(format!(
-                "the example of the kind '{kind}' is read as {found:?}: mend it in the generator."
-            ));
+            return Err(format!("the example of the kind '{kind}' is read as {found:?}: mend it in the generator."));
         }
         let shown: Vec<String> = cells.iter().map(|cell| format!("`{cell}`")).collect();
-        table.push_str(&table_row(&[
-            format!("`{kind}`"),
-            what.into(),
-            shown.join(" "),
-        ]));
+        table.push_str(&table_row(&[format!("`{kind}`"), what.into(), shown.join(" ")]));
     }
     Ok(table)
 }
@@ -186,18 +146,11 @@ fn encoding() -> Result<String, String> {
     let sentence = |error: quince::Error| error.to_string();
     let table = Table::from_csv(SMALL).map_err(sentence)?;
     let mut shown = table_head(
-        &table
-            .columns()
-            .iter()
-            .map(|column| format!("{} ({})", column.name(), column.kind()))
-            .collect::<Vec<_>>(),
+        &table.columns().iter().map(|column| format!("{} ({})", column.name(), column.kind())).collect::<Vec<_>>(),
     );
     for i in 0..table.rows() {
-        let cells: Vec<String> = table
-            .columns()
-            .iter()
-            .map(|column| column.text(i).map_or("?".into(), |text| cell(&text)))
-            .collect();
+        let cells: Vec<String> =
+            table.columns().iter().map(|column| column.text(i).map_or("?".into(), |text| cell(&text))).collect();
         shown.push_str(&table_row(&cells));
     }
     let encoder = Encoder::learn(&table).map_err(sentence)?;
@@ -207,14 +160,18 @@ fn encoding() -> Result<String, String> {
     let heads: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     shown.push_str("\nbecomes\n\n");
     shown.push_str(&table_head(&heads));
-    // Row i of the features, read through products with unit vectors: what a learner would see.
-    let mut unit = Matrix::zeros(names.len(), names.len());
-    (0..names.len()).for_each(|j| unit[(j, j)] = 1.0);
-    let values = features
-        .multiply(&unit, &vec![0.0; names.len()], &quince::Run::new())
-        .map_err(sentence)?;
     for i in 0..features.rows() {
-        let cells: Vec<String> = values.row(i).iter().map(|value| rounded(*value)).collect();
+        let mut values = vec![0.0; names.len()];
+        if let Some(dense) = features.dense_part() {
+            (0..dense.columns()).for_each(|j| values[j] = dense.get(i, j));
+        }
+        if let Some(sparse) = features.sparse_part() {
+            let (columns, stored) = sparse.row(i);
+            for (j, value) in columns.iter().zip(stored) {
+                values[features.dense_columns() + *j as usize] = *value;
+            }
+        }
+        let cells: Vec<String> = values.into_iter().map(rounded).collect();
         shown.push_str(&table_row(&cells));
     }
     Ok(shown)

@@ -7,16 +7,7 @@ use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
 /// The languages that a fenced block may have. `console` is run by a test, `sh` is only shown.
-const LANGUAGES: [&str; 8] = [
-    "console",
-    "console fails",
-    "sh",
-    "text",
-    "rust",
-    "python",
-    "json",
-    "csv",
-];
+const LANGUAGES: [&str; 8] = ["console", "console fails", "sh", "text", "rust", "python", "json", "csv"];
 
 /// The body of a page, and what came up on the way.
 #[derive(Default)]
@@ -30,14 +21,7 @@ pub(crate) struct Rendered {
 }
 
 pub(crate) fn render(page: &Page, pages: &[Page], docs: &Path) -> Rendered {
-    let mut renderer = Renderer {
-        page,
-        pages,
-        docs,
-        fixed_line: None,
-        next_heading: 0,
-        done: Rendered::default(),
-    };
+    let mut renderer = Renderer { page, pages, docs, fixed_line: None, next_heading: 0, done: Rendered::default() };
     let events = renderer.events(&page.source);
     html::push_html(&mut renderer.done.html, events.into_iter());
     renderer.done
@@ -60,22 +44,11 @@ impl Renderer<'_> {
         for (event, range) in Parser::new_ext(source, options()).into_offset_iter() {
             let line = self.line(source, &range);
             match event {
-                Event::Start(Tag::Heading {
-                    level,
-                    classes,
-                    attrs,
-                    ..
-                }) => {
+                Event::Start(Tag::Heading { level, classes, attrs, .. }) => {
                     let anchor = self.anchor();
-                    events.push(Event::Start(Tag::Heading {
-                        level,
-                        id: Some(anchor.clone().into()),
-                        classes,
-                        attrs,
-                    }));
+                    events.push(Event::Start(Tag::Heading { level, id: Some(anchor.clone().into()), classes, attrs }));
                     if level as u8 > 1 {
-                        let link =
-                            format!("<a class=\"here\" href=\"#{anchor}\" aria-label=\"Link to this\">#</a>");
+                        let link = format!("<a class=\"here\" href=\"#{anchor}\" aria-label=\"Link to this\">#</a>");
                         events.push(Event::InlineHtml(link.into()));
                     }
                 }
@@ -94,8 +67,7 @@ impl Renderer<'_> {
                     };
                     if !LANGUAGES.contains(&language.as_str()) {
                         let known = LANGUAGES.join(", ");
-                        let sentence =
-                            format!("a fenced block cannot be of the language '{language}': use {known}.");
+                        let sentence = format!("a fenced block cannot be of the language '{language}': use {known}.");
                         self.problem(line, sentence);
                     }
                     code = Some((language, String::new()));
@@ -110,40 +82,16 @@ impl Renderer<'_> {
                         events.push(Event::Html(code_block(&language, &body).into()));
                     }
                 }
-                Event::InlineMath(latex) => {
-                    events.push(Event::InlineHtml(self.formula(&latex, false, line).into()))
-                }
-                Event::DisplayMath(latex) => {
-                    events.push(Event::InlineHtml(self.formula(&latex, true, line).into()))
-                }
-                Event::Start(Tag::Link {
-                    link_type,
-                    dest_url,
-                    title,
-                    id,
-                }) => {
+                Event::InlineMath(latex) => events.push(Event::InlineHtml(self.formula(&latex, false, line).into())),
+                Event::DisplayMath(latex) => events.push(Event::InlineHtml(self.formula(&latex, true, line).into())),
+                Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
                     let dest_url = self.link(&dest_url, link_type, line).into();
-                    events.push(Event::Start(Tag::Link {
-                        link_type,
-                        dest_url,
-                        title,
-                        id,
-                    }));
+                    events.push(Event::Start(Tag::Link { link_type, dest_url, title, id }));
                 }
-                Event::Start(Tag::Image {
-                    link_type,
-                    dest_url,
-                    title,
-                    id,
-                }) => {
+                Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
                     let dest_url: CowStr<'_> = dest_url.into_string().into();
                     self.image(&dest_url, line);
-                    events.push(Event::Start(Tag::Image {
-                        link_type,
-                        dest_url,
-                        title,
-                        id,
-                    }));
+                    events.push(Event::Start(Tag::Image { link_type, dest_url, title, id }));
                 }
                 Event::Start(Tag::HtmlBlock) | Event::End(TagEnd::HtmlBlock) => {}
                 Event::Html(text) => {
@@ -161,8 +109,7 @@ impl Renderer<'_> {
     }
 
     fn line(&self, source: &str, range: &Range<usize>) -> usize {
-        self.fixed_line
-            .unwrap_or_else(|| 1 + source[..range.start].matches('\n').count())
+        self.fixed_line.unwrap_or_else(|| 1 + source[..range.start].matches('\n').count())
     }
 
     fn problem(&mut self, line: usize, sentence: impl Into<String>) {
@@ -191,10 +138,7 @@ impl Renderer<'_> {
 
     /// A line of HTML must be a comment, and a comment a directive (or a note to writers, which is dropped).
     fn html_line(&mut self, text: &str, line: usize) -> Vec<Event<'static>> {
-        let comment = text
-            .trim()
-            .strip_prefix("<!--")
-            .and_then(|rest| rest.strip_suffix("-->"));
+        let comment = text.trim().strip_prefix("<!--").and_then(|rest| rest.strip_suffix("-->"));
         let Some(directive) = comment else {
             if !text.trim().is_empty() {
                 self.problem(line, "HTML is not allowed in a page: write Markdown.");
@@ -214,9 +158,7 @@ impl Renderer<'_> {
                     }
                 };
             }
-            other => Err(format!(
-                "there is no directive '{other}': use registry, picture or note."
-            )),
+            other => Err(format!("there is no directive '{other}': use registry, picture or note.")),
         };
         match made {
             Err(sentence) => {
@@ -239,15 +181,11 @@ impl Renderer<'_> {
         if elsewhere || link_type == LinkType::Email {
             return target.to_string();
         }
-        let (path, anchor) = target
-            .split_once('#')
-            .map_or((target, None), |(path, anchor)| (path, Some(anchor)));
+        let (path, anchor) = target.split_once('#').map_or((target, None), |(path, anchor)| (path, Some(anchor)));
         let page = if path.is_empty() {
             Some(self.page)
         } else {
-            let name = self
-                .resolve(path)
-                .and_then(|name| name.strip_suffix(".md").map(String::from));
+            let name = self.resolve(path).and_then(|name| name.strip_suffix(".md").map(String::from));
             name.and_then(|name| self.pages.iter().find(|page| page.name == name))
         };
         let Some(page) = page else {
@@ -261,25 +199,16 @@ impl Renderer<'_> {
             self.problem(line, sentence);
         }
         let anchor = anchor.map(|anchor| format!("#{anchor}")).unwrap_or_default();
-        if path.is_empty() {
-            anchor
-        } else {
-            format!("{}.html{anchor}", path.trim_end_matches(".md"))
-        }
+        if path.is_empty() { anchor } else { format!("{}.html{anchor}", path.trim_end_matches(".md")) }
     }
 
     fn image(&mut self, target: &str, line: usize) {
         self.done.links += 1;
         let place = self.resolve(target);
-        let bytes = place
-            .as_ref()
-            .and_then(|place| std::fs::read(self.docs.join(place)).ok());
+        let bytes = place.as_ref().and_then(|place| std::fs::read(self.docs.join(place)).ok());
         match (place, bytes) {
             (Some(place), Some(bytes)) => self.done.images.push((place.into(), bytes)),
-            _ => self.problem(
-                line,
-                format!("the picture '{target}' is not there: pictures lie beside the pages."),
-            ),
+            _ => self.problem(line, format!("the picture '{target}' is not there: pictures lie beside the pages.")),
         }
     }
 
@@ -324,8 +253,5 @@ fn code_block(language: &str, body: &str) -> String {
 
 /// Text as HTML.
 pub(crate) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -165,12 +165,16 @@ fn one_hot(length: usize, one: usize) -> Vec<f64> {
 fn weighted_mean(values: &[f64], weights: Option<&[f64]>) -> f64 {
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
     let total: f64 = (0..values.len()).map(weight).sum();
+    let sum: f64 = values.iter().enumerate().map(|(i, v)| weight(i) * v).sum();
+    if sum.is_finite() {
+        return sum / total;
+    }
+    // The sum of very large numbers overflows where their mean does not.
     values.iter().enumerate().map(|(i, v)| weight(i) / total * v).sum()
 }
 
 /// Without weights the quantile by linear interpolation between order statistics (type 7 of Hyndman and Fan 1996); with
-/// weights the smallest value below or at which lies at least a share `q` of the weight, averaged with the next one where
-/// the share is met exactly.
+/// weights the smallest value below or at which lies at least a share `q` of the weight (their type 1).
 fn weighted_quantile(values: &[f64], weights: Option<&[f64]>, q: f64) -> f64 {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
@@ -181,13 +185,10 @@ fn weighted_quantile(values: &[f64], weights: Option<&[f64]>, q: f64) -> f64 {
     order.retain(|&i| weights[i] > 0.0);
     let total: f64 = order.iter().map(|&i| weights[i]).sum();
     let mut below = 0.0;
-    for (k, &i) in order.iter().enumerate() {
+    for &i in &order {
         below += weights[i];
-        if below > q * total {
+        if below >= q * total {
             return values[i];
-        }
-        if below == q * total {
-            return 0.5 * (values[i] + values[order[(k + 1).min(order.len() - 1)]]);
         }
     }
     order.last().map_or(f64::NAN, |&i| values[i])
@@ -201,6 +202,11 @@ pub struct Constant {
 }
 
 impl Constant {
+    /// The same numbers for every row, one an output.
+    pub fn of_numbers(values: Vec<f64>) -> Constant {
+        Constant { values, classes: false }
+    }
+
     /// Probabilities of the classes, or the number of each output.
     pub fn values(&self) -> &[f64] {
         &self.values

@@ -29,6 +29,9 @@ pub struct Encoder {
     columns: Vec<Encoded>,
     /// For a matrix: the number of its columns, taken as they are.
     identity: Option<usize>,
+    /// For a matrix whose columns have names: these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    names: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -94,12 +97,17 @@ impl Encoder {
                 remedy: "Give another kind to a column that should count, for example --kind name=number.".into(),
             });
         }
-        Ok(Encoder { columns, identity: None })
+        Ok(Encoder { columns, identity: None, names: Vec::new() })
     }
 
-    /// For a matrix: its columns as they are, called x0, x1 and so on or by the names given.
+    /// For a matrix: its columns as they are, called x0, x1 and so on.
     pub fn identity(columns: usize) -> Encoder {
-        Encoder { columns: Vec::new(), identity: Some(columns) }
+        Encoder { columns: Vec::new(), identity: Some(columns), names: Vec::new() }
+    }
+
+    /// For a matrix whose columns have names: its columns as they are.
+    pub fn identity_of(names: Vec<String>) -> Encoder {
+        Encoder { columns: Vec::new(), identity: Some(names.len()), names }
     }
 
     /// Whether matrices are taken as they are.
@@ -110,7 +118,10 @@ impl Encoder {
     /// Names and kinds of the columns that a table must have.
     pub fn fields(&self) -> Vec<Field> {
         match self.identity {
-            Some(columns) => (0..columns).map(|j| Field { name: format!("x{j}"), kind: Kind::Number }).collect(),
+            Some(columns) => {
+                let name = |j: usize| self.names.get(j).cloned().unwrap_or_else(|| format!("x{j}"));
+                (0..columns).map(|j| Field { name: name(j), kind: Kind::Number }).collect()
+            }
             None => self.columns.iter().map(|column| column.field.clone()).collect(),
         }
     }
@@ -145,6 +156,9 @@ impl Encoder {
     /// The features of a table's rows. Columns are found by name and read as the kind they had in training.
     pub fn encode(&self, table: &Table) -> Result<Rows> {
         let columns = self.align(table)?;
+        if self.is_identity() {
+            return as_they_are(&columns, table);
+        }
         let rows = table.rows();
         let mut dense = Matrix::zeros(rows, self.dense_width());
         let mut sparse_rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); if self.has_sparse() { rows } else { 0 }];
@@ -197,6 +211,7 @@ impl Encoder {
             Plan::YesNo { .. } | Plan::Words { .. } => true,
         };
         self.columns.iter().all(|column| sound(&column.plan)) && (self.identity.is_none() || self.columns.is_empty())
+            && (self.names.is_empty() || self.identity == Some(self.names.len()))
     }
 
     /// Takes the vocabularies out, to be saved as bytes; [`Encoder::put_vocabularies`] puts them back.
@@ -218,6 +233,21 @@ impl Encoder {
         }
         Ok(())
     }
+}
+
+/// The numbers of columns that stand for the columns of a matrix, which cannot have holes.
+fn as_they_are(columns: &[Column], table: &Table) -> Result<Rows> {
+    let mut dense = Matrix::zeros(table.rows(), columns.len());
+    for (j, column) in columns.iter().enumerate() {
+        for i in 0..table.rows() {
+            dense[(i, j)] = column.number(i).ok_or_else(|| Error::Table {
+                place: table.place(i, column.name()),
+                problem: "a hole where the model needs a number".into(),
+                remedy: "Fill the hole: a model trained on a matrix has no rule for holes.".into(),
+            })?;
+        }
+    }
+    Ok(Rows { dense, sparse: None })
 }
 
 impl Plan {

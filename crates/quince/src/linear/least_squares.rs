@@ -38,7 +38,7 @@ impl Default for LeastSquares {
 
 impl LeastSquares {
     fn quadratic(&self) -> Quadratic {
-        Quadratic { alpha: 0.0, intercept: self.intercept, positive: self.positive }
+        Quadratic { alpha: 0.0, intercept: self.intercept, positive: self.positive, cutoff: 0.0 }
     }
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn leave_one_out(problem: &Problem<'_>, fit: &Solution, run: &Run) ->
 fn forget_direction(problem: &Problem<'_>, fit: &Solution, i: usize, prediction: &mut [f64]) {
     let root = problem.weights.map_or(1.0, |w| w[i].sqrt());
     let (along, squared) = match &fit.system {
-        System::Singular { vectors, values, of_rows: true } => {
+        System::Singular { vectors, values, of_rows: true, .. } => {
             // X̃ = U S Wᵀ: g = W S⁻¹ u_i and B = W S⁻¹ Uᵀ Ỹ.
             let factor = |k: usize| vectors[(i, k)] / (values[k] * values[k]);
             let y = scale_rows(&fit.centred.targets, fit.centred.roots.as_deref());
@@ -109,7 +109,7 @@ fn slack_of_rows(problem: &Problem<'_>, fit: &Solution, run: &Run) -> Result<Vec
 /// x̃ᵀ(X̃ᵀX̃ + αI)⁻¹x̃ for a range of rows.
 fn leverages(problem: &Problem<'_>, fit: &Solution, range: Range<usize>) -> Vec<f64> {
     let shrink = |s: &f64| 1.0 / (s * s + problem.alpha);
-    if let System::Singular { vectors, values, of_rows: true } = &fit.system {
+    if let System::Singular { vectors, values, of_rows: true, .. } = &fit.system {
         let share =
             |i: usize| values.iter().enumerate().map(|(k, s)| (vectors[(i, k)] * s).powi(2) * shrink(s)).sum::<f64>();
         return range.map(share).collect();

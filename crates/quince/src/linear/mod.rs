@@ -16,10 +16,12 @@ mod model;
 mod positive;
 mod ridge;
 mod solve;
+mod spectrum;
 
 pub use least_squares::LeastSquares;
 pub use model::LinearModel;
 pub use ridge::Ridge;
+pub use spectrum::Spectrum;
 
 use crate::error::{Error, Result};
 use crate::learn::{Examples, Prediction, Target};
@@ -32,6 +34,8 @@ struct Quadratic {
     alpha: f64,
     intercept: bool,
     positive: bool,
+    /// Directions with a singular value below this share of the largest are left out; zero leaves out rounding only.
+    cutoff: f64,
 }
 
 impl Quadratic {
@@ -85,6 +89,7 @@ impl Quadratic {
             alpha: self.alpha,
             intercept: self.intercept,
             positive: self.positive,
+            cutoff: self.cutoff,
         }
     }
 }
@@ -115,16 +120,17 @@ fn outputs(target: &Target) -> Result<Matrix> {
     }
 }
 
-/// A linear fit with what scikit-learn's classes show besides: one α for each output if there is more than one, and
-/// singular values on request. Probabilities are not calibrated (the temperature is 1), which saves half the work.
+/// A linear fit with what scikit-learn's classes show besides: one α for each output if there is more than one, a share of
+/// the largest singular value below which a direction is left out (zero for rounding only), and the singular values for
+/// whoever asks. Probabilities are not calibrated (the temperature is 1), which saves half the work.
 pub fn solve(
     examples: &Examples<'_>,
     alphas: &[f64],
     intercept: bool,
     positive: bool,
-    with_singular_values: bool,
+    cutoff: f64,
     run: &Run,
-) -> Result<(LinearModel, Report, Vec<f64>)> {
+) -> Result<(LinearModel, Report, Spectrum)> {
     let outputs = outputs(examples.target)?;
     let alpha_of = |output: usize| alphas.get(output).or(alphas.first()).copied().unwrap_or(0.0);
     let mut distinct: Vec<f64> = (0..outputs.columns()).map(alpha_of).collect();
@@ -140,21 +146,20 @@ pub fn solve(
         classes,
         temperature: 1.0,
     };
-    let (mut report, mut singular) = (Report::default(), Vec::new());
+    let mut last = None;
     for alpha in distinct {
         let chosen: Vec<usize> = (0..outputs.columns()).filter(|&k| alpha_of(k) == alpha).collect();
         let part: Vec<f64> =
             (0..outputs.rows()).flat_map(|i| chosen.iter().map(move |&k| (i, k))).map(|at| outputs[at]).collect();
         let part = Matrix::new(outputs.rows(), chosen.len(), part)?;
-        let fit = Quadratic { alpha, intercept, positive }.problem(examples, &part).solve(run)?;
+        let fit = Quadratic { alpha, intercept, positive, cutoff }.problem(examples, &part).solve(run)?;
         for (from, &to) in chosen.iter().enumerate() {
             (0..model.coefficients.rows()).for_each(|j| model.coefficients[(j, to)] = fit.coefficients[(j, from)]);
             model.intercept[to] = fit.intercept[from];
         }
-        if with_singular_values {
-            singular = fit.singular_values();
-        }
-        report = fit.report;
+        last = Some(fit);
     }
-    Ok((model, report, singular))
+    let mut last = last.ok_or_else(|| Error::data("the target has no column", "Give at least one number a row."))?;
+    let report = std::mem::take(&mut last.report);
+    Ok((model, report, Spectrum::of(last)))
 }

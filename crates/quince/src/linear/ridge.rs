@@ -28,7 +28,7 @@ impl Default for Ridge {
 
 impl Ridge {
     fn quadratic(&self) -> Quadratic {
-        Quadratic { alpha: self.alpha, intercept: self.intercept, positive: self.positive }
+        Quadratic { alpha: self.alpha, intercept: self.intercept, positive: self.positive, cutoff: 0.0 }
     }
 }
 

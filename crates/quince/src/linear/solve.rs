@@ -15,7 +15,7 @@
 use super::positive;
 use crate::error::{Error, Result};
 use crate::matrix::{Cholesky, Down, Features, Matrix, Sparse, Triangle};
-use crate::matrix::{moments, row_products, singular_values_of, triangular_factor};
+use crate::matrix::{moments, row_products, triangular_factor};
 use crate::run::{Certificate, Report, Run};
 use faer::Mat;
 
@@ -30,6 +30,8 @@ pub(crate) struct Problem<'a> {
     pub(crate) alpha: f64,
     pub(crate) intercept: bool,
     pub(crate) positive: bool,
+    /// Directions with a singular value below this share of the largest are left out; zero leaves out rounding only.
+    pub(crate) cutoff: f64,
 }
 
 /// The minimiser, and what is needed to leave rows out of it.
@@ -58,8 +60,8 @@ pub(super) enum System {
     /// Cholesky of X̃X̃ᵀ + αI + c·uuᵀ, with u the unit vector of root weights, which X̃X̃ᵀ maps to zero. The dual
     /// answer is orthogonal to u, so the last term changes nothing but makes the matrix regular at α = 0.
     Rows { factor: Cholesky, dual: Matrix, bump: f64 },
-    /// Right singular vectors of X̃ (a column each) and singular values, those that count.
-    Singular { vectors: Mat<f64>, values: Vec<f64>, of_rows: bool },
+    /// Right singular vectors of X̃ (a column each) and singular values, those that count, and all of the latter.
+    Singular { vectors: Mat<f64>, values: Vec<f64>, all: Vec<f64>, of_rows: bool },
     /// Non-negative coefficients have no closed form.
     Positive,
 }
@@ -111,7 +113,7 @@ impl Problem<'_> {
         let mut system = moments.gram;
         system.add_to_diagonal(self.alpha);
         run.check()?;
-        let Some(factor) = Cholesky::of(system.clone(), run)?.filter(|f| f.least_pivot >= LEAST_PIVOT) else {
+        let Some(factor) = self.trusted(&system, run)? else {
             return self.solve_by_singular_values(centred, run);
         };
         let coefficients = refined(&system, &factor, &moments.cross);
@@ -138,7 +140,7 @@ impl Problem<'_> {
             }
         }
         run.check()?;
-        let Some(factor) = Cholesky::of(system.clone(), run)?.filter(|f| f.least_pivot >= LEAST_PIVOT) else {
+        let Some(factor) = self.trusted(&system, run)? else {
             return self.solve_by_singular_values(centred, run);
         };
         let dual = refined(&system, &factor, &scaled_targets);
@@ -147,6 +149,15 @@ impl Problem<'_> {
         report.fact("rank", (rows - usize::from(self.intercept)) as f64);
         report.certificate = Some(residual(&system, &dual, &scaled_targets));
         Ok(self.solution(coefficients, report, centred, System::Rows { factor, dual, bump }))
+    }
+
+    /// Cholesky's factor, unless columns nearly depend on each other or a direction may be below the cutoff.
+    fn trusted(&self, system: &Triangle, run: &Run) -> Result<Option<Cholesky>> {
+        let Some(factor) = Cholesky::of(system.clone(), run)?.filter(|f| f.least_pivot >= LEAST_PIVOT) else {
+            return Ok(None);
+        };
+        let clear = self.cutoff == 0.0 || factor.least_share(run)? > 10.0 * self.cutoff;
+        Ok(clear.then_some(factor))
     }
 
     /// B = X̃ᵀA.
@@ -184,13 +195,13 @@ impl Problem<'_> {
             Down::Rows { features, centre, scale, beside: Some(&centred.targets) }
         };
         let triangle = triangular_factor(&tall, run)?;
-        let square = triangle.as_ref().submatrix(0, 0, size, size);
-        let svd = square.svd().map_err(|_| {
+        let square = triangle.as_ref().submatrix(0, 0, size, size).to_owned();
+        let svd = run.aside(size, move || square.svd())?.map_err(|_| {
             Error::data("the singular values did not converge", "Look for columns of extreme size and rescale them.")
         })?;
         let all: Vec<f64> = (0..size).map(|k| svd.S()[k]).collect();
         let largest = all.first().copied().unwrap_or(0.0);
-        let cutoff = largest * f64::EPSILON * rows.max(columns) as f64;
+        let cutoff = largest * self.cutoff.max(f64::EPSILON * rows.max(columns) as f64);
         let rank = all.iter().filter(|&&value| value > cutoff).count();
         let values = all[..rank].to_vec();
         let vectors = svd.V().subcols(0, rank).to_owned();
@@ -213,12 +224,14 @@ impl Problem<'_> {
         };
         let mut report = Report::computed(format!("singular values of the {size} x {size} triangular factor"));
         report.fact("rank", rank as f64);
-        report.remarks.push(format!(
-            "The columns are linearly dependent, or nearly so (rank {rank} of {columns}): \
-             of all equally good answers this is the one with the smallest coefficients."
-        ));
+        if rank < columns || self.cutoff == 0.0 {
+            report.remarks.push(format!(
+                "The columns are linearly dependent, or nearly so (rank {rank} of {columns}): \
+                 of all equally good answers this is the one with the smallest coefficients."
+            ));
+        }
         report.certificate = Some(self.gradient(&centred, &coefficients, run)?);
-        Ok(self.solution(coefficients, report, centred, System::Singular { vectors, values, of_rows }))
+        Ok(self.solution(coefficients, report, centred, System::Singular { vectors, values, all, of_rows }))
     }
 
     fn solve_positive(&self, centred: Centred, run: &Run) -> Result<Solution> {
@@ -264,36 +277,6 @@ impl Problem<'_> {
     fn target_mean(&self, centred: &Centred, output: usize) -> f64 {
         self.targets.row(0)[output] - centred.targets.row(0)[output]
     }
-}
-
-impl Solution {
-    /// Singular values of the centred features (as scikit-learn's `singular_`), largest first.
-    pub(crate) fn singular_values(&self) -> Vec<f64> {
-        match &self.system {
-            System::Columns(factor) => lower_singular_values(factor),
-            System::Singular { values, .. } => values.clone(),
-            System::Rows { factor, bump, .. } => {
-                // The bump adds one singular value of its own, √bump exactly, to those of the rows.
-                let mut values = lower_singular_values(factor);
-                if *bump > 0.0 {
-                    let root = bump.sqrt();
-                    let nearest = (0..values.len())
-                        .min_by(|&a, &b| (values[a] - root).abs().total_cmp(&(values[b] - root).abs()));
-                    nearest.map(|k| values.remove(k));
-                }
-                values
-            }
-            System::Positive => Vec::new(),
-        }
-    }
-}
-
-fn lower_singular_values(factor: &Cholesky) -> Vec<f64> {
-    let mut lower = factor.lower().to_owned();
-    for j in 1..lower.ncols() {
-        (0..j).for_each(|i| lower[(i, j)] = 0.0);
-    }
-    singular_values_of(lower.as_ref()).unwrap_or_default()
 }
 
 /// Solves and takes one step of iterative refinement, which wins back the digits that Cholesky rounds away.

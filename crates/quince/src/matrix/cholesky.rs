@@ -132,6 +132,28 @@ impl Cholesky {
         x
     }
 
+    /// About the smallest singular value of L as a share of the largest, by a few inverse iterations: too large by a factor
+    /// of two or three at worst, too small by the root of the size.
+    pub(crate) fn least_share(&self, run: &Run) -> Result<f64> {
+        const ROUNDS: usize = 8;
+        let size = self.lower.size;
+        let mut stream = crate::run::Stream::new(0, 0);
+        let mut x = Matrix::column_vector((0..size).map(|_| stream.uniform() - 0.5).collect());
+        let length = |x: &Matrix| x.values().iter().map(|v| v * v).sum::<f64>().sqrt();
+        let mut growth = 1.0;
+        for _ in 0..ROUNDS {
+            let before = length(&x);
+            x.values_mut().iter_mut().for_each(|value| *value /= before);
+            x = self.solve(&x);
+            growth = length(&x);
+            run.check()?;
+        }
+        // Σ L_ij² is the sum of all squared singular values, so at least the largest of them.
+        let squares: f64 =
+            (0..size).flat_map(|j| (j..size).map(move |i| (i, j))).map(|(i, j)| self.lower.get(i, j).powi(2)).sum();
+        Ok((1.0 / growth / squares).sqrt())
+    }
+
     /// L⁻¹·B in place, B column after column.
     pub(crate) fn solve_lower(&self, b: MatMut<'_, f64>) {
         solve_lower_triangular_in_place(self.lower(), b, Par::Seq);

@@ -200,6 +200,18 @@ impl Model {
         &self.notes
     }
 
+    /// Names the columns of the matrix that the model was trained on, so that it finds them in a table.
+    pub fn name_columns(&mut self, names: Vec<String>) -> Result<()> {
+        if !self.encoder.is_identity() || names.len() != self.encoder.width() {
+            return Err(Error::data(
+                format!("{} names do not name the {} columns of a matrix", names.len(), self.encoder.width()),
+                "Give every column of the matrix one name.",
+            ));
+        }
+        self.encoder = Encoder::identity_of(names);
+        Ok(())
+    }
+
     /// Remembers something with the model.
     pub fn set_notes(&mut self, notes: Value) {
         self.notes = notes;

@@ -179,6 +179,29 @@ impl Run {
         pool::each(self.threads, items, task);
     }
 
+    /// Runs work that cannot look up (it is another crate's) on a thread of its own, while this one looks for cancel and
+    /// deadline. A stopped run does not wait: the thread ends by itself and its result is dropped. What has a small `size`
+    /// (the side of a square matrix) is done in a moment, and here.
+    pub(crate) fn aside<T: Send + 'static>(&self, size: usize, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+        self.check()?;
+        if size <= 384 {
+            return Ok(work());
+        }
+        let (send, receive) = std::sync::mpsc::channel();
+        let thread = std::thread::spawn(move || send.send(work()));
+        loop {
+            match receive.recv_timeout(Duration::from_millis(20)) {
+                Ok(result) => return Ok(result),
+                Err(std::sync::mpsc::RecvTimeoutError::Timeout) => self.check()?,
+                // The work panicked: so do we, with what it said.
+                Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => match thread.join() {
+                    Err(panic) => std::panic::resume_unwind(panic),
+                    Ok(_) => return Err(Error::Cancelled),
+                },
+            }
+        }
+    }
+
     fn poll(&self) {
         if self.last_poll.get().elapsed() < Duration::from_millis(50) {
             return;

@@ -1,0 +1,42 @@
+//! The real guide can be made, fast, and the README and the Rust examples are as they should be.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+#[test]
+fn the_guide_can_be_made_in_seconds() {
+    let out = tempfile::TempDir::new().unwrap();
+    let start = Instant::now();
+    let made = quince_guide::build(&root().join("docs"), out.path()).unwrap_or_else(|problems| {
+        let all: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        panic!("the guide cannot be made:\n{}", all.join("\n"));
+    });
+    assert!(made.pages > 5 && made.formulas > 10, "{made:?}");
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+}
+
+#[test]
+fn the_readme_lists_the_registrys_methods() {
+    let path = root().join("README.md");
+    if path.exists()
+        && let Err(problem) = quince_guide::readme::check(&path)
+    {
+        panic!("{problem}");
+    }
+}
+
+#[test]
+fn every_page_with_rust_is_a_documentation_test() {
+    let list = include_str!("../src/lib.rs");
+    for (name, file, text) in quince_guide::sources(&root().join("docs")).unwrap() {
+        let listed = list.contains(&format!("include_str!(\"../../{name}.md\")"));
+        assert!(
+            listed || !text.contains("```rust"),
+            "{file}: its Rust is not tested: add the page to `rust_examples` in docs/generator/src/lib.rs"
+        );
+    }
+}
