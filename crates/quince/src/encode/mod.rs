@@ -178,6 +178,14 @@ impl Encoder {
 
     /// The columns that the encoder knows, in its order and with its kinds.
     fn align(&self, table: &Table) -> Result<Vec<Column>> {
+        // A file may claim any number of columns: look before listing their names.
+        if self.identity.is_some_and(|columns| columns > table.columns().len()) {
+            return Err(Error::Table {
+                place: Place { file: table.source_name(), ..Place::default() },
+                problem: format!("the table has {} columns, the model takes {}", table.columns().len(), self.width()),
+                remedy: "Give the table the same columns as in training, in any order (empty cells are fine).".into(),
+            });
+        }
         let fields = self.fields();
         let missing: Vec<String> = fields
             .iter()
@@ -210,7 +218,8 @@ impl Encoder {
             Plan::OneHot { names, fill } => *fill < names.len(),
             Plan::YesNo { .. } | Plan::Words { .. } => true,
         };
-        self.columns.iter().all(|column| sound(&column.plan)) && (self.identity.is_none() || self.columns.is_empty())
+        self.columns.iter().all(|column| sound(&column.plan))
+            && (self.identity.is_none() || self.columns.is_empty())
             && (self.names.is_empty() || self.identity == Some(self.names.len()))
     }
 

@@ -1,7 +1,7 @@
 //! A fitted linear model.
 
 use super::calibrate;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::learn::{Fitted, Prediction};
 use crate::matrix::{Features, Matrix};
 use crate::model::Parts;
@@ -18,6 +18,17 @@ pub struct LinearModel {
 }
 
 impl LinearModel {
+    /// A model of numbers with known coefficients (a row a feature, a column an output) and constants.
+    pub fn of_numbers(coefficients: Matrix, intercept: Vec<f64>) -> Result<LinearModel> {
+        if coefficients.columns() != intercept.len() {
+            return Err(Error::data(
+                format!("{} outputs have {} constants", coefficients.columns(), intercept.len()),
+                "Give every output one constant.",
+            ));
+        }
+        Ok(LinearModel { coefficients, intercept, classes: 0, temperature: 0.0 })
+    }
+
     /// A row a feature, a column an output. Two classes have one output, positive for the second.
     pub fn coefficients(&self) -> &Matrix {
         &self.coefficients
@@ -30,6 +41,12 @@ impl LinearModel {
 
     /// The plain outputs b₀ + Bᵀx, one column each.
     pub fn outputs(&self, rows: &Features<'_>, run: &Run) -> Result<Matrix> {
+        if rows.columns() != self.coefficients.rows() {
+            return Err(Error::data(
+                format!("the rows have {} features, the model has {}", rows.columns(), self.coefficients.rows()),
+                "Give the same columns as in training.",
+            ));
+        }
         rows.multiply(&self.coefficients, &self.intercept, run)
     }
 }

@@ -145,6 +145,13 @@ impl Model {
         prediction.labels().into_iter().map(|code| names[code as usize].as_str()).collect()
     }
 
+    /// The numbers of the fitted method, as named arrays: what its file holds.
+    pub fn parts(&self) -> Parts {
+        let mut parts = Parts::default();
+        self.fitted.save(&mut parts);
+        parts
+    }
+
     /// The method's registry entry.
     pub fn method(&self) -> &'static Entry {
         self.method

@@ -1,0 +1,29 @@
+//! What the house promises: the solver against slow twins, the same bits on any number of threads, models that survive
+//! anything, and no panic from any bytes.
+
+mod allocations;
+mod encoder;
+mod killed;
+mod leaderboard;
+mod random_bytes;
+mod same_bits;
+mod saved;
+mod solver;
+mod stopping;
+
+/// A small real table.
+fn example(name: &str) -> quince::Table {
+    quince::Table::read(example_path(name)).unwrap()
+}
+
+fn example_path(name: &str) -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/data").join(name)
+}
+
+/// An empty folder of this test's own.
+fn scratch(name: &str) -> std::path::PathBuf {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}

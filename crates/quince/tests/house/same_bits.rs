@@ -1,0 +1,43 @@
+//! The same bits on one thread, two and eight: for every method in the registry, on tables and on larger matrices.
+
+use crate::example;
+use quince::learn::Target;
+use quince::matrix::Sparse;
+use quince::registry::METHODS;
+use quince::run::Stream;
+use quince::{Matrix, Model, Run};
+use serde_json::json;
+
+#[test]
+fn every_method_gives_the_same_bytes_on_any_number_of_threads() {
+    let mut stream = Stream::new(11, 0);
+    let dense = Matrix::new(9000, 24, (0..9000 * 24).map(|_| stream.uniform()).collect()).unwrap();
+    let numbers = Target::Numbers(Matrix::column_vector((0..9000).map(|_| stream.uniform()).collect()));
+    let row = |_| (0..6).map(|k| (k * 50 + stream.below(50) as u32, 1.0)).collect();
+    let sparse = Sparse::from_rows(300, (0..9000).map(row).collect::<Vec<_>>()).unwrap();
+    let wide = Matrix::new(200, 900, (0..200 * 900).map(|_| stream.uniform()).collect()).unwrap();
+    let few = numbers.take(&(0..200).collect::<Vec<_>>());
+    for method in METHODS {
+        let learner = method.configure(&json!({})).unwrap();
+        let on = |threads: usize| {
+            let run = Run::new().threads(threads);
+            let mut bytes = Vec::new();
+            for (features, target) in
+                [(dense.features(), &numbers), (sparse.features(), &numbers), (wide.features(), &few)]
+            {
+                let model = Model::fit_features(&features, target, None, learner.as_ref(), &run).unwrap();
+                bytes.push(model.to_bytes());
+            }
+            for (table, target) in [("iris.csv", "species"), ("film_reviews.csv.gz", "label")] {
+                let table = example(table);
+                let model = Model::train(&table, target, learner.as_ref(), &run).unwrap();
+                bytes.push(model.to_bytes());
+                bytes.push(format!("{:?}", model.predict(&table, &run).unwrap()).into_bytes());
+            }
+            bytes
+        };
+        let one = on(1);
+        assert!(one == on(2), "{} on two threads", method.card.name);
+        assert!(one == on(8), "{} on eight threads", method.card.name);
+    }
+}

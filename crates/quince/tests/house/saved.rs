@@ -1,0 +1,170 @@
+//! Saved models: they come back as they were, and anything else is refused with a sentence.
+
+use crate::{allocations, example, scratch};
+use quince::learn::Prediction;
+use quince::linear::{LeastSquares, Ridge};
+use quince::registry::METHODS;
+use quince::{Error, Matrix, Model, Run};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+fn iris_model() -> Model {
+    Model::train(&example("iris.csv"), "species", &Ridge::default(), &Run::new().seed(5)).unwrap()
+}
+
+#[test]
+fn every_method_comes_back_from_its_file_as_it_was() {
+    let folder = scratch("every_method");
+    for method in METHODS {
+        for (table, target) in [("iris.csv", "species"), ("film_reviews.csv.gz", "label"), ("wine.csv", "alcohol")] {
+            let table = example(table);
+            let learner = method.configure(&json!({})).unwrap();
+            let model = Model::train(&table, target, learner.as_ref(), &Run::new().seed(3)).unwrap();
+            let path = folder.join("m.quince");
+            model.save(&path).unwrap();
+            let again = Model::load(&path).unwrap();
+            let run = Run::new();
+            assert_eq!(model.predict(&table, &run).unwrap(), again.predict(&table, &run).unwrap());
+            assert_eq!(model.to_bytes(), again.to_bytes());
+            assert_eq!((again.seed(), again.rows(), again.target()), (3, table.rows(), target));
+            assert_eq!((again.settings(), again.report()), (model.settings(), model.report()));
+            assert_eq!(again.fields(), model.fields());
+        }
+    }
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "no temporary file is left");
+}
+
+#[test]
+fn the_file_is_plain_safetensors() {
+    let bytes = iris_model().to_bytes();
+    let tensors = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    assert_eq!(tensors.tensor("coefficients").unwrap().shape(), [4, 3]);
+}
+
+#[test]
+fn a_cut_file_is_refused_wherever_it_is_cut() {
+    let bytes = iris_model().to_bytes();
+    for length in 0..bytes.len() {
+        let error = Model::from_bytes(&bytes[..length]).err().unwrap();
+        assert_eq!(error.code(), "model", "cut at {length}: {error}");
+    }
+}
+
+#[test]
+fn a_changed_byte_is_noticed_wherever_it_is() {
+    let bytes = iris_model().to_bytes();
+    for at in 0..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[at] ^= 1 << (at % 8);
+        assert_eq!(Model::from_bytes(&changed).err().unwrap().code(), "model", "byte {at}");
+    }
+}
+
+/// The file with other JSON and a checksum that is right again: what a careful liar would write.
+fn forge(change: impl FnOnce(String) -> String) -> Vec<u8> {
+    let bytes = iris_model().to_bytes();
+    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let json = change(String::from_utf8(bytes[8..8 + length].to_vec()).unwrap());
+    let mut forged = (json.len() as u64).to_le_bytes().to_vec();
+    forged.extend_from_slice(json.as_bytes());
+    forged.extend_from_slice(&bytes[8 + length..]);
+    sign(forged)
+}
+
+pub fn sign(mut file: Vec<u8>) -> Vec<u8> {
+    let at = 8 + r#"{"__metadata__":{"checksum":""#.len();
+    if file.len() < at + 64 {
+        return file;
+    }
+    file[at..at + 64].fill(b'0');
+    let digest: String = Sha256::digest(&file).iter().map(|byte| format!("{byte:02x}")).collect();
+    file[at..at + 64].copy_from_slice(digest.as_bytes());
+    file
+}
+
+#[test]
+fn lies_in_the_header_are_refused_without_a_large_allocation() {
+    assert!(Model::from_bytes(&forge(|json| json)).is_ok(), "the forger's tools work");
+    let lies: Vec<(&str, Vec<u8>)> = vec![
+        ("offsets", forge(|json| json.replace("\"data_offsets\":[0,96]", "\"data_offsets\":[0,99999999999]"))),
+        ("shape", forge(|json| json.replace("\"shape\":[4,3]", "\"shape\":[4611686018427387904,3]"))),
+        ("another shape", forge(|json| json.replace("\"shape\":[4,3]", "\"shape\":[3,4]"))),
+        ("type", forge(|json| json.replace("\"dtype\":\"F64\"", "\"dtype\":\"F32\""))),
+        ("method", forge(|json| json.replace(r#"\"method\":\"ridge\""#, r#"\"method\":\"magic\""#))),
+        ("classes", forge(|json| json.replace(r#"[\"setosa\","#, "["))),
+        ("width", forge(|json| json.replace(r#"\"identity\":null"#, r#"\"identity\":18446744073709551615"#))),
+        ("unknown", forge(|json| json.replace(r#"\"seed\":5"#, r#"\"seed\":5,\"extra\":1"#))),
+        ("newer", forge(|json| json.replace(r#"{\"format\":1,"#, r#"{\"format\":2,"#))),
+    ];
+    for (name, file) in lies {
+        let (result, largest) = allocations::largest_during(|| Model::from_bytes(&file));
+        let error = result.err().unwrap_or_else(|| panic!("the lie about {name} was believed"));
+        assert_eq!(error.code(), "model", "{name}");
+        assert!(largest < 1 << 20, "{name}: an allocation of {largest} bytes");
+    }
+    let mut long = iris_model().to_bytes();
+    long[..8].copy_from_slice(&u64::MAX.to_le_bytes());
+    let long = sign(long);
+    let (result, largest) = allocations::largest_during(|| Model::from_bytes(&long));
+    assert!(result.is_err() && largest < 1 << 20);
+}
+
+#[test]
+fn a_newer_format_says_that_a_newer_quince_wrote_it() {
+    let newer = forge(|json| json.replace(r#"{\"format\":1,"#, r#"{\"format\":2,"#));
+    assert!(Model::from_bytes(&newer).err().unwrap().to_string().contains("a newer quince wrote it"));
+}
+
+#[test]
+fn a_foreign_file_and_a_missing_one_get_a_sentence() {
+    let folder = scratch("foreign");
+    let refusal = |name: &str, bytes: &[u8]| {
+        let path = folder.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        Model::load(&path).err().unwrap().to_string()
+    };
+    assert!(refusal("a.txt", b"hello").ends_with("a.txt: this is not a quince model"));
+    assert!(refusal("a.pickle", b"\x80\x04\x95").ends_with("this is not a quince model"));
+    let missing = Model::load(folder.join("none.quince")).err().unwrap();
+    assert!(missing.to_string().ends_with("none.quince: there is no such file"), "{missing}");
+    assert_eq!(Model::load(&folder).err().unwrap().code(), "file");
+}
+
+#[test]
+fn a_save_that_fails_leaves_the_old_model_and_no_litter() {
+    let folder = scratch("failing_save");
+    let model = iris_model();
+    assert!(model.save(folder.join("no such folder/m.quince")).is_err());
+    assert!(matches!(model.save(&folder), Err(Error::File { .. })));
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+}
+
+#[test]
+fn the_golden_files_of_format_1_are_read_and_predict_what_scikit_learn_computed() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    for (name, table) in [("format-1-ridge-iris", "iris.csv"), ("format-1-ridge-films", "film_reviews.csv.gz")] {
+        let model = Model::load(folder.join(format!("{name}.quince"))).unwrap();
+        let expected = std::fs::read_to_string(folder.join(format!("{name}.csv"))).unwrap();
+        let Prediction::Classes { scores, .. } = model.predict(&example(table), &Run::new()).unwrap() else {
+            panic!("a classifier predicts classes")
+        };
+        let lines: Vec<&str> = expected.lines().skip(1).collect();
+        assert_eq!(lines.len(), scores.rows());
+        for (i, line) in lines.iter().enumerate() {
+            for (k, value) in line.split(',').enumerate() {
+                let value: f64 = value.parse().unwrap();
+                assert!((scores[(i, k)] - value).abs() < 1e-9, "{name}, row {i}: {} against {value}", scores[(i, k)]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_model_of_a_matrix_takes_tables_with_its_column_names() {
+    let x = Matrix::from_rows(&[[1.0, 2.0], [2.0, 1.0], [3.0, 5.0]]);
+    let y = quince::learn::Target::Numbers(Matrix::column_vector(vec![1.0, 2.0, 3.5]));
+    let model = Model::fit_features(&x.features(), &y, None, &LeastSquares::default(), &Run::new()).unwrap();
+    let table = quince::Table::from_csv("x1,x0\n2,1\n1,2\n5,3\n").unwrap();
+    let by_table = model.predict(&table, &Run::new()).unwrap();
+    assert_eq!(by_table, model.predict_features(&x.features(), &Run::new()).unwrap());
+}

@@ -1,0 +1,351 @@
+//! Least squares and ridge against twins that are slow and simple: normal equations by elimination, and refitting for
+//! leave-one-out; over shapes, layouts, types, weights and settings.
+
+use proptest::prelude::*;
+use quince::learn::{Examples, Learner, Prediction, Target};
+use quince::linear::{LeastSquares, LinearModel, Ridge};
+use quince::matrix::{Dense, Features, Sparse, View};
+use quince::run::Stream;
+use quince::{Matrix, Run};
+
+/// How the same numbers are handed over.
+#[derive(Clone, Copy, Debug)]
+enum Layout {
+    Rows,
+    Columns,
+    EveryOther,
+    SinglePrecision,
+    Sparse,
+    Beside,
+}
+
+const LAYOUTS: [Layout; 6] =
+    [Layout::Rows, Layout::Columns, Layout::EveryOther, Layout::SinglePrecision, Layout::Sparse, Layout::Beside];
+
+/// Calls `body` with the matrix as features in a layout.
+fn with_layout<T>(x: &Matrix, layout: Layout, body: impl FnOnce(Features<'_>) -> T) -> T {
+    let (rows, columns) = (x.rows(), x.columns());
+    let sparse_of = |from: usize| {
+        let row = |i: usize| (from..columns).map(|j| ((j - from) as u32, x[(i, j)])).filter(|e| e.1 != 0.0).collect();
+        Sparse::from_rows(columns - from, (0..rows).map(row)).unwrap()
+    };
+    match layout {
+        Layout::Rows => body(x.features()),
+        Layout::Columns => {
+            let turned: Vec<f64> = (0..columns).flat_map(|j| x.column(j)).collect();
+            body(Features::dense(Dense::F64(View::strided(&turned, (rows, columns), (1, rows)).unwrap())))
+        }
+        Layout::EveryOther => {
+            let mut wide = vec![f64::NAN; 2 * rows * columns];
+            x.values().iter().enumerate().for_each(|(k, value)| wide[2 * k] = *value);
+            body(Features::dense(Dense::F64(View::strided(&wide, (rows, columns), (2 * columns, 2)).unwrap())))
+        }
+        Layout::SinglePrecision => {
+            let single: Vec<f32> = x.values().iter().map(|&value| value as f32).collect();
+            body(Features::dense(Dense::F32(View::row_major(&single, rows, columns))))
+        }
+        Layout::Sparse => body(sparse_of(0).features()),
+        Layout::Beside => {
+            let half = columns / 2;
+            let left: Vec<f64> = (0..rows).flat_map(|i| x.row(i)[..half].to_vec()).collect();
+            let left = Matrix::new(rows, half, left).unwrap();
+            let right = sparse_of(half);
+            body(Features::both(Dense::F64(left.view()), &right).unwrap())
+        }
+    }
+}
+
+/// Random numbers that f32 holds exactly, a third of them zero.
+fn random(rows: usize, columns: usize, seed: u64) -> Matrix {
+    let mut stream = Stream::new(seed, 7);
+    let mut value = || {
+        let drawn = (stream.uniform() * 64.0).round() / 16.0 - 2.0;
+        if stream.below(3) == 0 { 0.0 } else { drawn }
+    };
+    Matrix::new(rows, columns, (0..rows * columns).map(|_| value()).collect()).unwrap()
+}
+
+struct Case {
+    x: Matrix,
+    y: Matrix,
+    weights: Option<Vec<f64>>,
+    alpha: f64,
+    intercept: bool,
+}
+
+impl Case {
+    fn fit(&self, layout: Layout, run: &Run) -> LinearModel {
+        let target = Target::Numbers(self.y.clone());
+        with_layout(&self.x, layout, |features| {
+            let examples = Examples::new(features, &target, self.weights.as_deref()).unwrap();
+            let settings = Ridge { alpha: self.alpha, intercept: self.intercept, positive: false };
+            let (model, report) = settings.fit(&examples, run).unwrap();
+            assert!(report.holds(), "{report:?}");
+            model
+        })
+    }
+
+    /// The normal equations of [1 X], the constant not penalised, by elimination with pivots: (intercept, coefficients).
+    fn by_elimination(&self) -> Vec<Vec<f64>> {
+        let (rows, columns, outputs) = (self.x.rows(), self.x.columns(), self.y.columns());
+        let first = usize::from(self.intercept);
+        let size = columns + first;
+        let entry = |i: usize, a: usize| if a < first { 1.0 } else { self.x[(i, a - first)] };
+        let weight = |i: usize| self.weights.as_ref().map_or(1.0, |w| w[i]);
+        let mut system = vec![vec![0.0; size + outputs]; size];
+        for i in 0..rows {
+            for a in 0..size {
+                for b in 0..size {
+                    system[a][b] += weight(i) * entry(i, a) * entry(i, b);
+                }
+                for k in 0..outputs {
+                    system[a][size + k] += weight(i) * entry(i, a) * self.y[(i, k)];
+                }
+            }
+        }
+        (first..size).for_each(|a| system[a][a] += self.alpha);
+        eliminate(&mut system, size);
+        (0..size).map(|a| system[a][size..].to_vec()).collect()
+    }
+}
+
+fn eliminate(system: &mut [Vec<f64>], size: usize) {
+    for a in 0..size {
+        let best = (a..size).max_by(|&p, &q| system[p][a].abs().total_cmp(&system[q][a].abs())).unwrap();
+        system.swap(a, best);
+        let pivot = system[a].clone();
+        for (b, row) in system.iter_mut().enumerate() {
+            let factor = row[a] / pivot[a];
+            if b == a {
+                row.iter_mut().for_each(|value| *value /= pivot[a]);
+            } else {
+                row.iter_mut().zip(&pivot).for_each(|(value, p)| *value -= factor * p);
+            }
+        }
+    }
+}
+
+prop_compose! {
+    fn cases()(rows in 2usize..40, columns in 1usize..12, outputs in 1usize..4, seed in 0u64..1_000_000,
+               alpha in prop::sample::select(vec![0.3, 2.0, 50.0]), intercept: bool, weighted: bool) -> Case {
+        let mut stream = Stream::new(seed, 1);
+        let weights = weighted.then(|| (0..rows).map(|_| 0.25 + stream.uniform()).collect());
+        Case { x: random(rows, columns, seed), y: random(rows, outputs, seed + 1), weights, alpha, intercept }
+    }
+}
+
+impl std::fmt::Debug for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Case { x, y, weights, alpha, intercept } = self;
+        let (n, d, q) = (x.rows(), x.columns(), y.columns());
+        write!(f, "{n} x {d} -> {q}, alpha {alpha}, intercept {intercept}, weights {weights:?}, x {x:?}, y {y:?}")
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn every_layout_solves_the_normal_equations(case in cases()) {
+        let twin = case.by_elimination();
+        let first = usize::from(case.intercept);
+        for layout in LAYOUTS {
+            let model = case.fit(layout, &Run::new().threads(1));
+            for k in 0..case.y.columns() {
+                for j in 0..case.x.columns() {
+                    let (found, expected) = (model.coefficients()[(j, k)], twin[first + j][k]);
+                    prop_assert!((found - expected).abs() < 1e-8, "{layout:?}: {found} against {expected}");
+                }
+                if case.intercept {
+                    prop_assert!((model.intercept()[k] - twin[0][k]).abs() < 1e-8);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn leaving_out_by_algebra_is_leaving_out_by_refitting(case in cases()) {
+        prop_assume!(case.x.rows() > 2);
+        let target = Target::Numbers(case.y.clone());
+        let settings = Ridge { alpha: case.alpha, intercept: case.intercept, positive: false };
+        let examples = Examples::new(case.x.features(), &target, case.weights.as_deref()).unwrap();
+        let exact = settings.leave_one_out(&examples, &Run::new()).unwrap().unwrap();
+        let refitted = by_refitting(&settings, &case);
+        let Prediction::Numbers(exact) = exact else { unreachable!() };
+        for (found, expected) in exact.values().iter().zip(refitted.values()) {
+            prop_assert!((found - expected).abs() < 1e-8 * (1.0 + expected.abs()), "{found} against {expected}");
+        }
+    }
+
+    #[test]
+    fn a_weight_of_two_is_a_row_twice(case in cases()) {
+        let rows = case.x.rows();
+        let twice: Vec<usize> = (0..rows).chain((0..rows).filter(|i| i % 3 == 0)).collect();
+        let doubled = Case {
+            x: case.x.take_rows(&twice), y: case.y.take_rows(&twice), weights: None, ..case
+        };
+        let weights = (0..rows).map(|i| if i % 3 == 0 { 2.0 } else { 1.0 }).collect();
+        let weighted = Case { weights: Some(weights), ..case };
+        let run = Run::new();
+        for layout in LAYOUTS {
+            let (a, b) = (weighted.fit(layout, &run), doubled.fit(layout, &run));
+            for (p, q) in a.coefficients().values().iter().zip(b.coefficients().values()) {
+                prop_assert!((p - q).abs() < 1e-9, "{p} against {q}");
+            }
+        }
+    }
+}
+
+fn by_refitting(settings: &impl Learner<Fitted = LinearModel>, case: &Case) -> Matrix {
+    let rows = case.x.rows();
+    let mut predictions = Matrix::zeros(rows, case.y.columns());
+    for i in 0..rows {
+        let others: Vec<usize> = (0..rows).filter(|&k| k != i).collect();
+        let (x, y) = (case.x.take_rows(&others), Target::Numbers(case.y.take_rows(&others)));
+        let weights: Option<Vec<f64>> = case.weights.as_ref().map(|w| others.iter().map(|&k| w[k]).collect());
+        let examples = Examples::new(x.features(), &y, weights.as_deref()).unwrap();
+        let (model, _) = settings.fit(&examples, &Run::new()).unwrap();
+        let outputs = model.outputs(&case.x.take_rows(&[i]).features(), &Run::new()).unwrap();
+        predictions.row_mut(i).copy_from_slice(outputs.row(0));
+    }
+    predictions
+}
+
+/// Columns: a, b, a + b, and a again: rank two.
+fn dependent(rows: usize) -> Matrix {
+    let base = random(rows, 2, 5);
+    let row = |i: usize| {
+        let (a, b) = (base[(i, 0)], base[(i, 1)]);
+        [a, b, a + b, a]
+    };
+    Matrix::from_rows(&(0..rows).map(row).collect::<Vec<_>>())
+}
+
+#[test]
+fn dependent_columns_get_the_smallest_coefficients_and_a_remark() {
+    let x = dependent(25);
+    let y = random(25, 1, 9);
+    let target = Target::Numbers(y.clone());
+    for layout in LAYOUTS {
+        with_layout(&x, layout, |features| {
+            let examples = Examples::new(features, &target, None).unwrap();
+            let (model, report) = LeastSquares::default().fit(&examples, &Run::new()).unwrap();
+            assert!(report.remarks[0].contains("rank 2 of 4"), "{layout:?}: {report:?}");
+            assert!(report.holds(), "{report:?}");
+            let b: Vec<f64> = (0..4).map(|j| model.coefficients()[(j, 0)]).collect();
+            // The smallest of all answers has no part in the null space: (1, 1, -1, 0) and (1, 0, 0, -1) map to zero.
+            assert!((b[0] + b[1] - b[2]).abs() < 1e-9 && (b[0] - b[3]).abs() < 1e-9, "{layout:?}: {b:?}");
+            // And it fits as well as the two independent columns do.
+            let two = Case { x: random(25, 2, 5), y: y.clone(), weights: None, alpha: 0.0, intercept: true };
+            let twin = two.by_elimination();
+            let fit = model.outputs(&x.features(), &Run::new()).unwrap();
+            for i in 0..25 {
+                let expected = twin[0][0] + twin[1][0] * x[(i, 0)] + twin[2][0] * x[(i, 1)];
+                assert!((fit[(i, 0)] - expected).abs() < 1e-9);
+            }
+        });
+    }
+}
+
+#[test]
+fn wide_data_is_met_exactly_by_the_smallest_coefficients() {
+    for intercept in [true, false] {
+        let (x, y) = (random(6, 15, 3), random(6, 2, 4));
+        let case = Case { x, y, weights: None, alpha: 0.0, intercept };
+        // The smallest coefficients are the limit of ridge as alpha goes to zero.
+        let limit = Case { x: case.x.clone(), y: case.y.clone(), weights: None, alpha: 1e-9, intercept };
+        let expected = limit.by_elimination();
+        for layout in LAYOUTS {
+            let model = case.fit(layout, &Run::new());
+            let fit = model.outputs(&case.x.features(), &Run::new()).unwrap();
+            fit.values().iter().zip(case.y.values()).for_each(|(f, y)| assert!((f - y).abs() < 1e-8, "{layout:?}"));
+            for j in 0..15 {
+                let twin = expected[usize::from(intercept) + j][0];
+                assert!((model.coefficients()[(j, 0)] - twin).abs() < 1e-5, "{layout:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_that_alone_decide_a_direction_are_left_out_exactly() {
+    let (narrow, wide) = (dependent(25), random(6, 15, 3));
+    // A column that only one row has, and two equal rows in wide data (which make its system singular).
+    let mut alone = dependent(25);
+    (0..25).for_each(|i| alone[(i, 3)] = if i == 7 { 2.0 } else { 0.0 });
+    let mut twins = wide.clone();
+    let copy = twins.row(1).to_vec();
+    twins.row_mut(4).copy_from_slice(&copy);
+    for (x, name) in [(narrow, "narrow"), (alone, "alone"), (wide, "wide"), (twins, "twins")] {
+        for weighted in [false, true] {
+            let rows = x.rows();
+            let weights = weighted.then(|| (0..rows).map(|i| 0.5 + (i % 4) as f64).collect());
+            let case = Case { y: random(rows, 2, 8), x: x.clone(), weights, alpha: 0.0, intercept: true };
+            let target = Target::Numbers(case.y.clone());
+            let examples = Examples::new(case.x.features(), &target, case.weights.as_deref()).unwrap();
+            let settings = LeastSquares::default();
+            let exact = settings.leave_one_out(&examples, &Run::new()).unwrap().unwrap();
+            let Prediction::Numbers(exact) = exact else { unreachable!() };
+            let refitted = by_refitting(&settings, &case);
+            for (found, expected) in exact.values().iter().zip(refitted.values()) {
+                assert!((found - expected).abs() < 1e-7, "{name}, weights {weighted}: {found} against {expected}");
+            }
+        }
+    }
+}
+
+#[test]
+fn coefficients_that_must_not_be_negative_meet_the_conditions_of_the_optimum() {
+    let (x, y) = (random(40, 6, 21), random(40, 2, 22));
+    let target = Target::Numbers(y.clone());
+    let examples = Examples::new(x.features(), &target, None).unwrap();
+    let settings = Ridge { alpha: 0.5, positive: true, ..Ridge::default() };
+    let (model, report) = settings.fit(&examples, &Run::new()).unwrap();
+    assert!(report.holds(), "{report:?}");
+    let fit = model.outputs(&x.features(), &Run::new()).unwrap();
+    let mut zeros = 0;
+    for k in 0..2 {
+        for j in 0..6 {
+            let b = model.coefficients()[(j, k)];
+            let slope = settings.alpha * b - (0..40).map(|i| x[(i, j)] * (y[(i, k)] - fit[(i, k)])).sum::<f64>();
+            assert!(b >= 0.0);
+            assert!(if b > 0.0 { slope.abs() < 1e-6 } else { slope > -1e-6 }, "b {b}, slope {slope}");
+            zeros += usize::from(b == 0.0);
+        }
+    }
+    assert!(zeros > 0, "the bound should matter in this test");
+}
+
+#[test]
+fn large_means_cost_no_digits() {
+    let small = random(60, 3, 31);
+    let mut shifted = small.clone();
+    shifted.values_mut().iter_mut().for_each(|value| *value += 1e7);
+    let y = random(60, 1, 32);
+    let fit = |x: &Matrix| {
+        let case = Case { x: x.clone(), y: y.clone(), weights: None, alpha: 0.0, intercept: true };
+        case.fit(Layout::Rows, &Run::new()).coefficients().clone()
+    };
+    for (a, b) in fit(&small).values().iter().zip(fit(&shifted).values()) {
+        assert!((a - b).abs() < 1e-8, "{a} against {b}");
+    }
+}
+
+#[test]
+fn larger_systems_cross_every_block_and_agree_with_the_small_road() {
+    // 700 columns take the wide road of products and several blocks of Cholesky; checked by the normal equations.
+    for (rows, columns) in [(900, 700), (300, 1500)] {
+        let (x, y) = (random(rows, columns, 41), random(rows, 1, 42));
+        for layout in [Layout::Rows, Layout::Sparse, Layout::Beside] {
+            let case = Case { x: x.clone(), y: y.clone(), weights: None, alpha: 1.0, intercept: true };
+            let model = case.fit(layout, &Run::new());
+            let fit = model.outputs(&x.features(), &Run::new()).unwrap();
+            let residual: Vec<f64> = (0..rows).map(|i| y[(i, 0)] - fit[(i, 0)]).collect();
+            assert!(residual.iter().sum::<f64>().abs() < 1e-7);
+            for j in 0..columns {
+                let slope = (0..rows).map(|i| x[(i, j)] * residual[i]).sum::<f64>() - model.coefficients()[(j, 0)];
+                assert!(slope.abs() < 1e-7, "{layout:?}, column {j}: {slope}");
+            }
+        }
+    }
+}

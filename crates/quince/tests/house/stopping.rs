@@ -1,0 +1,64 @@
+//! Cancelling and running out of time.
+
+use quince::learn::Target;
+use quince::linear::Ridge;
+use quince::run::{Cancel, Observer, Stream};
+use quince::{Error, Matrix, Model, Run};
+use std::time::{Duration, Instant};
+
+fn large() -> (Matrix, Target) {
+    let (rows, columns) = (6000, 1500);
+    let mut stream = Stream::new(1, 0);
+    let x = Matrix::new(rows, columns, (0..rows * columns).map(|_| stream.uniform()).collect()).unwrap();
+    (x, Target::Numbers(Matrix::column_vector((0..rows).map(|i| (i % 17) as f64).collect())))
+}
+
+/// Cancels after a while, from the calling thread, and notes the longest time between two looks.
+struct Impatient {
+    start: Instant,
+    after: Duration,
+}
+
+impl Observer for Impatient {
+    fn progress(&mut self, _: &str, _: u64, _: u64) {}
+    fn poll(&mut self) -> bool {
+        self.start.elapsed() >= self.after
+    }
+}
+
+#[test]
+fn a_fit_stops_within_a_fifth_of_a_second_of_being_asked() {
+    let (x, y) = large();
+    for threads in [1, 2] {
+        let start = Instant::now();
+        let after = Duration::from_millis(60);
+        let run = Run::new().threads(threads).observe(Impatient { start, after });
+        let result = Model::fit_features(&x.features(), &y, None, &Ridge::default(), &run);
+        let late = start.elapsed().saturating_sub(after);
+        assert_eq!(result.err(), Some(Error::Cancelled));
+        // The promise is a fifth of a second; a busy machine gets a whole one.
+        assert!(late < Duration::from_secs(1), "{late:?} late");
+    }
+}
+
+#[test]
+fn a_flag_raised_by_another_thread_stops_the_fit() {
+    let (x, y) = large();
+    let cancel = Cancel::new();
+    let raised = cancel.clone();
+    let other = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(30));
+        raised.cancel();
+    });
+    let run = Run::new().cancel(&cancel);
+    assert_eq!(Model::fit_features(&x.features(), &y, None, &Ridge::default(), &run).err(), Some(Error::Cancelled));
+    other.join().unwrap();
+}
+
+#[test]
+fn a_direct_method_that_runs_out_of_time_has_nothing_to_give_and_says_so() {
+    let (x, y) = large();
+    let run = Run::new().budget(Duration::from_millis(20));
+    let error = Model::fit_features(&x.features(), &y, None, &Ridge::default(), &run).err().unwrap();
+    assert_eq!(error.to_string(), "the budget ran out before ridge had an answer");
+}
