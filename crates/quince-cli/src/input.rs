@@ -41,7 +41,7 @@ impl Session {
     pub fn cells(&self, options: &TableOptions, read: &ReadOptions) -> Result<Cells> {
         self.progress.stage(&format!("reading {}", options.table.display()));
         let cells = Cells::read(&options.table, read)?;
-        self.run.check()?;
+        self.run.check_cancelled()?;
         if !options.no_header && cells.names_look_like_data() {
             self.say("warning: the first line looks like data; if the table has no header, add --no-header");
         }

@@ -19,7 +19,7 @@ pub enum Error {
     /// The bytes or cells of a table are not what they should be.
     Table {
         /// Where in which file.
-        place: Place,
+        place: Box<Place>,
         /// What is wrong there.
         problem: String,
         /// What to do about it.
@@ -94,6 +94,10 @@ impl Error {
         }
     }
 
+    pub(crate) fn table(place: Place, problem: impl Into<String>, remedy: impl Into<String>) -> Error {
+        Error::Table { place: Box::new(place), problem: problem.into(), remedy: remedy.into() }
+    }
+
     pub(crate) fn data(problem: impl Into<String>, remedy: impl Into<String>) -> Error {
         Error::Data { problem: problem.into(), remedy: remedy.into() }
     }
@@ -164,7 +168,10 @@ pub(crate) fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>
         .into_iter()
         .map(|name| (slip(name), name))
         .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, name)| *distance <= 1 + wanted.chars().count().max(name.chars().count()) / 3)
+        .filter(|(distance, name)| {
+            let length = wanted.chars().count().max(name.chars().count());
+            *distance <= 1 + length / 3 && *distance < length
+        })
         .map(|(_, name)| name)
 }
 
@@ -204,6 +211,7 @@ mod tests {
         assert_eq!(nearest("specis", ["petal", "species", "sepal"]), Some("species"));
         assert_eq!(nearest("Species", ["species"]), Some("species"));
         assert_eq!(nearest("price", ["petal", "species"]), None);
+        assert_eq!(nearest("q", ["x", "y"]), None);
         assert_eq!(edit_distance("kitten", "sitting"), 3);
     }
 

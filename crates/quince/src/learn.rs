@@ -267,7 +267,7 @@ impl<L: Learner> Learn for L {
 }
 
 /// Names the method in an error that a budget caused.
-fn named<T>(result: Result<T>, method: &str) -> Result<T> {
+pub(crate) fn named<T>(result: Result<T>, method: &str) -> Result<T> {
     result.map_err(|error| match error {
         Error::OutOfTime { .. } => Error::OutOfTime { what: method.to_string() },
         other => other,

@@ -27,7 +27,7 @@ pub fn run(options: &Train, session: &Session) -> Result<()> {
     let weights = learnable.weights.as_deref();
     let model = Model::fit(&learnable.labelled, weights, learner.as_ref(), &session.run)?;
     let left_out = if options.loo { Some(leave_one_out(&learnable, learner.as_ref(), session)?) } else { None };
-    session.run.check()?;
+    session.run.check_cancelled()?;
     model.save(&options.output)?;
     session.progress.finish();
     if session.json {

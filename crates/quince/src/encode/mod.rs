@@ -91,11 +91,11 @@ impl Encoder {
             let reasons: Vec<String> =
                 table.columns().iter().map(|c| format!("'{}' ({})", c.name(), c.why_ignored())).collect();
             let reasons = if reasons.is_empty() { "there is none".into() } else { reasons.join(", ") };
-            return Err(Error::Table {
-                place: Place { file: table.source_name(), ..Place::default() },
-                problem: format!("no usable column is left to learn from: {reasons}"),
-                remedy: "Give another kind to a column that should count, for example --kind name=number.".into(),
-            });
+            return Err(Error::table(
+                Place { file: table.source_name(), ..Place::default() },
+                format!("no usable column is left to learn from: {reasons}"),
+                "Give another kind to a column that should count, for example --kind name=number.",
+            ));
         }
         Ok(Encoder { columns, identity: None, names: Vec::new() })
     }
@@ -180,11 +180,11 @@ impl Encoder {
     fn align(&self, table: &Table) -> Result<Vec<Column>> {
         // A file may claim any number of columns: look before listing their names.
         if self.identity.is_some_and(|columns| columns > table.columns().len()) {
-            return Err(Error::Table {
-                place: Place { file: table.source_name(), ..Place::default() },
-                problem: format!("the table has {} columns, the model takes {}", table.columns().len(), self.width()),
-                remedy: "Give the table the same columns as in training, in any order (empty cells are fine).".into(),
-            });
+            return Err(Error::table(
+                Place { file: table.source_name(), ..Place::default() },
+                format!("the table has {} columns, the model takes {}", table.columns().len(), self.width()),
+                "Give the table the same columns as in training, in any order (empty cells are fine).",
+            ));
         }
         let fields = self.fields();
         let missing: Vec<String> = fields
@@ -194,11 +194,11 @@ impl Encoder {
             .collect();
         if !missing.is_empty() {
             let (noun, verb) = if missing.len() == 1 { ("column", "is") } else { ("columns", "are") };
-            return Err(Error::Table {
-                place: Place { file: table.source_name(), ..Place::default() },
-                problem: format!("the {noun} {} that the model was trained on {verb} missing", missing.join(", ")),
-                remedy: "Give the table the same columns as in training, in any order (empty cells are fine).".into(),
-            });
+            return Err(Error::table(
+                Place { file: table.source_name(), ..Place::default() },
+                format!("the {noun} {} that the model was trained on {verb} missing", missing.join(", ")),
+                "Give the table the same columns as in training, in any order (empty cells are fine).",
+            ));
         }
         fields.iter().map(|field| table.column(&field.name)?.as_kind(field.kind, table)).collect()
     }
@@ -249,10 +249,12 @@ fn as_they_are(columns: &[Column], table: &Table) -> Result<Rows> {
     let mut dense = Matrix::zeros(table.rows(), columns.len());
     for (j, column) in columns.iter().enumerate() {
         for i in 0..table.rows() {
-            dense[(i, j)] = column.number(i).ok_or_else(|| Error::Table {
-                place: table.place(i, column.name()),
-                problem: "a hole where the model needs a number".into(),
-                remedy: "Fill the hole: a model trained on a matrix has no rule for holes.".into(),
+            dense[(i, j)] = column.number(i).ok_or_else(|| {
+                Error::table(
+                    table.place(i, column.name()),
+                    "a hole where the model needs a number",
+                    "Fill the hole: a model trained on a matrix has no rule for holes.",
+                )
             })?;
         }
     }

@@ -9,7 +9,7 @@ use super::metrics::{Evaluation, Metric, evaluate};
 use super::resample::{Split, grouped_folds, stratified_folds};
 use crate::encode::{Encoder, Rows, mean_and_deviation};
 use crate::error::{Error, Result};
-use crate::learn::{Examples, Learn, Prediction, Target, Task};
+use crate::learn::{Examples, Learn, Prediction, Target, Task, named};
 use crate::matrix::Matrix;
 use crate::run::Run;
 use crate::table::Labelled;
@@ -234,11 +234,12 @@ fn test_in_folds(
             let done = fold * learners.len() + m;
             run.progress(&format!("fold {} of {}: {}", fold + 1, splits.len(), learner.card().name), done, total);
             tally.attempt(|tally| {
-                let (prediction, times) = run.share(total - done, || {
+                let result = run.share(total - done, || {
                     let features = train.features();
                     let examples = Examples::new(features, &train_target, train_weights.as_deref())?;
                     fit_and_predict(learner.as_ref(), &examples, &test, run)
-                })?;
+                });
+                let (prediction, times) = named(result, learner.card().name)?;
                 let evaluation = evaluate(&test_target, &prediction, test_weights.as_deref())?;
                 tally.evaluations.push(evaluation);
                 tally.fit += times.0;
@@ -280,14 +281,15 @@ fn leave_each_out(
         run.progress(&format!("leave-one-out: {}", learner.card().name), m, learners.len());
         tally.attempt(|tally| {
             let start = Instant::now();
-            let prediction = run.share(learners.len() - m, || {
+            let result = run.share(learners.len() - m, || {
                 run.check()?;
                 let examples = Examples::new(rows.features(), target, weights)?;
                 match learner.leave_one_out(&examples, run)? {
                     Some(exact) => Ok(exact),
                     None => refit_for_each(learner.as_ref(), &rows, target, weights, run),
                 }
-            })?;
+            });
+            let prediction = named(result, learner.card().name)?;
             tally.fit = start.elapsed();
             tally.evaluations.push(evaluate(target, &prediction, weights)?);
             Ok(())

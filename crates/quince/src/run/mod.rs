@@ -133,14 +133,17 @@ impl Run {
 
     /// An error once the run is cancelled or out of time. Methods that have a best-so-far ask [`Run::out_of_time`] first.
     pub fn check(&self) -> Result<()> {
-        self.poll();
-        if self.cancel.is_cancelled() {
-            return Err(Error::Cancelled);
-        }
+        self.check_cancelled()?;
         if self.out_of_time() {
             return Err(Error::OutOfTime { what: "the method".into() });
         }
         Ok(())
+    }
+
+    /// An error once the run is cancelled, however late it is: for work that a finished answer still needs.
+    pub fn check_cancelled(&self) -> Result<()> {
+        self.poll();
+        if self.cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }
 
     /// Whether the deadline has passed: an iterative method stops here and returns what it has, marked.

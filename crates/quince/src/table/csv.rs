@@ -12,10 +12,12 @@ impl Cells {
     /// Splits bytes into cells. `source` names them in errors.
     pub fn parse(bytes: &[u8], source: &str, options: &ReadOptions) -> Result<Cells> {
         let text = as_text(bytes, source)?;
-        let refuse = |line: Option<u64>, problem: String, remedy: &str| Error::Table {
-            place: Place { file: Some(source.to_string()), line, ..Place::default() },
-            problem,
-            remedy: remedy.to_string(),
+        let refuse = |line: Option<u64>, problem: String, remedy: &str| {
+            Error::table(
+                Place { file: Some(source.to_string()), line, ..Place::default() },
+                problem,
+                remedy.to_string(),
+            )
         };
         if text.trim().is_empty() {
             return Err(refuse(None, "the file is empty".into(), "Give a table with a header line and rows."));
@@ -73,10 +75,12 @@ fn count(n: usize, what: &str) -> String {
 
 /// The bytes as UTF-8 without a byte-order mark, or a sentence on what they are instead.
 fn as_text<'a>(bytes: &'a [u8], source: &str) -> Result<&'a str> {
-    let refuse = |line, column: Option<String>, problem: &str, remedy: &str| Error::Table {
-        place: Place { file: Some(source.to_string()), line, row: None, column },
-        problem: problem.to_string(),
-        remedy: remedy.to_string(),
+    let refuse = |line, column: Option<String>, problem: &str, remedy: &str| {
+        Error::table(
+            Place { file: Some(source.to_string()), line, row: None, column },
+            problem.to_string(),
+            remedy.to_string(),
+        )
     };
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return Err(refuse(None, None, "the text is UTF-16", "Save the file as UTF-8."));
@@ -104,11 +108,11 @@ fn header_names(row: &[Cow<'_, str>], source: &str, line: u64) -> Result<Vec<Str
     for (j, cell) in row.iter().enumerate() {
         let name = if cell.trim().is_empty() { format!("column{}", j + 1) } else { cell.trim().to_string() };
         if let Some(before) = names.iter().position(|other| *other == name) {
-            return Err(Error::Table {
-                place: Place { file: Some(source.to_string()), line: Some(line), ..Place::default() },
-                problem: format!("columns {} and {} are both called '{name}'", before + 1, j + 1),
-                remedy: "Give every column a name of its own.".into(),
-            });
+            return Err(Error::table(
+                Place { file: Some(source.to_string()), line: Some(line), ..Place::default() },
+                format!("columns {} and {} are both called '{name}'", before + 1, j + 1),
+                "Give every column a name of its own.",
+            ));
         }
         names.push(name);
     }
@@ -258,7 +262,7 @@ impl<'a> Records<'a> {
 
     fn refuse(&self, line: u64, problem: String, remedy: &str) -> Error {
         let place = Place { file: Some(self.source.to_string()), line: Some(line), ..Place::default() };
-        Error::Table { place, problem, remedy: remedy.to_string() }
+        Error::table(place, problem, remedy.to_string())
     }
 }
 

@@ -116,7 +116,7 @@ impl Table {
         Ok(Table { columns, rows, source: None })
     }
 
-    pub(crate) fn from_source(mut self, source: Source) -> Table {
+    pub(crate) fn with_source(mut self, source: Source) -> Table {
         self.source = Some(Arc::new(source));
         self
     }
@@ -137,11 +137,11 @@ impl Table {
     }
 
     pub(crate) fn no_such_column(&self, name: &str) -> Error {
-        Error::Table {
-            place: Place { file: self.source_name(), ..Place::default() },
-            problem: format!("there is no column called '{name}'"),
-            remedy: did_you_mean(name, "columns", self.columns.iter().map(|column| column.name.as_str())),
-        }
+        Error::table(
+            Place { file: self.source_name(), ..Place::default() },
+            format!("there is no column called '{name}'"),
+            did_you_mean(name, "columns", self.columns.iter().map(|column| column.name.as_str())),
+        )
     }
 
     /// The rows with these numbers, in this order.
@@ -252,11 +252,8 @@ impl Column {
             return Ok(Column { kind, why: String::new(), ..self.clone() });
         }
         let texts = LargeStringArray::from_iter((0..self.rows()).map(|i| self.text(i)));
-        kind::column_of_kind(self.name.clone(), texts, kind).map_err(|(row, problem, remedy)| Error::Table {
-            place: table.place(row, &self.name),
-            problem,
-            remedy,
-        })
+        kind::column_of_kind(self.name.clone(), texts, kind)
+            .map_err(|(row, problem, remedy)| Error::table(table.place(row, &self.name), problem, remedy))
     }
 
     fn take(&self, rows: &[usize]) -> Column {

@@ -51,10 +51,12 @@ impl Cells {
         }
         if bytes.starts_with(&[0x1f, 0x8b]) {
             let mut plain = Vec::new();
-            flate2::read::MultiGzDecoder::new(&bytes[..]).read_to_end(&mut plain).map_err(|e| Error::Table {
-                place: Place { file: Some(name.clone()), ..Place::default() },
-                problem: format!("the gzip data cannot be unpacked ({e})"),
-                remedy: "Copy or compress the file again.".into(),
+            flate2::read::MultiGzDecoder::new(&bytes[..]).read_to_end(&mut plain).map_err(|e| {
+                Error::table(
+                    Place { file: Some(name.clone()), ..Place::default() },
+                    format!("the gzip data cannot be unpacked ({e})"),
+                    "Copy or compress the file again.",
+                )
             })?;
             bytes = plain;
         }
@@ -70,11 +72,11 @@ impl Cells {
     pub fn table(&self, options: &ReadOptions) -> Result<Table> {
         for name in options.kinds.iter().map(|(name, _)| name).chain(&options.drop) {
             if !self.names().contains(name) {
-                return Err(Error::Table {
-                    place: Place { file: Some(self.source().to_string()), ..Place::default() },
-                    problem: format!("there is no column called '{name}'"),
-                    remedy: did_you_mean(name, "columns", self.names().iter().map(String::as_str)),
-                });
+                return Err(Error::table(
+                    Place { file: Some(self.source().to_string()), ..Place::default() },
+                    format!("there is no column called '{name}'"),
+                    did_you_mean(name, "columns", self.names().iter().map(String::as_str)),
+                ));
             }
         }
         let mut columns = Vec::new();
@@ -89,18 +91,20 @@ impl Cells {
                 Some(kind) => kind::column_of_kind(name.clone(), cells, kind),
                 None => kind::column_of_cells(name.clone(), cells),
             };
-            columns.push(column.map_err(|(row, problem, remedy)| Error::Table {
-                place: Place {
-                    file: Some(self.source().to_string()),
-                    line: Some(self.line(row)),
-                    row: None,
-                    column: Some(name.clone()),
-                },
-                problem,
-                remedy,
+            columns.push(column.map_err(|(row, problem, remedy)| {
+                Error::table(
+                    Place {
+                        file: Some(self.source().to_string()),
+                        line: Some(self.line(row)),
+                        row: None,
+                        column: Some(name.clone()),
+                    },
+                    problem,
+                    remedy,
+                )
             })?);
         }
         let lines = (0..self.rows()).map(|i| self.line(i)).collect();
-        Ok(Table::new(columns)?.from_source(Source { name: self.source().to_string(), lines }))
+        Ok(Table::new(columns)?.with_source(Source { name: self.source().to_string(), lines }))
     }
 }

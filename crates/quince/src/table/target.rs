@@ -31,8 +31,7 @@ impl Table {
     pub fn labelled(&self, name: &str, task: Option<Task>) -> Result<Labelled> {
         let column = self.column(name)?;
         let place = || Place { file: self.source_name(), line: None, row: None, column: Some(name.into()) };
-        let refuse =
-            |problem: String, remedy: &str| Err(Error::Table { place: place(), problem, remedy: remedy.to_string() });
+        let refuse = |problem: String, remedy: &str| Err(Error::table(place(), problem, remedy.to_string()));
         let rows: Vec<usize> = (0..self.rows()).filter(|&i| !column.is_hole(i)).collect();
         if rows.is_empty() {
             return refuse("the target has no label in any row".into(), "Give at least some rows a label.");

@@ -1,0 +1,217 @@
+//! The commands on good input.
+
+use crate::{Answer, Bench};
+use std::io::Write;
+use std::process::Stdio;
+
+/// A messy table: a key, numbers with holes, counts, a yes/no, categories, texts with quotes.
+fn messy() -> String {
+    let mut table = "PassengerId,Survived,Name,Sex,Age,Fare,Boat\n".to_string();
+    let names = ["Braund, Mr. Owen", "Cumings, Mrs. \"\"Flo\"\" B", "Heikkinen, Miss. Laina", "Allen, Mr. William"];
+    for i in 0..80 {
+        let sex = if i % 3 == 0 { "female" } else { "male" };
+        let survived = usize::from((i % 3 == 0) ^ (i % 11 == 0));
+        let age = if i % 7 == 0 { String::new() } else { format!("{}.5", 20 + (i * 13) % 50) };
+        let boat = ["", "A", "B", "?"][i % 4];
+        table += &format!("{},{survived},\"{} {i}\",{sex},{age},{},{boat}\n", i + 1, names[i % 4], (i * 29) % 97);
+    }
+    table
+}
+
+/// The same table with its columns in another order, the target left out.
+fn shuffled(table: &str) -> String {
+    let cells = |line: &str| {
+        let (mut cells, mut quoted) = (vec![String::new()], false);
+        for c in line.chars() {
+            quoted ^= c == '"';
+            if c == ',' && !quoted { cells.push(String::new()) } else { cells.last_mut().unwrap().push(c) }
+        }
+        cells
+    };
+    let line = |line: &str| {
+        let cells = cells(line);
+        [6, 4, 2, 0, 5, 3].map(|j| cells[j].clone()).join(",") + "\n"
+    };
+    table.lines().map(line).collect()
+}
+
+#[test]
+fn compare_prints_a_leaderboard_of_every_method() {
+    let bench = Bench::new("compare");
+    bench.example("iris.csv");
+    let answer = bench.ok("compare iris.csv --target species");
+    assert!(answer.out.starts_with("species from 150 rows, by log loss (10-fold cross-validation"));
+    for method in quince::registry::METHODS {
+        assert!(answer.out.contains(method.card.name), "{}", answer.out);
+    }
+    assert_eq!(answer.err, "");
+    let json = bench.ok("compare iris.csv --target species --json").json();
+    assert_eq!(json["entrants"].as_array().unwrap().len(), quince::registry::METHODS.len());
+    assert_eq!(json["by"], "log-loss");
+}
+
+#[test]
+fn a_messy_table_is_compared_trained_and_predicted_in_any_order_of_columns() {
+    let bench = Bench::new("messy");
+    bench.file("t.csv", messy()).file("shuffled.csv", shuffled(&messy()));
+    let answer = bench.ok("compare t.csv -t Survived --folds 4");
+    assert!(answer.err.contains("'PassengerId' is ignored: row numbers"), "{}", answer.err);
+    bench.ok("train t.csv -t Survived -m ridge -o m.quince");
+    let added = |answer: Answer, from: usize| -> Vec<String> {
+        answer.out.lines().map(|line| line.rsplitn(4, ',').take(from).collect::<Vec<_>>().join(",")).collect()
+    };
+    let plain = added(bench.ok("predict m.quince t.csv"), 3);
+    assert_eq!(plain[0], "probability_1,probability_0,predicted_Survived");
+    assert_eq!(plain.len(), 81);
+    assert_eq!(added(bench.ok("predict m.quince shuffled.csv"), 3), plain);
+}
+
+#[test]
+fn predict_keeps_the_cells_as_they_were_written() {
+    let bench = Bench::new("keep");
+    bench.file("t.csv", "x,name,y\n1.50,\"a, \"\"b\"\" c\",u\n2,d e,v\n0.250,f g h,u\n7,i j,v\n");
+    bench.ok("train t.csv -t y -m baseline -o m.quince");
+    let answer = bench.ok("predict m.quince t.csv --no-probabilities");
+    assert_eq!(
+        answer.out,
+        "x,name,y,predicted_y\n1.50,\"a, \"\"b\"\" c\",u,u\n2,d e,v,u\n0.250,f g h,u,u\n7,i j,v,u\n"
+    );
+    bench.ok("predict m.quince t.csv --no-probabilities -o out.csv");
+    assert_eq!(bench.read("out.csv"), answer.out.as_bytes());
+    let json = bench.ok("predict m.quince t.csv --json").json();
+    assert_eq!(json[0]["predicted_y"], "u");
+    assert_eq!(json[3]["probability_v"], 0.5);
+}
+
+#[test]
+fn one_thread_and_two_give_the_same_bytes() {
+    let bench = Bench::new("threads");
+    bench.example("film_reviews.csv.gz").example("digits.csv");
+    for (table, target) in [("film_reviews.csv.gz", "label"), ("digits.csv", "digit")] {
+        let outputs = [1, 2].map(|threads| {
+            bench.ok(&format!("train {table} -t {target} -m ridge -o m{threads}.quince --threads {threads}"));
+            let predictions = bench.ok(&format!("predict m{threads}.quince {table} --threads {threads}")).out;
+            let json = bench.ok(&format!("compare {table} -t {target} --folds 3 --json --threads {threads}")).json();
+            let board: Vec<_> = json["entrants"].as_array().unwrap().iter().map(|e| e["metrics"].clone()).collect();
+            (bench.read(&format!("m{threads}.quince")), predictions, board)
+        });
+        assert!(outputs[0] == outputs[1], "{table}");
+    }
+}
+
+#[test]
+fn evaluate_shows_confusion_and_scores() {
+    let bench = Bench::new("evaluate");
+    bench.example("wine.csv");
+    bench.ok("train wine.csv -t cultivar -m ridge -o m.quince");
+    let answer = bench.ok("evaluate m.quince wine.csv");
+    for word in ["178 rows", "accuracy", "log loss", "precision", "recall", "F1", "area under ROC", "confusion"] {
+        assert!(answer.out.contains(word), "{word}: {}", answer.out);
+    }
+    let json = bench.ok("evaluate m.quince wine.csv --json --roc").json();
+    let counts = json["confusion"]["counts"].as_array().unwrap();
+    let total: f64 = counts.iter().flat_map(|row| row.as_array().unwrap()).map(|n| n.as_f64().unwrap()).sum();
+    assert_eq!(total, 178.0);
+    assert_eq!(json["roc"].as_array().unwrap().len(), 3);
+    bench.ok("train wine.csv -t alcohol -m least-squares -o r.quince --loo");
+    let json = bench.ok("evaluate r.quince wine.csv --json").json();
+    assert!(json["r2"].as_f64().unwrap() > 0.5 && json["rmse"].as_f64().unwrap() < 0.6);
+}
+
+#[test]
+fn describe_and_models_are_readable_and_have_json() {
+    let bench = Bench::new("describe");
+    bench.file("t.csv", messy());
+    let answer = bench.ok("describe t.csv");
+    for word in ["80 rows, 7 columns", "row numbers", "yes/no", "text", "category", "strongest correlations"] {
+        assert!(answer.out.contains(word), "{word}: {}", answer.out);
+    }
+    let json = bench.ok("describe t.csv --json").json();
+    assert_eq!(json["columns"][1]["kind"], "yes/no");
+    assert_eq!(json["columns"][4]["holes"], 12);
+    let list = bench.ok("models");
+    let page = bench.ok("models ridge");
+    assert!(list.out.contains("ridge") && page.out.contains("alpha") && page.out.contains("at least 0"));
+    assert_eq!(bench.ok("models ridge --json").json()["settings"][0]["default"], 1.0);
+    assert_eq!(bench.ok("models --json").json().as_array().unwrap().len(), quince::registry::METHODS.len());
+}
+
+#[test]
+fn kinds_and_dropped_columns_follow_the_user() {
+    let bench = Bench::new("kinds");
+    bench.file("t.csv", messy());
+    let json = bench.ok("describe t.csv --json --kind Fare=category --drop Name --kind Survived=category").json();
+    let kind = |k: usize| json["columns"][k]["kind"].as_str().unwrap().to_string();
+    assert_eq!([kind(1), kind(2), kind(5)], ["category", "ignored", "category"]);
+    // The override is remembered: the model reads the column as it was told in training.
+    bench.ok("train t.csv -t Survived -m ridge -o m.quince --kind Fare=category --drop Name");
+    bench.file("new.csv", "Fare,Sex,Age,Boat\n29,male,30,A\n");
+    bench.ok("predict m.quince new.csv");
+}
+
+#[test]
+fn standard_input_tabs_semicolons_and_no_header_are_read() {
+    let bench = Bench::new("stdin");
+    let mut child = bench.command("describe - --json").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"a;b\n1,5;2\n3;4\n").unwrap();
+    let answer = Answer::of(child.wait_with_output().unwrap());
+    assert_eq!(answer.json()["columns"][0]["name"], "a");
+    bench.file("t.tsv", "a\tb\n1\t2\n2\t4\n").file("plain.csv", "5,1\n5,2\n7,2\n7,3\n");
+    assert_eq!(bench.ok("describe t.tsv --json").json()["rows"], 2);
+    let warned = bench.ok("describe plain.csv");
+    assert!(warned.err.contains("--no-header"), "{}", warned.err);
+    let json = bench.ok("describe plain.csv --no-header --json").json();
+    assert_eq!((&json["rows"], &json["columns"][1]["name"]), (&4.into(), &"column2".into()));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let bench = Bench::new("pipe");
+    bench.example("digits.csv");
+    bench.ok("train digits.csv -t digit -m baseline -o m.quince");
+    let mut child =
+        bench.command("predict m.quince digits.csv").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let answer = Answer::of(child.wait_with_output().unwrap());
+    assert_eq!((answer.code, answer.err.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn weights_groups_and_leave_one_out_are_understood() {
+    let bench = Bench::new("options");
+    let mut table = "x,who,w,y\n".to_string();
+    (0..40).for_each(|i| table += &format!("{},p{},{},{}\n", (i * 7) % 13, i % 8, 1 + i % 3, ["a", "b"][(i / 2) % 2]));
+    bench.file("t.csv", table);
+    let json = bench.ok("compare t.csv -t y --weight w --group who --folds 4 --json").json();
+    assert_eq!(json["folds"], 4);
+    let json = bench.ok("compare t.csv -t y --folds loo --json --models ridge,baseline --set ridge.alpha=0.5").json();
+    let ridge = json["entrants"].as_array().unwrap().iter().find(|e| e["method"] == "ridge").unwrap();
+    assert_eq!((&json["folds"], &ridge["settings"]["alpha"]), (&40.into(), &0.5.into()));
+    bench.ok("train t.csv -t y --weight w -m ridge -o m.quince");
+    bench.ok("evaluate m.quince t.csv --weight w");
+    // A weight of zero is a row that is not there.
+    let some: String = (0..30).map(|i| format!("{},{},{}\n", i % 7, (i * i) % 11, usize::from(i < 20))).collect();
+    let few: String = (0..20).map(|i| format!("{},{}\n", i % 7, (i * i) % 11)).collect();
+    bench.file("some.csv", format!("x,y,w\n{some}")).file("few.csv", format!("x,y\n{few}"));
+    bench.ok("train some.csv -t y --task regression --weight w -m least-squares -o a.quince");
+    bench.ok("train few.csv -t y --task regression -m least-squares -o b.quince");
+    let predicted = |model: &str| -> Vec<f64> {
+        let rows = bench.ok(&format!("predict {model} few.csv --json")).json();
+        rows.as_array().unwrap().iter().map(|row| row["predicted_y"].as_f64().unwrap()).collect()
+    };
+    for (a, b) in predicted("a.quince").into_iter().zip(predicted("b.quince")) {
+        assert!((a - b).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn a_budget_too_small_is_said_for_each_method_or_for_the_one() {
+    let bench = Bench::new("budget");
+    bench.example("iris.csv");
+    let board = bench.ok("compare iris.csv -t species --budget 0ms");
+    assert!(board.out.contains("ridge: no result: the budget ran out before ridge had an answer"), "{}", board.out);
+    let answer = bench.run("train iris.csv -t species -m ridge -o m.quince --budget 0ms");
+    assert_eq!(answer.code, Some(1));
+    assert!(answer.err.contains("the budget ran out"));
+    assert_eq!(bench.names(), ["iris.csv"]);
+}
