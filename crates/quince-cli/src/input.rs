@@ -91,10 +91,24 @@ pub fn learnable(table: &Table, target: &TargetOptions, group: Option<&str>, ses
             target.target
         ));
     }
-    for column in labelled.table.columns().iter().filter(|c| c.kind() == quince::Kind::Ignored) {
-        session.say(&format!("note: '{}' is ignored: {}", column.name(), column.why_ignored()));
-    }
+    say_what_is_ignored(&labelled.table, session);
     Ok(Learnable { labelled, weights, groups })
+}
+
+/// One note for each reason, naming the first few columns.
+fn say_what_is_ignored(table: &Table, session: &Session) {
+    let ignored: Vec<_> = table.columns().iter().filter(|c| c.kind() == quince::Kind::Ignored).collect();
+    let mut reasons: Vec<&str> = ignored.iter().map(|column| column.why_ignored()).collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    for reason in reasons {
+        let names: Vec<String> =
+            ignored.iter().filter(|c| c.why_ignored() == reason).map(|c| format!("'{}'", c.name())).collect();
+        let shown = names[..names.len().min(5)].join(", ");
+        let more = if names.len() > 5 { format!(" and {} more", names.len() - 5) } else { String::new() };
+        let verb = if names.len() == 1 { "is" } else { "are" };
+        session.say(&format!("note: {shown}{more} {verb} ignored: {reason}"));
+    }
 }
 
 /// The numbers of a weight column for these rows.

@@ -42,19 +42,20 @@ pub fn table(header: &[&str], rows: &[Vec<String>], right: impl std::ops::RangeB
     lines.join("\n") + "\n"
 }
 
-/// Four decimals, or four digits where that says more.
+/// Four decimals, fewer for large numbers, an exponent for very large or small ones.
 pub fn number(value: f64) -> String {
     if value == 0.0 || (0.001..1e6).contains(&value.abs()) {
-        let decimals = if value.abs() >= 1000.0 {
-            1
-        } else if value.abs() >= 100.0 {
-            2
-        } else {
-            4
-        };
-        format!("{value:.decimals$}")
+        format!("{value:.*}", decimals(value))
     } else {
         format!("{value:.3e}")
+    }
+}
+
+fn decimals(value: f64) -> usize {
+    match value.abs() {
+        large if large >= 1000.0 => 1,
+        medium if medium >= 100.0 => 2,
+        _ => 4,
     }
 }
 
@@ -72,10 +73,11 @@ pub fn spread(spread: Option<Spread>) -> String {
     match spread {
         None => "-".into(),
         Some(Spread { mean, deviation: None }) => number(mean),
-        Some(Spread { mean, deviation: Some(deviation) }) => {
-            let rounded = if deviation < 5e-5 * mean.abs().max(1.0) { 0.0 } else { deviation };
-            format!("{} ± {}", number(mean), number(rounded))
+        Some(Spread { mean, deviation: Some(deviation) }) if mean.abs() < 1e6 => {
+            let decimals = decimals(mean);
+            format!("{mean:.decimals$} ± {deviation:.decimals$}")
         }
+        Some(Spread { mean, deviation: Some(deviation) }) => format!("{} ± {}", number(mean), number(deviation)),
     }
 }
 

@@ -174,7 +174,8 @@ fn weighted_mean(values: &[f64], weights: Option<&[f64]>) -> f64 {
 }
 
 /// Without weights the quantile by linear interpolation between order statistics (type 7 of Hyndman and Fan 1996); with
-/// weights the smallest value below or at which lies at least a share `q` of the weight (their type 1).
+/// weights the smallest value below or at which lies at least a share `q` of the weight, averaged with the next one where
+/// the share is met exactly.
 fn weighted_quantile(values: &[f64], weights: Option<&[f64]>, q: f64) -> f64 {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
@@ -185,10 +186,13 @@ fn weighted_quantile(values: &[f64], weights: Option<&[f64]>, q: f64) -> f64 {
     order.retain(|&i| weights[i] > 0.0);
     let total: f64 = order.iter().map(|&i| weights[i]).sum();
     let mut below = 0.0;
-    for &i in &order {
+    for (k, &i) in order.iter().enumerate() {
         below += weights[i];
-        if below >= q * total {
+        if below > q * total {
             return values[i];
+        }
+        if below == q * total {
+            return 0.5 * (values[i] + values[order[(k + 1).min(order.len() - 1)]]);
         }
     }
     order.last().map_or(f64::NAN, |&i| values[i])

@@ -224,10 +224,9 @@ fn test_in_folds(
 ) -> Result<()> {
     let total = splits.len() * learners.len();
     for (fold, split) in splits.iter().enumerate() {
-        let table = labelled.table.take(&split.train);
-        let encoder = Encoder::learn(&table)?;
-        let (train, test) = (encoder.encode(&table)?, encoder.encode(&labelled.table.take(&split.test))?);
-        let (train_target, test_target) = (labelled.target.take(&split.train), labelled.target.take(&split.test));
+        let (train_rows, test_rows) = (labelled.take(&split.train), labelled.take(&split.test));
+        let encoder = Encoder::learn(&train_rows.table)?;
+        let (train, test) = (encoder.encode(&train_rows.table)?, encoder.encode(&test_rows.table)?);
         let weights_of = |rows: &[usize]| weights.map(|w| rows.iter().map(|&i| w[i]).collect::<Vec<f64>>());
         let (train_weights, test_weights) = (weights_of(&split.train), weights_of(&split.test));
         for (m, (learner, tally)) in learners.iter().zip(tallies.iter_mut()).enumerate() {
@@ -236,11 +235,11 @@ fn test_in_folds(
             tally.attempt(|tally| {
                 let result = run.share(total - done, || {
                     let features = train.features();
-                    let examples = Examples::new(features, &train_target, train_weights.as_deref())?;
+                    let examples = Examples::new(features, &train_rows.target, train_weights.as_deref())?;
                     fit_and_predict(learner.as_ref(), &examples, &test, run)
                 });
                 let (prediction, times) = named(result, learner.card().name)?;
-                let evaluation = evaluate(&test_target, &prediction, test_weights.as_deref())?;
+                let evaluation = evaluate(&test_rows.target, &prediction, test_weights.as_deref())?;
                 tally.evaluations.push(evaluation);
                 tally.fit += times.0;
                 tally.predict += times.1;

@@ -297,6 +297,27 @@ impl Evaluation {
     }
 }
 
+impl std::fmt::Display for Evaluation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Evaluation::Regression { rows, rmse, mean_absolute_error, r2 } => {
+                write!(f, "{rows} rows: RMSE {rmse:.4}, mean absolute error {mean_absolute_error:.4}, R² {r2:.4}")
+            }
+            Evaluation::Classification { rows, accuracy, log_loss, f1, confusion, .. } => {
+                writeln!(f, "{rows} rows: accuracy {accuracy:.4}, log loss {log_loss:.4}, mean F1 {f1:.4}")?;
+                let width = confusion.classes.names().iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
+                write!(f, "{:width$}", "")?;
+                confusion.classes.names().iter().try_for_each(|name| write!(f, "  {name:>width$}"))?;
+                for (name, row) in confusion.classes.names().iter().zip(&confusion.counts) {
+                    write!(f, "\n{name:width$}")?;
+                    row.iter().try_for_each(|count| write!(f, "  {count:>width$}"))?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
 /// Compares predictions with the truth.
 pub fn evaluate(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>) -> Result<Evaluation> {
     if truth.rows() != prediction.rows() || truth.rows() == 0 {

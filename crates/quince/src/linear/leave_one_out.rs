@@ -26,7 +26,7 @@ pub(crate) fn leave_one_out(problem: &Problem<'_>, fit: &Solution, run: &Run) ->
     let slack = match &fit.system {
         System::Positive => return Ok(None),
         System::Rows { .. } => return from_dual(problem, fit, predictions, run).map(Some),
-        System::Columns(_) | System::Singular { .. } => slack_of_rows(problem, fit, run)?,
+        System::Columns(_) | System::Singular { .. } | System::Pivoted { .. } => slack_of_rows(problem, fit, run)?,
     };
     for i in 0..problem.features.rows() {
         if problem.weights.is_some_and(|w| w[i] == 0.0) {
@@ -63,11 +63,16 @@ fn forget_direction(problem: &Problem<'_>, fit: &Solution, i: usize, prediction:
             }
             (along, (0..values.len()).map(|k| factor(k) * vectors[(i, k)]).sum::<f64>())
         }
+        System::Pivoted { factor, dual: Some(dual) } => {
+            // The same in the dual: a_i and (X̃X̃ᵀ)⁺_ii.
+            (dual.row(i).to_vec(), factor.diagonals(i..i + 1)[0].1)
+        }
         system => {
             let mut x = fit.centred.means.iter().map(|mean| -root * mean).collect::<Vec<f64>>();
             problem.features.for_row(i, |j, value| x[j] += root * value);
             let direction = match system {
                 System::Columns(factor) => factor.solve(&Matrix::column_vector(x)).values().to_vec(),
+                System::Pivoted { factor, .. } => factor.solve(&Matrix::column_vector(x)).values().to_vec(),
                 System::Singular { vectors, values, .. } => {
                     let mut g = vec![0.0; x.len()];
                     for (k, s) in values.iter().enumerate() {
@@ -114,6 +119,9 @@ fn leverages(problem: &Problem<'_>, fit: &Solution, range: Range<usize>) -> Vec<
             |i: usize| values.iter().enumerate().map(|(k, s)| (vectors[(i, k)] * s).powi(2) * shrink(s)).sum::<f64>();
         return range.map(share).collect();
     }
+    if let System::Pivoted { factor, dual: Some(_) } = &fit.system {
+        return factor.diagonals(range).into_iter().map(|(projected, _)| projected).collect();
+    }
     let centred = &fit.centred;
     let (features, centre, scale) = (problem.features, centred.means.as_slice(), centred.roots.as_deref());
     let tall = Down::Rows { features, centre, scale, beside: None };
@@ -125,6 +133,9 @@ fn leverages(problem: &Problem<'_>, fit: &Solution, range: Range<usize>) -> Vec<
         sums.iter_mut().zip(column).for_each(|(sum, value)| *sum += factor * value * value);
     };
     match &fit.system {
+        System::Pivoted { factor, .. } => {
+            return factor.quadratic_forms(MatRef::from_column_major_slice(&tile, count, width));
+        }
         System::Columns(factor) => {
             let columns = MatMut::from_column_major_slice_mut(&mut tile, count, width);
             factor.solve_lower(columns.transpose_mut());

@@ -9,18 +9,22 @@
 //! With means taken off (the intercept is not penalised), X̃ the centred rows times √w and Ỹ likewise:
 //! - rows outnumber columns: (X̃ᵀX̃ + αI) B = X̃ᵀỸ, by Cholesky;
 //! - columns outnumber rows, the dual: (X̃X̃ᵀ + αI) A = Ỹ and B = X̃ᵀA, by Cholesky;
-//! - the matrix is singular or nearly so: the triangular factor of X̃ (never squared) and its singular values; among all
-//!   minimisers the one of least norm. The report says when this was needed.
+//! - the matrix is singular or nearly so: the triangular factor of X̃ (never squared) and its singular values, or, for more
+//!   than 512 rows and columns, Cholesky with pivots; among all minimisers the one of least norm. The report says when this
+//!   was needed.
 
 use super::positive;
 use crate::error::{Error, Result};
-use crate::matrix::{Cholesky, Down, Features, Matrix, Sparse, Triangle};
+use crate::matrix::{Cholesky, Down, Features, Matrix, Pivoted, Sparse, Triangle};
 use crate::matrix::{moments, row_products, triangular_factor};
 use crate::run::{Certificate, Report, Run};
 use faer::Mat;
 
 /// Below this share of a column that earlier columns leave unexplained, Cholesky is not trusted.
 const LEAST_PIVOT: f64 = 1e-8;
+
+/// Up to this size a singular system is solved by singular values, above by Cholesky with pivots.
+const SMALL: usize = 512;
 
 /// What to solve.
 pub(crate) struct Problem<'a> {
@@ -62,6 +66,8 @@ pub(super) enum System {
     Rows { factor: Cholesky, dual: Matrix, bump: f64 },
     /// Right singular vectors of X̃ (a column each) and singular values, those that count, and all of the latter.
     Singular { vectors: Mat<f64>, values: Vec<f64>, all: Vec<f64>, of_rows: bool },
+    /// The same for large systems, by Cholesky with pivots of X̃ᵀX̃ + αI, or of X̃X̃ᵀ + αI and then with the dual answer.
+    Pivoted { factor: Pivoted, dual: Option<Matrix> },
     /// Non-negative coefficients have no closed form.
     Positive,
 }
@@ -114,9 +120,15 @@ impl Problem<'_> {
         system.add_to_diagonal(self.alpha);
         run.check()?;
         let Some(factor) = self.trusted(&system, run)? else {
+            if columns > SMALL
+                && let Some(factor) = Pivoted::of(system.clone(), run)?
+            {
+                let coefficients = refined(&system, |right| factor.solve(right), &moments.cross);
+                return self.dependent(centred, coefficients, factor, None, run);
+            }
             return self.solve_by_singular_values(centred, run);
         };
-        let coefficients = refined(&system, &factor, &moments.cross);
+        let coefficients = refined(&system, |right| factor.solve(right), &moments.cross);
         let route = format!("Cholesky of the {columns} x {columns} Gram matrix");
         let mut report = Report::computed(route);
         report.fact("rank", columns as f64);
@@ -133,17 +145,22 @@ impl Problem<'_> {
         system.add_to_diagonal(self.alpha);
         let scaled_targets = scale_rows(&centred.targets, roots);
         let bump = if self.intercept { size + self.alpha } else { 0.0 };
-        let root = |i: usize| roots.map_or(1.0, |r| r[i]);
         if self.intercept {
-            for k in 0..rows {
-                (k..rows).for_each(|i| system.add(i, k, bump * root(i) * root(k) / centred.total));
-            }
+            add_along(&mut system, bump / centred.total, roots);
         }
         run.check()?;
         let Some(factor) = self.trusted(&system, run)? else {
+            if rows > SMALL {
+                add_along(&mut system, -bump / centred.total, roots);
+                if let Some(factor) = Pivoted::of(system.clone(), run)? {
+                    let dual = refined(&system, |right| factor.solve(right), &scaled_targets);
+                    let coefficients = self.primal(&centred, &dual, run)?;
+                    return self.dependent(centred, coefficients, factor, Some(dual), run);
+                }
+            }
             return self.solve_by_singular_values(centred, run);
         };
-        let dual = refined(&system, &factor, &scaled_targets);
+        let dual = refined(&system, |right| factor.solve(right), &scaled_targets);
         let coefficients = self.primal(&centred, &dual, run)?;
         let mut report = Report::computed(format!("Cholesky of the {rows} x {rows} matrix of row products (dual)"));
         report.fact("rank", (rows - usize::from(self.intercept)) as f64);
@@ -225,13 +242,26 @@ impl Problem<'_> {
         let mut report = Report::computed(format!("singular values of the {size} x {size} triangular factor"));
         report.fact("rank", rank as f64);
         if rank < columns || self.cutoff == 0.0 {
-            report.remarks.push(format!(
-                "The columns are linearly dependent, or nearly so (rank {rank} of {columns}): \
-                 of all equally good answers this is the one with the smallest coefficients."
-            ));
+            remark_on_rank(&mut report, rank, columns);
         }
         report.certificate = Some(self.gradient(&centred, &coefficients, run)?);
         Ok(self.solution(coefficients, report, centred, System::Singular { vectors, values, all, of_rows }))
+    }
+
+    fn dependent(
+        &self,
+        centred: Centred,
+        coefficients: Matrix,
+        factor: Pivoted,
+        dual: Option<Matrix>,
+        run: &Run,
+    ) -> Result<Solution> {
+        let size = self.features.rows().min(self.features.columns());
+        let mut report = Report::computed(format!("Cholesky with pivots of a {size} x {size} matrix"));
+        report.fact("rank", factor.rank() as f64);
+        remark_on_rank(&mut report, factor.rank(), self.features.columns());
+        report.certificate = Some(self.gradient(&centred, &coefficients, run)?);
+        Ok(self.solution(coefficients, report, centred, System::Pivoted { factor, dual }))
     }
 
     fn solve_positive(&self, centred: Centred, run: &Run) -> Result<Solution> {
@@ -279,12 +309,27 @@ impl Problem<'_> {
     }
 }
 
-/// Solves and takes one step of iterative refinement, which wins back the digits that Cholesky rounds away.
-fn refined(system: &Triangle, factor: &Cholesky, right: &Matrix) -> Matrix {
-    let mut answer = factor.solve(right);
+fn remark_on_rank(report: &mut Report, rank: usize, columns: usize) {
+    report.remarks.push(format!(
+        "The columns are linearly dependent, or nearly so (rank {rank} of {columns}): \
+         of all equally good answers this is the one with the smallest coefficients."
+    ));
+}
+
+/// Adds `factor` times rrᵀ, with r the root weights.
+fn add_along(system: &mut Triangle, factor: f64, roots: Option<&[f64]>) {
+    let root = |i: usize| roots.map_or(1.0, |roots| roots[i]);
+    for k in 0..system.size() {
+        (k..system.size()).for_each(|i| system.add(i, k, factor * root(i) * root(k)));
+    }
+}
+
+/// Solves and takes one step of iterative refinement, which wins back the digits that the factor rounds away.
+fn refined(system: &Triangle, solve: impl Fn(&Matrix) -> Matrix, right: &Matrix) -> Matrix {
+    let mut answer = solve(right);
     let mut rest = system.multiply(&answer);
     rest.values_mut().iter_mut().zip(right.values()).for_each(|(product, r)| *product = r - *product);
-    let correction = factor.solve(&rest);
+    let correction = solve(&rest);
     answer.values_mut().iter_mut().zip(correction.values()).for_each(|(x, step)| *x += step);
     answer
 }

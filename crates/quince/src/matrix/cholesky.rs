@@ -154,9 +154,14 @@ impl Cholesky {
         Ok((1.0 / growth / squares).sqrt())
     }
 
-    /// L⁻¹·B in place, B column after column.
+    /// L⁻¹·B in place.
     pub(crate) fn solve_lower(&self, b: MatMut<'_, f64>) {
         solve_lower_triangular_in_place(self.lower(), b, Par::Seq);
+    }
+
+    /// L⁻ᵀ·B in place.
+    pub(crate) fn solve_upper(&self, b: MatMut<'_, f64>) {
+        solve_upper_triangular_in_place(self.lower().transpose(), b, Par::Seq);
     }
 }
 

@@ -8,6 +8,7 @@
 mod cholesky;
 mod features;
 mod moments;
+mod pivoted;
 mod sparse;
 mod tall;
 mod view;
@@ -15,6 +16,7 @@ mod view;
 pub(crate) use cholesky::{Cholesky, Triangle};
 pub use features::Features;
 pub(crate) use moments::{moments, row_products};
+pub(crate) use pivoted::Pivoted;
 pub use sparse::Sparse;
 pub(crate) use tall::{Down, Tall, singular_values_of, triangular_factor};
 pub use view::{Dense, Real, View};

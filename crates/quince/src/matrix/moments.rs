@@ -97,7 +97,7 @@ pub(crate) fn row_products(
 }
 
 /// AᵀA of a tall matrix: the lower triangle.
-fn tall_products(tall: &impl Tall, run: &Run) -> Result<Triangle> {
+pub(super) fn tall_products(tall: &impl Tall, run: &Run) -> Result<Triangle> {
     if tall.width() <= NARROW { narrow_products(tall, run) } else { wide_products(tall, run) }
 }
 

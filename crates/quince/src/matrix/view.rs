@@ -71,6 +71,9 @@ impl<'a, T: Real> View<'a, T> {
         columns: std::ops::Range<usize>,
         mut write: impl FnMut(usize, usize, f64),
     ) {
+        if columns.is_empty() {
+            return;
+        }
         if self.row_stride >= self.column_stride {
             for i in rows {
                 if self.column_stride == 1 {

@@ -20,6 +20,19 @@ pub struct Labelled {
     pub left_out: usize,
 }
 
+impl Labelled {
+    /// The rows with these numbers, in this order.
+    pub fn take(&self, rows: &[usize]) -> Labelled {
+        Labelled {
+            table: self.table.take(rows),
+            target: self.target.take(rows),
+            name: self.name.clone(),
+            rows: rows.iter().map(|&i| self.rows[i]).collect(),
+            left_out: 0,
+        }
+    }
+}
+
 /// A whole-number target with at most this many values is a class unless the user says otherwise.
 const MOST_NUMBER_CLASSES: usize = 20;
 

@@ -295,6 +295,50 @@ fn rows_that_alone_decide_a_direction_are_left_out_exactly() {
 }
 
 #[test]
+fn large_dependent_systems_take_the_road_of_pivots_and_are_left_out_exactly() {
+    // 560 rows of which some are equal, and as many columns of which some are sums of others: both ways too large for
+    // singular values. Checked by the normal equations, by the null space, and by refitting a few rows.
+    for (rows, columns) in [(700, 560), (560, 700)] {
+        let mut x = random(rows, columns, 51);
+        for i in 0..rows {
+            (0..20).for_each(|j| x[(i, columns - 1 - j)] = x[(i, j)] + x[(i, j + 20)]);
+        }
+        for k in 0..15 {
+            let copy = x.row(k).to_vec();
+            x.row_mut(rows - 1 - k).copy_from_slice(&copy);
+        }
+        let case = Case { y: random(rows, 1, 52), x, weights: None, alpha: 0.0, intercept: true };
+        let target = Target::Numbers(case.y.clone());
+        for layout in [Layout::Rows, Layout::Sparse, Layout::Beside] {
+            let model = case.fit(layout, &Run::new());
+            let fit = model.outputs(&case.x.features(), &Run::new()).unwrap();
+            for j in 0..columns {
+                let slope: f64 = (0..rows).map(|i| case.x[(i, j)] * (case.y[(i, 0)] - fit[(i, 0)])).sum();
+                assert!(slope.abs() < 1e-6, "{layout:?}, column {j}: {slope}");
+            }
+            for j in 0..20 {
+                let b = |j: usize| model.coefficients()[(j, 0)];
+                let along_null = b(j) + b(j + 20) - b(columns - 1 - j);
+                assert!(along_null.abs() < 1e-7, "{layout:?}: {along_null}");
+            }
+            let exact = with_layout(&case.x, layout, |features| {
+                let examples = Examples::new(features, &target, None).unwrap();
+                LeastSquares::default().leave_one_out(&examples, &Run::new()).unwrap().unwrap()
+            });
+            let Prediction::Numbers(exact) = exact else { unreachable!() };
+            for i in [0, 3, rows / 2, rows - 2] {
+                let others: Vec<usize> = (0..rows).filter(|&k| k != i).collect();
+                let less = Case { x: case.x.take_rows(&others), y: case.y.take_rows(&others), weights: None, ..case };
+                let refit = less.fit(Layout::Rows, &Run::new());
+                let expected = refit.outputs(&case.x.take_rows(&[i]).features(), &Run::new()).unwrap()[(0, 0)];
+                let found = exact[(i, 0)];
+                assert!((found - expected).abs() < 1e-5 * (1.0 + expected.abs()), "row {i}: {found}, {expected}");
+            }
+        }
+    }
+}
+
+#[test]
 fn coefficients_that_must_not_be_negative_meet_the_conditions_of_the_optimum() {
     let (x, y) = (random(40, 6, 21), random(40, 2, 22));
     let target = Target::Numbers(y.clone());
