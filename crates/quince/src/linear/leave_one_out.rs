@@ -10,7 +10,7 @@
 //! a_i / C_ii, with C the inverse of the bordered system (Cawley 2006). A row with H_ii = 1 alone decides the fit along
 //! some direction, which the smallest coefficients without it lack.
 
-use super::solve::{Problem, Solution, System, scale_rows};
+use super::solve::{Problem, Solution, System, to_matrix};
 use crate::error::Result;
 use crate::matrix::{Cholesky, Down, Matrix, Tall, cuts};
 use crate::run::Run;
@@ -28,70 +28,78 @@ pub(crate) fn leave_one_out(problem: &Problem<'_>, fit: &Solution, run: &Run) ->
         System::Rows { .. } => return from_dual(problem, fit, predictions, run).map(Some),
         System::Columns(_) | System::Singular { .. } | System::Pivoted { .. } => slack_of_rows(problem, fit, run)?,
     };
-    for i in 0..problem.features.rows() {
-        if problem.weights.is_some_and(|w| w[i] == 0.0) {
-            continue;
-        }
+    let mut deciding = Vec::new();
+    for i in (0..problem.features.rows()).filter(|&i| problem.weights.is_none_or(|w| w[i] > 0.0)) {
         let prediction = predictions.row_mut(i);
         if slack[i] > DECIDES {
             let targets = problem.targets.row(i);
             prediction.iter_mut().zip(targets).for_each(|(fit, y)| *fit = y - (y - *fit) / slack[i]);
         } else if problem.alpha == 0.0 {
-            forget_direction(problem, fit, i, prediction);
+            deciding.push(i);
         } else {
             refit_without(problem, i, prediction, run)?;
         }
     }
+    for batches in deciding.chunks(8 * 64) {
+        let batches: Vec<&[usize]> = batches.chunks(64).collect();
+        let lost = run.map(batches.len(), |batch| lost_parts(problem, fit, batches[batch]));
+        for (&i, lost) in batches.into_iter().flatten().zip(lost.into_iter().flatten()) {
+            predictions.row_mut(i).iter_mut().zip(lost).for_each(|(fit, lost)| *fit -= lost);
+        }
+        run.check()?;
+    }
     Ok(Some(predictions))
 }
 
-/// Row i alone decides the coefficients along g = (X̃ᵀX̃)⁺x̃_i: every other row is orthogonal to it. Without row i the
-/// smallest coefficients have nothing along g, and the fit of all other rows stays as it is.
-fn forget_direction(problem: &Problem<'_>, fit: &Solution, i: usize, prediction: &mut [f64]) {
-    let root = problem.weights.map_or(1.0, |w| w[i].sqrt());
-    let (along, squared) = match &fit.system {
-        System::Singular { vectors, values, of_rows: true, .. } => {
-            // X̃ = U S Wᵀ: g = W S⁻¹ u_i and B = W S⁻¹ Uᵀ Ỹ.
-            let factor = |k: usize| vectors[(i, k)] / (values[k] * values[k]);
-            let y = scale_rows(&fit.centred.targets, fit.centred.roots.as_deref());
-            let mut along = vec![0.0; prediction.len()];
-            for k in 0..values.len() {
-                for (r, row) in (0..y.rows()).map(|r| (r, y.row(r))) {
-                    let weight = factor(k) * vectors[(r, k)];
-                    along.iter_mut().zip(row).for_each(|(sum, y)| *sum += weight * y);
-                }
-            }
-            (along, (0..values.len()).map(|k| factor(k) * vectors[(i, k)]).sum::<f64>())
-        }
-        System::Pivoted { factor, dual: Some(dual) } => {
-            // The same in the dual: a_i and (X̃X̃ᵀ)⁺_ii.
-            (dual.row(i).to_vec(), factor.diagonals(i..i + 1)[0].1)
-        }
-        system => {
-            let mut x = fit.centred.means.iter().map(|mean| -root * mean).collect::<Vec<f64>>();
-            problem.features.for_row(i, |j, value| x[j] += root * value);
-            let direction = match system {
-                System::Columns(factor) => factor.solve(&Matrix::column_vector(x)).values().to_vec(),
-                System::Pivoted { factor, .. } => factor.solve(&Matrix::column_vector(x)).values().to_vec(),
-                System::Singular { vectors, values, .. } => {
-                    let mut g = vec![0.0; x.len()];
-                    for (k, s) in values.iter().enumerate() {
-                        let share = (0..x.len()).map(|j| vectors[(j, k)] * x[j]).sum::<f64>() / (s * s);
-                        (0..x.len()).for_each(|j| g[j] += share * vectors[(j, k)]);
-                    }
-                    g
-                }
-                System::Rows { .. } | System::Positive => x,
-            };
-            let along = (0..prediction.len())
-                .map(|o| direction.iter().enumerate().map(|(j, g)| g * fit.coefficients[(j, o)]).sum())
-                .collect();
-            (along, direction.iter().map(|g| g * g).sum::<f64>())
-        }
+/// What the predictions for rows that alone decide a direction lose without them.
+///
+/// Row i decides the coefficients along g = (X̃ᵀX̃)⁺x̃_i: every other row is orthogonal to it. Without row i the smallest
+/// coefficients have nothing along g, the fit of all other rows stays as it is, and the prediction for row i loses
+/// gᵀB / gᵀg / √w_i. In the dual gᵀB is a_i and gᵀg is (X̃X̃ᵀ)⁺_ii.
+fn lost_parts(problem: &Problem<'_>, fit: &Solution, rows: &[usize]) -> Vec<Vec<f64>> {
+    let root = |i: usize| problem.weights.map_or(1.0, |w| w[i].sqrt());
+    let from_dual = |dual: &Matrix, squared: Vec<f64>| {
+        let lost = |(&i, squared): (&usize, f64)| dual.row(i).iter().map(|a| a / squared / root(i)).collect();
+        rows.iter().zip(squared).map(lost).collect()
     };
-    if squared > 0.0 {
-        prediction.iter_mut().zip(along).for_each(|(fit, along)| *fit -= along / squared / root);
+    match &fit.system {
+        System::Singular { vectors, values, dual: Some(dual), .. } => {
+            let squared = |&i: &usize| (0..values.len()).map(|k| (vectors[(i, k)] / values[k]).powi(2)).sum();
+            return from_dual(dual, rows.iter().map(squared).collect());
+        }
+        System::Pivoted { factor, dual: Some(dual) } => return from_dual(dual, factor.pseudo_diagonal(rows)),
+        _ => {}
     }
+    let columns = problem.features.columns();
+    let mut x = Matrix::zeros(columns, rows.len());
+    for (k, &i) in rows.iter().enumerate() {
+        (0..columns).for_each(|j| x[(j, k)] = -root(i) * fit.centred.means[j]);
+        problem.features.for_row(i, |j, value| x[(j, k)] += root(i) * value);
+    }
+    let directions = match &fit.system {
+        System::Columns(factor) => factor.solve(&x),
+        System::Pivoted { factor, .. } => factor.solve(&x),
+        System::Singular { vectors, values, .. } => {
+            let mut along = vectors.transpose() * x.view().faer();
+            for (k, s) in values.iter().enumerate() {
+                along.row_mut(k).iter_mut().for_each(|share| *share /= s * s);
+            }
+            to_matrix(&(vectors * along))
+        }
+        System::Rows { .. } | System::Positive => x,
+    };
+    let mut lost = vec![vec![0.0; fit.intercept.len()]; rows.len()];
+    let mut squared = vec![0.0; rows.len()];
+    for j in 0..columns {
+        for (k, g) in directions.row(j).iter().enumerate() {
+            squared[k] += g * g;
+            lost[k].iter_mut().zip(fit.coefficients.row(j)).for_each(|(sum, b)| *sum += g * b);
+        }
+    }
+    for (k, &i) in rows.iter().enumerate() {
+        lost[k].iter_mut().for_each(|part| *part /= squared[k] * root(i));
+    }
+    lost
 }
 
 /// 1 - H_ii for every row.
@@ -114,13 +122,13 @@ fn slack_of_rows(problem: &Problem<'_>, fit: &Solution, run: &Run) -> Result<Vec
 /// x̃ᵀ(X̃ᵀX̃ + αI)⁻¹x̃ for a range of rows.
 fn leverages(problem: &Problem<'_>, fit: &Solution, range: Range<usize>) -> Vec<f64> {
     let shrink = |s: &f64| 1.0 / (s * s + problem.alpha);
-    if let System::Singular { vectors, values, of_rows: true, .. } = &fit.system {
+    if let System::Singular { vectors, values, dual: Some(_), .. } = &fit.system {
         let share =
             |i: usize| values.iter().enumerate().map(|(k, s)| (vectors[(i, k)] * s).powi(2) * shrink(s)).sum::<f64>();
         return range.map(share).collect();
     }
     if let System::Pivoted { factor, dual: Some(_) } = &fit.system {
-        return factor.diagonals(range).into_iter().map(|(projected, _)| projected).collect();
+        return factor.projected_diagonal(range);
     }
     let centred = &fit.centred;
     let (features, centre, scale) = (problem.features, centred.means.as_slice(), centred.roots.as_deref());

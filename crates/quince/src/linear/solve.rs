@@ -23,8 +23,10 @@ use faer::Mat;
 /// Below this share of a column that earlier columns leave unexplained, Cholesky is not trusted.
 const LEAST_PIVOT: f64 = 1e-8;
 
-/// Up to this size a singular system is solved by singular values, above by Cholesky with pivots.
+/// Up to this size a singular system is solved by singular values, above by Cholesky with pivots,
 const SMALL: usize = 512;
+/// unless the cutoff is to be another than that of the pivots, which is about this share of the largest.
+const CUTOFF_OF_PIVOTS: std::ops::RangeInclusive<f64> = 1e-7..=1e-6;
 
 /// What to solve.
 pub(crate) struct Problem<'a> {
@@ -64,8 +66,9 @@ pub(super) enum System {
     /// Cholesky of X̃X̃ᵀ + αI + c·uuᵀ, with u the unit vector of root weights, which X̃X̃ᵀ maps to zero. The dual
     /// answer is orthogonal to u, so the last term changes nothing but makes the matrix regular at α = 0.
     Rows { factor: Cholesky, dual: Matrix, bump: f64 },
-    /// Right singular vectors of X̃ (a column each) and singular values, those that count, and all of the latter.
-    Singular { vectors: Mat<f64>, values: Vec<f64>, all: Vec<f64>, of_rows: bool },
+    /// Singular vectors of X̃ (a column each) and singular values, those that count, and all of the latter: right vectors,
+    /// or, in the dual, left ones and the dual answer.
+    Singular { vectors: Mat<f64>, values: Vec<f64>, all: Vec<f64>, dual: Option<Matrix> },
     /// The same for large systems, by Cholesky with pivots of X̃ᵀX̃ + αI, or of X̃X̃ᵀ + αI and then with the dual answer.
     Pivoted { factor: Pivoted, dual: Option<Matrix> },
     /// Non-negative coefficients have no closed form.
@@ -121,6 +124,7 @@ impl Problem<'_> {
         run.check()?;
         let Some(factor) = self.trusted(&system, run)? else {
             if columns > SMALL
+                && self.pivots_will_do()
                 && let Some(factor) = Pivoted::of(system.clone(), run)?
             {
                 let coefficients = refined(&system, |right| factor.solve(right), &moments.cross);
@@ -150,7 +154,7 @@ impl Problem<'_> {
         }
         run.check()?;
         let Some(factor) = self.trusted(&system, run)? else {
-            if rows > SMALL {
+            if rows > SMALL && self.pivots_will_do() {
                 add_along(&mut system, -bump / centred.total, roots);
                 if let Some(factor) = Pivoted::of(system.clone(), run)? {
                     let dual = refined(&system, |right| factor.solve(right), &scaled_targets);
@@ -175,6 +179,10 @@ impl Problem<'_> {
         };
         let clear = self.cutoff == 0.0 || factor.least_share(run)? > 10.0 * self.cutoff;
         Ok(clear.then_some(factor))
+    }
+
+    fn pivots_will_do(&self) -> bool {
+        self.cutoff == 0.0 || CUTOFF_OF_PIVOTS.contains(&self.cutoff)
     }
 
     /// B = X̃ᵀA.
@@ -224,20 +232,34 @@ impl Problem<'_> {
         let vectors = svd.V().subcols(0, rank).to_owned();
         let shrink = |s: f64, power: i32| s.powi(power) / (s * s + self.alpha);
 
-        let coefficients = if of_rows {
+        let (coefficients, dual) = if of_rows {
+            let onto = |right: &Matrix| {
+                let mut along = vectors.transpose() * right.view().faer();
+                for k in 0..rank {
+                    (0..outputs).for_each(|o| along[(k, o)] *= shrink(values[k], 0));
+                }
+                to_matrix(&(&vectors * along))
+            };
             let y = scale_rows(&centred.targets, scale);
-            let mut along = vectors.transpose() * y.view().faer();
-            for k in 0..rank {
-                (0..outputs).for_each(|o| along[(k, o)] *= shrink(values[k], 0));
+            let mut dual = onto(&y);
+            let mut coefficients = self.primal(&centred, &dual, run)?;
+            // The dual answer is divided by squared singular values and B = X̃ᵀA multiplies it again: a refinement or two
+            // win back the digits that get lost on that way.
+            for _ in 0..2 {
+                let mut rest = scale_rows(&self.misfit(&centred, &coefficients, run)?, scale);
+                rest.values_mut().iter_mut().zip(dual.values()).for_each(|(r, a)| *r = -*r - self.alpha * a);
+                let step = onto(&rest);
+                add_to(&mut coefficients, &self.primal(&centred, &step, run)?);
+                add_to(&mut dual, &step);
             }
-            self.primal(&centred, &to_matrix(&(&vectors * along)), run)?
+            (coefficients, Some(dual))
         } else {
             let right = triangle.as_ref().submatrix(0, columns, columns, outputs);
             let mut along = svd.U().subcols(0, rank).transpose() * right;
             for k in 0..rank {
                 (0..outputs).for_each(|o| along[(k, o)] *= shrink(values[k], 1));
             }
-            to_matrix(&(&vectors * along))
+            (to_matrix(&(&vectors * along)), None)
         };
         let mut report = Report::computed(format!("singular values of the {size} x {size} triangular factor"));
         report.fact("rank", rank as f64);
@@ -245,7 +267,7 @@ impl Problem<'_> {
             remark_on_rank(&mut report, rank, columns);
         }
         report.certificate = Some(self.gradient(&centred, &coefficients, run)?);
-        Ok(self.solution(coefficients, report, centred, System::Singular { vectors, values, all, of_rows }))
+        Ok(self.solution(coefficients, report, centred, System::Singular { vectors, values, all, dual }))
     }
 
     fn dependent(
@@ -272,13 +294,19 @@ impl Problem<'_> {
         Ok(self.solution(coefficients, report, centred, System::Positive))
     }
 
-    /// The gradient X̃ᵀ(X̃B - Ỹ) + αB at B, relative to its parts.
-    fn gradient(&self, centred: &Centred, coefficients: &Matrix, run: &Run) -> Result<Certificate> {
+    /// X̃B - Ỹ, rows not weighted.
+    fn misfit(&self, centred: &Centred, coefficients: &Matrix, run: &Run) -> Result<Matrix> {
         let offset: Vec<f64> = (0..coefficients.columns())
             .map(|o| -(0..coefficients.rows()).map(|j| centred.means[j] * coefficients[(j, o)]).sum::<f64>())
             .collect();
         let mut residual = self.features.multiply(coefficients, &offset, run)?;
         residual.values_mut().iter_mut().zip(centred.targets.values()).for_each(|(fit, y)| *fit -= y);
+        Ok(residual)
+    }
+
+    /// The gradient X̃ᵀ(X̃B - Ỹ) + αB at B, relative to its parts.
+    fn gradient(&self, centred: &Centred, coefficients: &Matrix, run: &Run) -> Result<Certificate> {
+        let residual = self.misfit(centred, coefficients, run)?;
         let scaled = scale_rows(&residual, centred.roots.as_deref());
         let gradient = self.primal(centred, &scaled, run)?;
         let size = self.primal(centred, &scale_rows(&centred.targets, centred.roots.as_deref()), run)?;
@@ -330,7 +358,7 @@ fn refined(system: &Triangle, solve: impl Fn(&Matrix) -> Matrix, right: &Matrix)
     let mut rest = system.multiply(&answer);
     rest.values_mut().iter_mut().zip(right.values()).for_each(|(product, r)| *product = r - *product);
     let correction = solve(&rest);
-    answer.values_mut().iter_mut().zip(correction.values()).for_each(|(x, step)| *x += step);
+    add_to(&mut answer, &correction);
     answer
 }
 
@@ -346,6 +374,10 @@ fn certificate(worst: f64, parts: &[f64]) -> Certificate {
     Certificate { measure: "gradient of the objective, relative".into(), value, tolerance: 1e-6 }
 }
 
+fn add_to(sum: &mut Matrix, step: &Matrix) {
+    sum.values_mut().iter_mut().zip(step.values()).for_each(|(sum, step)| *sum += step);
+}
+
 pub(super) fn scale_rows(matrix: &Matrix, roots: Option<&[f64]>) -> Matrix {
     let mut scaled = matrix.clone();
     if let Some(roots) = roots {
@@ -356,7 +388,7 @@ pub(super) fn scale_rows(matrix: &Matrix, roots: Option<&[f64]>) -> Matrix {
     scaled
 }
 
-fn to_matrix(mat: &Mat<f64>) -> Matrix {
+pub(super) fn to_matrix(mat: &Mat<f64>) -> Matrix {
     let mut matrix = Matrix::zeros(mat.nrows(), mat.ncols());
     for i in 0..mat.nrows() {
         (0..mat.ncols()).for_each(|j| matrix[(i, j)] = mat[(i, j)]);

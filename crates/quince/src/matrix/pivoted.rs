@@ -103,13 +103,19 @@ impl Pivoted {
         squared_rows(along.as_ref())
     }
 
-    /// For rows i of A: (A·A⁺)_ii and (A⁺)_ii.
-    pub(crate) fn diagonals(&self, rows: Range<usize>) -> Vec<(f64, f64)> {
+    /// (A·A⁺)_ii for a range of rows.
+    pub(crate) fn projected_diagonal(&self, rows: Range<usize>) -> Vec<f64> {
         let mut along = self.lower().subrows(rows.start, rows.len()).to_owned();
         self.inner.solve_lower(along.as_mut().transpose_mut());
-        let projected = squared_rows(along.as_ref());
+        squared_rows(along.as_ref())
+    }
+
+    /// (A⁺)_ii for these rows.
+    pub(crate) fn pseudo_diagonal(&self, rows: &[usize]) -> Vec<f64> {
+        let mut along = faer::Mat::from_fn(rows.len(), self.rank(), |k, j| self.lower()[(rows[k], j)]);
+        self.inner.solve_lower(along.as_mut().transpose_mut());
         self.inner.solve_upper(along.as_mut().transpose_mut());
-        projected.into_iter().zip(squared_rows(along.as_ref())).collect()
+        squared_rows(along.as_ref())
     }
 }
 
