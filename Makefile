@@ -94,3 +94,4 @@ wheel: venv ## build the Python package and install it into the environment
 .PHONY: python-test
 python-test: wheel ## the Python package's tests, on the wheel just built
 	"$(VENV_PYTHON)" -m pytest $(PACKAGE)/tests -q
+	"$(VENV_PYTHON)" docs/generator/tests/python_examples.py

@@ -105,6 +105,9 @@ pub struct Compare {
     /// Number of folds, or loo for leave-one-out
     #[arg(long, default_value = "10", value_name = "NUMBER")]
     pub folds: String,
+    /// Instead of folds, hold this share of the rows out and test on it once, for example 0.3
+    #[arg(long, value_name = "SHARE", conflicts_with_all = ["folds", "group"])]
+    pub hold_out: Option<f64>,
     /// A column of groups that are never parted, such as a person or a place
     #[arg(long, value_name = "COLUMN")]
     pub group: Option<String>,

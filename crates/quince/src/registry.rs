@@ -196,7 +196,8 @@ impl Setting {
             (Allowed::Choice(words), Value::String(word)) => words.contains(&word.as_str()),
             _ => false,
         };
-        if fine { Ok(()) } else { Err(self.out_of_range(&value.to_string())) }
+        let shown = value.as_f64().map_or_else(|| value.to_string(), crate::table::number_text);
+        if fine { Ok(()) } else { Err(self.out_of_range(&shown)) }
     }
 
     fn parse(&self, text: &str) -> Result<Value> {
@@ -240,7 +241,7 @@ mod tests {
         let wrong = ridge.configure(&json!({"alhpa": 1.0})).err().unwrap();
         assert_eq!(wrong.remedy(), "Did you mean 'alpha'?");
         let wrong = ridge.configure(&json!({"alpha": -1.0})).err().unwrap();
-        assert_eq!(wrong.to_string(), "setting 'alpha' cannot be -1.0");
+        assert_eq!(wrong.to_string(), "setting 'alpha' cannot be -1");
         assert_eq!(wrong.remedy(), "It takes a number of at least 0.");
         assert_eq!(ridge.parse_setting("alpha", "nan").unwrap_err().code(), "setting");
         assert_eq!(method("rigde").err().unwrap().remedy(), "Did you mean 'ridge'?");

@@ -1,35 +1,33 @@
 //! Formulas: LaTeX in, MathML out, which browsers show by themselves.
 
-use pulldown_latex::config::DisplayMode;
-use pulldown_latex::{Parser, RenderConfig, Storage, push_mathml};
+use math_core::{LatexToMathML, MathCoreConfig, MathDisplay};
 
 /// The MathML of a formula, or a sentence on why it cannot be read.
 pub(crate) fn mathml(latex: &str, display: bool) -> Result<String, String> {
-    let storage = Storage::new();
     let unreadable = |why: &str| {
         let latex = latex.trim().replace('\n', " ");
-        format!("the formula `{latex}` cannot be read: {why}.")
+        format!("the formula `{latex}` cannot be read: {}.", why.trim_end_matches('.'))
     };
-    let mut events = Vec::new();
-    for event in Parser::new(latex, &storage) {
-        events.push(event.map_err(|error| {
-            let text = error.to_string();
-            let first = text.lines().next().unwrap_or_default();
-            unreadable(first.trim_start_matches("parsing error: ").trim_end_matches('.'))
-        })?);
-    }
-    if events.is_empty() {
+    if latex.trim().is_empty() {
         return Err(unreadable("it is empty"));
     }
-    let config = RenderConfig {
-        display_mode: if display { DisplayMode::Block } else { DisplayMode::Inline },
-        ..RenderConfig::default()
-    };
-    let mut html = String::new();
-    let events = events.into_iter().map(Ok::<_, std::convert::Infallible>);
-    push_mathml(&mut html, events, config).map_err(|error| unreadable(&error.to_string()))?;
-    Ok(html)
+    let converter = LatexToMathML::new(MathCoreConfig::default()).map_err(|(error, ..)| error.to_string())?;
+    let display = if display { MathDisplay::Block } else { MathDisplay::Inline };
+    let mathml =
+        converter.convert_with_local_counter(latex, display).map_err(|error| unreadable(&error.error_message()))?;
+    Ok(SPACING.iter().fold(mathml, |text, (combining, spacing)| text.replace(combining, spacing)))
 }
+
+/// Accents as characters of their own: combining ones have no width, and Chromium then draws them beside their letter. A
+/// tilde is not stretched, as Firefox would.
+const SPACING: [(&str, &str); 6] = [
+    ("<mo stretchy=\"true\">\u{303}<", "<mo stretchy=\"false\">\u{2dc}<"),
+    (">\u{302}<", ">\u{2c6}<"), // hat
+    (">\u{303}<", ">\u{2dc}<"), // tilde
+    (">\u{304}<", ">\u{af}<"),  // bar
+    (">\u{307}<", ">\u{2d9}<"), // dot
+    (">\u{308}<", ">\u{a8}<"),  // two dots
+];
 
 #[cfg(test)]
 mod tests {

@@ -20,7 +20,6 @@ pub mod readme;
 mod registry;
 mod render;
 
-use page::Page;
 use std::path::{Path, PathBuf};
 
 /// What is wrong, and where.
@@ -80,6 +79,7 @@ pub fn build(docs: &Path, out: &Path) -> Result<Summary, Vec<Problem>> {
     }
     if !problems.is_empty() {
         problems.sort();
+        problems.dedup();
         return Err(problems);
     }
     write_site(out, &files).map_err(|problem| vec![problem])?;

@@ -19,8 +19,9 @@ pub(crate) fn markdown(directive: &str, up: &str) -> Result<String, String> {
         ["metrics"] => Ok(metrics()),
         ["kinds"] => kinds(),
         ["encoding"] => encoding(),
+        ["python"] => Ok(python(&format!("{up}methods/"))),
         _ => Err(format!(
-            "there is no directive 'registry: {directive}': use methods, card NAME, settings NAME, metrics, kinds or encoding."
+            "there is no directive 'registry: {directive}': use methods, card NAME, settings NAME, python, metrics, kinds or encoding."
         )),
     }
 }
@@ -64,6 +65,17 @@ fn card(card: &Card) -> String {
         python.join(", "),
         abilities.join(", ")
     )
+}
+
+/// The classes of the Python package and the methods they stand on.
+fn python(folder: &str) -> String {
+    let mut table = table_head(&["class", "stands on"].map(String::from));
+    for card in METHODS.iter().map(|entry| entry.card) {
+        for class in card.python {
+            table.push_str(&table_row(&[format!("`{class}`"), format!("[{}]({folder}{}.md)", card.title, card.name)]));
+        }
+    }
+    table
 }
 
 fn settings(card: &Card) -> Result<String, String> {
@@ -179,7 +191,7 @@ fn encoding() -> Result<String, String> {
 
 /// A number with two decimals at most.
 fn rounded(value: f64) -> String {
-    number_text((value * 100.0).round() / 100.0 + 0.0)
+    number_text((value * 100.0).round() / 100.0 + 0.0).replace('-', "\u{2212}")
 }
 
 fn table_head(cells: &[String]) -> String {

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
 /// The languages that a fenced block may have. `console` is run by a test, `sh` is only shown.
-const LANGUAGES: [&str; 8] = ["console", "console fails", "sh", "text", "rust", "python", "json", "csv"];
+const LANGUAGES: [&str; 9] = ["console", "console fails", "sh", "text", "rust", "rust,no_run", "python", "json", "csv"];
 
 /// The body of a page, and what came up on the way.
 #[derive(Default)]
@@ -76,6 +76,17 @@ impl Renderer<'_> {
                     if let Some((_, body)) = &mut code {
                         body.push_str(&text);
                     }
+                }
+                Event::Text(text) => {
+                    // What was meant as a formula but is not closed, or has unequal braces, arrives here as text.
+                    let escaped = source[..range.start].ends_with('\\');
+                    if text[usize::from(escaped && text.starts_with('$'))..].contains('$') {
+                        self.problem(
+                            line,
+                            "a formula is not closed, or its braces do not match (for the sign itself write \\$).",
+                        );
+                    }
+                    events.push(Event::Text(text));
                 }
                 Event::End(TagEnd::CodeBlock) => {
                     if let Some((language, body)) = code.take() {
@@ -233,7 +244,7 @@ impl Renderer<'_> {
 /// Code as HTML. In a terminal's block, prompts cannot be selected, so that copying takes the commands alone; from Rust,
 /// lines that rustdoc hides are left out.
 fn code_block(language: &str, body: &str) -> String {
-    let class = language.split(' ').next().unwrap_or_default();
+    let class = language.split([' ', ',']).next().unwrap_or_default();
     let mut lines = String::new();
     for line in body.lines() {
         if class == "rust" && (line == "#" || line.starts_with("# ")) {

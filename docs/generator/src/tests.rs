@@ -95,7 +95,7 @@ fn an_unknown_directive_is_refused() {
     assert_eq!(
         small.problems(),
         [
-            "docs/tables.md:3: there is no directive 'registry: knids': use methods, card NAME, settings NAME, metrics, kinds or encoding.",
+            "docs/tables.md:3: there is no directive 'registry: knids': use methods, card NAME, settings NAME, python, metrics, kinds or encoding.",
             "docs/tables.md:5: there is no directive 'regsitry': use registry, picture or note.",
         ]
     );
@@ -183,10 +183,18 @@ fn a_metric_without_a_heading_is_refused() {
 
 #[test]
 fn a_formula_that_cannot_be_read_is_refused() {
-    let small = Small::with("rules.md", "# R\n\nfine $a_1$\n\n$$\n\\frac{1}{\n$$\n");
+    let small = Small::with(
+        "rules.md",
+        "# R\n\nfine $a_1$ for 5 \\$\n\n$$\n\\frac{1}{2}^2^2\n$$\n\n$\\frac{1}{$\n\n$$\n\\frac{1}{\n$$\n",
+    );
     let problems = small.problems();
-    assert_eq!(problems.len(), 1);
-    assert!(problems[0].starts_with("docs/rules.md:5: the formula `\\frac{1}{` cannot be read: "), "{problems:?}");
+    assert!(
+        problems[0].starts_with("docs/rules.md:5: the formula `\\frac{1}{2}^2^2` cannot be read: "),
+        "{problems:?}"
+    );
+    let unclosed = "a formula is not closed, or its braces do not match";
+    assert!(problems[1].starts_with(&format!("docs/rules.md:9: {unclosed}")), "{problems:?}");
+    assert!(problems[2].starts_with(&format!("docs/rules.md:11: {unclosed}")), "{problems:?}");
 }
 
 #[test]

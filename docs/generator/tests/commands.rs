@@ -1,4 +1,7 @@
 //! Every command that the guide shows in a `console` block is run, and prints what the guide says.
+//!
+//! With `QUINCE_GUIDE_UPDATE=1` in the environment, what has changed is written into the pages instead (where no `...`
+//! stands for some of it): look at the difference before you keep it.
 #![cfg(unix)]
 
 use quince_guide::console::{agrees, commands};
@@ -12,7 +15,10 @@ fn what_the_guide_shows_in_a_terminal_is_what_happens() {
     let path = format!("{}:{}", binary.parent().unwrap().display(), std::env::var("PATH").unwrap_or_default());
     let mut wrong = Vec::new();
     let mut count = 0;
+    let update = std::env::var_os("QUINCE_GUIDE_UPDATE").is_some();
     for (_, file, text) in quince_guide::sources(&root.join("docs")).unwrap() {
+        let mut page: Vec<String> = text.lines().map(String::from).collect();
+        let mut shift = 0isize;
         // The commands of a page follow each other in one folder, in which `examples` is the repository's.
         let folder = tempfile::TempDir::new().unwrap();
         std::os::unix::fs::symlink(root.join("examples"), folder.path().join("examples")).unwrap();
@@ -31,8 +37,18 @@ fn what_the_guide_shows_in_a_terminal_is_what_happens() {
             if output.status.success() == command.fails {
                 wrong.push(format!("{place} ended with {}:\n{printed}", output.status));
             } else if !command.output.is_empty() && !agrees(&command.output, &lines) {
+                if update && !command.output.iter().any(|line| line.contains("...")) {
+                    let first = (command.line as isize + shift) as usize;
+                    let new = lines.iter().map(|line| line.trim_end().to_string());
+                    page.splice(first..first + command.output.len(), new);
+                    shift += lines.len() as isize - command.output.len() as isize;
+                    continue;
+                }
                 wrong.push(format!("{place} printed something else:\n{printed}"));
             }
+        }
+        if update {
+            std::fs::write(&file, page.join("\n") + "\n").unwrap();
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));

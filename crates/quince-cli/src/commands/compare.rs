@@ -14,7 +14,10 @@ pub fn run(options: &Compare, session: &Session) -> Result<()> {
     let task = learnable.labelled.target.task();
     let by = input::metric(options.by.as_deref(), task)?;
     let learners = learners(options, task)?;
-    let folds = folds(&options.folds, learnable.groups)?;
+    let folds = match options.hold_out {
+        Some(share) => Folds::HoldOut(share),
+        None => folds(&options.folds, learnable.groups)?,
+    };
     let weights = learnable.weights.as_deref();
     let comparison = compare(&learnable.labelled, &learners, &folds, by, weights, &session.run)?;
     session.progress.finish();
@@ -24,7 +27,7 @@ pub fn run(options: &Compare, session: &Session) -> Result<()> {
     if session.json {
         show::print_json(&comparison)
     } else {
-        show::print(&leaderboard(&comparison, &options.folds))
+        show::print(&leaderboard(&comparison, &folds))
     }
     Ok(())
 }
@@ -69,7 +72,7 @@ fn folds(text: &str, groups: Option<Vec<u32>>) -> Result<Folds> {
     })
 }
 
-fn leaderboard(comparison: &Comparison, folds: &str) -> String {
+fn leaderboard(comparison: &Comparison, folds: &Folds) -> String {
     let metrics: Vec<Metric> = match comparison.task {
         Task::Classification => vec![Metric::LogLoss, Metric::Accuracy, Metric::F1, Metric::Area],
         Task::Regression => vec![Metric::Rmse, Metric::R2],
@@ -88,10 +91,10 @@ fn leaderboard(comparison: &Comparison, folds: &str) -> String {
             row
         })
         .collect();
-    let way = if folds == "loo" {
-        "leave-one-out".to_string()
-    } else {
-        format!("{}-fold cross-validation, mean ± standard deviation over folds", comparison.folds)
+    let way = match folds {
+        Folds::LeaveOneOut => "leave-one-out".to_string(),
+        Folds::HoldOut(share) => format!("tested once on {:.0} % of the rows", share * 100.0),
+        _ => format!("{}-fold cross-validation, mean ± standard deviation over folds", comparison.folds),
     };
     let mut text =
         format!("{} from {} rows, by {} ({way})\n\n", comparison.target, comparison.rows, comparison.by.title());

@@ -56,7 +56,7 @@ fn leave_one_out(learnable: &input::Learnable, learner: &dyn Learn, session: &Se
     let weights = learnable.weights.as_deref();
     let examples = Examples::new(rows.features(), &labelled.target, weights)?;
     let prediction = learner.leave_one_out(&examples, &session.run)?.ok_or_else(|| Error::Data {
-        problem: "the method has no exact leave-one-out".into(),
+        problem: "with these settings the method has no exact leave-one-out".into(),
         remedy: "Use quince compare --folds loo.".into(),
     })?;
     evaluate(&labelled.target, &prediction, weights)

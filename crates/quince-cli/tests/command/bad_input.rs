@@ -141,6 +141,8 @@ fn settings_out_of_range() {
         ("compare table.csv -t y --set alpha=1", "does not say which method", "ridge.alpha"),
         ("compare table.csv -t y --set rigde.alpha=1", "there is no method called 'rigde'", "'ridge'"),
         ("compare table.csv -t y --folds 1", "setting 'folds' cannot be 1", "at least 2"),
+        ("compare table.csv -t y --hold-out 1.5", "setting 'share' cannot be 1.5", "above zero"),
+        ("train table.csv -t y -m ridge -o m --set positive=true --loo", "with these settings", "compare"),
         ("compare table.csv -t y --by rmse", "cannot be rmse for a target of classes", "log-loss"),
         ("compare table.csv -t y --by best", "there is no metric called 'best'", "accuracy"),
         ("train table.csv -t y -m baseline -o m --set strategy=mean", "cannot be \"mean\"", "prior"),

@@ -187,6 +187,8 @@ fn weights_groups_and_leave_one_out_are_understood() {
     let json = bench.ok("compare t.csv -t y --folds loo --json --models ridge,baseline --set ridge.alpha=0.5").json();
     let ridge = json["entrants"].as_array().unwrap().iter().find(|e| e["method"] == "ridge").unwrap();
     assert_eq!((&json["folds"], &ridge["settings"]["alpha"]), (&40.into(), &0.5.into()));
+    let board = bench.ok("compare t.csv -t y --hold-out 0.25");
+    assert!(board.out.contains("tested once on 25 % of the rows"), "{}", board.out);
     bench.ok("train t.csv -t y --weight w -m ridge -o m.quince");
     bench.ok("evaluate m.quince t.csv --weight w");
     // A weight of zero is a row that is not there.

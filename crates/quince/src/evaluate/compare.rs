@@ -6,7 +6,7 @@
 //! fitted once a row.
 
 use super::metrics::{Evaluation, Metric, evaluate};
-use super::resample::{Split, grouped_folds, stratified_folds};
+use super::resample::{Split, grouped_folds, hold_out, stratified_folds};
 use crate::encode::{Encoder, Rows, mean_and_deviation};
 use crate::error::{Error, Result};
 use crate::learn::{Examples, Learn, Prediction, Target, Task, named};
@@ -24,6 +24,8 @@ pub enum Folds {
     K(usize),
     /// The same, and rows with the same group number are never parted.
     Grouped(usize, Vec<u32>),
+    /// This share of the rows (of each class) is tested once, by the model learnt from the rest.
+    HoldOut(f64),
     /// Each row is tested by the model learnt from all others.
     LeaveOneOut,
 }
@@ -80,7 +82,7 @@ pub struct Comparison {
     pub target: String,
     /// How many rows.
     pub rows: usize,
-    /// How many folds; as many as rows for leave-one-out.
+    /// How many folds; one for a hold-out, as many as rows for leave-one-out.
     pub folds: usize,
     /// What the ranking goes by.
     pub by: Metric,
@@ -199,6 +201,7 @@ fn make_splits(target: &Target, folds: &Folds, warnings: &mut Vec<String>, run: 
     }
     match folds {
         Folds::LeaveOneOut => Ok(None),
+        Folds::HoldOut(share) => Ok(Some(vec![hold_out(target, *share, &mut stream)?])),
         Folds::Grouped(k, groups) => grouped_folds(groups, *k, &mut stream).map(Some),
         Folds::K(k) => {
             let mut k = *k;

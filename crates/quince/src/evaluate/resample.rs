@@ -76,7 +76,10 @@ pub fn train_validation_test(
     if !fine {
         return Err(Error::setting(
             "share",
-            format!("cannot be {validation} for validation and {test} for testing"),
+            match validation {
+                _ if validation == 0.0 => format!("cannot be {test}"),
+                _ => format!("cannot be {validation} for validation and {test} for testing"),
+            },
             "Shares are above zero and leave some rows to learn from.",
         ));
     }

@@ -22,6 +22,9 @@ const DECIDES: f64 = 1e-9;
 
 /// The prediction for every row by the fit without that row; `None` for non-negative coefficients, which have no hat matrix.
 pub(crate) fn leave_one_out(problem: &Problem<'_>, fit: &Solution, run: &Run) -> Result<Option<Matrix>> {
+    if let System::Positive = fit.system {
+        return Ok(None);
+    }
     let mut predictions = problem.features.multiply(&fit.coefficients, &fit.intercept, run)?;
     let slack = match &fit.system {
         System::Positive => return Ok(None),

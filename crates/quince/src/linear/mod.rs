@@ -50,7 +50,7 @@ impl Quadratic {
             Target::Classes { classes, codes } => {
                 let outputs = match leave_one_out::leave_one_out(&problem, &fit, run)? {
                     Some(left_out) => left_out,
-                    None => problem.features.multiply(&fit.coefficients, &fit.intercept, run)?,
+                    None => run.finish(|| problem.features.multiply(&fit.coefficients, &fit.intercept, run))?,
                 };
                 let scores = model::class_scores(outputs);
                 (classes.count(), calibrate::temperature(&scores, codes, examples.weights))

@@ -51,6 +51,10 @@ pub(super) fn descend(mut gram: Triangle, cross: &Matrix, run: &Run) -> Result<(
         worst_of_all = worst_of_all.max(worst);
         (0..size).for_each(|j| coefficients[(j, output)] = b[j]);
     }
+    if report.stop != Stop::Converged {
+        let why = if report.stop == Stop::Budget { "the budget ran out" } else { "the limit of steps was reached" };
+        report.remarks.push(format!("Not converged: {why}. This is the best answer so far; see its certificate."));
+    }
     report.certificate = Some(Certificate {
         measure: "projected gradient of the objective, relative".into(),
         value: worst_of_all,

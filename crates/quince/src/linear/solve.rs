@@ -339,7 +339,7 @@ impl Problem<'_> {
 
 fn remark_on_rank(report: &mut Report, rank: usize, columns: usize) {
     report.remarks.push(format!(
-        "The columns are linearly dependent, or nearly so (rank {rank} of {columns}): \
+        "Some columns follow from others, as categories beside a constant always do (rank {rank} of {columns}): \
          of all equally good answers this is the one with the smallest coefficients."
     ));
 }

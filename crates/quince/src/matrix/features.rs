@@ -167,19 +167,31 @@ impl<'a> Features<'a> {
         if let Some(dense) = self.dense.filter(|dense| dense.columns() > 0) {
             let upper = b.view().faer().subrows(0, dense.columns());
             let count = rows.len();
-            let target = faer::MatMut::from_row_major_slice_mut(out, count, outputs);
+            let mut target = faer::MatMut::from_row_major_slice_mut(out, count, outputs);
             match dense {
                 Dense::F64(view) => {
                     let lhs = view.faer().subrows(rows.start, count);
                     matmul(target, Accum::Add, lhs, upper, 1.0, Par::Seq);
                 }
                 Dense::F32(view) => {
-                    let mut packed = vec![0.0; count * view.columns()];
-                    view.for_block(rows.clone(), 0..view.columns(), |i, j, value| {
-                        packed[j * count + (i - rows.start)] = value;
-                    });
-                    let lhs = faer::MatRef::from_column_major_slice(&packed, count, view.columns());
-                    matmul(target, Accum::Add, lhs, upper, 1.0, Par::Seq);
+                    // Tiles that stay in a core's cache, each written in the order in which it is read.
+                    let columns = view.columns();
+                    let step = (32_768 / columns).max(16);
+                    let mut packed = vec![0.0; step.min(count) * columns];
+                    for first in (0..count).step_by(step) {
+                        let (start, size) = (rows.start + first, step.min(count - first));
+                        let tile = &mut packed[..size * columns];
+                        let (down, across) = if view.by_rows() { (columns, 1) } else { (1, size) };
+                        view.for_block(start..start + size, 0..columns, |i, j, value| {
+                            tile[(i - start) * down + j * across] = value;
+                        });
+                        let lhs = if view.by_rows() {
+                            faer::MatRef::from_row_major_slice(tile, size, columns)
+                        } else {
+                            faer::MatRef::from_column_major_slice(tile, size, columns)
+                        };
+                        matmul(target.as_mut().subrows_mut(first, size), Accum::Add, lhs, upper, 1.0, Par::Seq);
+                    }
                 }
             }
         }

@@ -63,6 +63,11 @@ impl<'a, T: Real> View<'a, T> {
         self.values[i * self.row_stride + j * self.column_stride].into()
     }
 
+    /// Whether memory holds one row after another rather than one column after another.
+    pub(crate) fn by_rows(&self) -> bool {
+        self.row_stride >= self.column_stride
+    }
+
     /// Calls `write` with (row, column, value) for a block, walking memory in its own order.
     #[inline]
     pub(crate) fn for_block(
@@ -74,7 +79,7 @@ impl<'a, T: Real> View<'a, T> {
         if columns.is_empty() {
             return;
         }
-        if self.row_stride >= self.column_stride {
+        if self.by_rows() {
             for i in rows {
                 if self.column_stride == 1 {
                     let start = i * self.row_stride;

@@ -163,6 +163,14 @@ impl Run {
         result
     }
 
+    /// Does what an answer still needs once it is there, however late it is: only a cancel stops it.
+    pub(crate) fn finish<T>(&self, work: impl FnOnce() -> T) -> T {
+        let deadline = self.deadline.take();
+        let result = work();
+        self.deadline.set(deadline);
+        result
+    }
+
     /// Tells the observer that `done` of `total` units of `stage` are done.
     pub fn progress(&self, stage: &str, done: usize, total: usize) {
         if let Some(observer) = self.observer.borrow_mut().as_mut() {

@@ -5,13 +5,15 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::{Arc, Mutex};
 
-/// What `OMP_NUM_THREADS` says, or as many threads as the machine has.
+/// What `OMP_NUM_THREADS` says, or as many threads as the machine has (asked once: the answer costs a look at files).
 pub(super) fn default_threads() -> usize {
+    static MACHINE: std::sync::LazyLock<usize> =
+        std::sync::LazyLock::new(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
     std::env::var("OMP_NUM_THREADS")
         .ok()
         .and_then(|value| value.trim().parse().ok())
         .filter(|&threads: &usize| threads > 0)
-        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
+        .unwrap_or_else(|| *MACHINE)
 }
 
 pub(super) fn map<T: Send>(threads: usize, count: usize, task: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {

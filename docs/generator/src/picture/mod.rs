@@ -62,13 +62,14 @@ fn least_squares_lines() -> Result<(Plot, String)> {
         plot.line([(x, y), (x, on_line(x))], "line error");
         plot.dot(x, y, "dot");
     }
-    let signed = |value: f64| {
-        let sign = if value < 0.0 { "\u{2212}" } else { "+" };
-        format!("{sign} {}", short(value.abs()))
+    let equation = |left: &str, factor: f64, right: &str, constant: f64| {
+        let factor = if factor == 1.0 { String::new() } else { format!("{} ", short(factor)) };
+        let sign = if constant < 0.0 { "\u{2212}" } else { "+" };
+        format!("{left} = {factor}{right} {sign} {}", short(constant.abs()))
     };
-    let label = format!("y = {} x {}", short(slope), signed(start));
-    plot.words((8.0, on_line(8.0)), (-6.0, 22.0), "end", &label, "first");
-    let label = format!("x = {} y {}", short(back_slope), signed(back_start));
+    let label = equation("y", slope, "x", start);
+    plot.words((8.0, on_line(8.0)), (-6.0, 44.0), "end", &label, "first");
+    let label = equation("x", back_slope, "y", back_start);
     plot.words((back_start + back_slope * 3.6, 3.6), (-12.0, 0.0), "end", &label, "second");
     let caption = "Four points and their least-squares lines. The solid line keeps the squared errors in y small \
                    (drawn as thin lines), the dashed one those in x."
@@ -157,11 +158,11 @@ fn roc_curves() -> Result<(Plot, String)> {
         Axis::linear("share of malignant rows found", 0.0, 1.0),
     );
     plot.line([(0.0, 0.0), (1.0, 1.0)], "line zero");
-    let choices: [(&[&str], &str, &str, (f64, f64)); 2] = [
-        (&["mean_texture"], "texture", "second", (0.34, 0.60)),
-        (&["mean_texture", "mean_radius"], "texture and radius", "first", (0.16, 0.84)),
+    let choices: [(&[&str], &str, &str, f64); 2] = [
+        (&["mean_texture", "mean_radius"], "texture and radius", "first", 0.17),
+        (&["mean_texture"], "texture alone", "second", 0.08),
     ];
-    for (columns, name, class, label) in choices {
+    for (columns, name, class, height) in choices {
         let others: Vec<&str> = table
             .columns()
             .iter()
@@ -185,7 +186,7 @@ fn roc_curves() -> Result<(Plot, String)> {
             &format!("line {class}"),
         );
         let words = format!("{name}: area {}", short(roc.area.unwrap_or(0.0)));
-        plot.words(label, (14.0, 16.0), "start", &words, class);
+        plot.words((0.98, height), (0.0, 4.0), "end", &words, class);
     }
     let caption =
         "ROC curves of ridge on 569 tumours, from exact leave-one-out probabilities. Each point of a curve is one \
@@ -210,6 +211,6 @@ mod tests {
     #[test]
     fn the_lines_of_the_ledgers_four_points_are_labelled_with_its_numbers() {
         let svg = figure("least-squares-lines").unwrap();
-        assert!(svg.contains("y = 0.5 x \u{2212} 1") && svg.contains("x = 1 y + 4"), "{svg}");
+        assert!(svg.contains("y = 0.5 x \u{2212} 1") && svg.contains("x = y + 4"), "{svg}");
     }
 }
