@@ -1,1 +1,34 @@
-//! x
+//! The Rust half of the Python package `quince`: arrays in, models out, the lock released in between.
+//!
+//! Nothing is decided here. Arrays become [`quince::matrix::Features`] without a copy ([`features`]), work runs with
+//! Python's lock released and listens for Ctrl-C ([`steer`]), errors become Python's ([`errors`]), and models, tables
+//! and leaderboards are handed over. scikit-learn's parameters, attributes and checks are in `python/quince/`.
+
+mod baseline;
+mod errors;
+mod features;
+mod json;
+mod learn;
+mod linear;
+mod model;
+mod steer;
+mod table;
+
+/// The extension module `quince._quince`.
+#[pyo3::pymodule]
+mod _quince {
+    #[pymodule_export]
+    use crate::baseline::{baseline_of_classes, baseline_of_numbers, baseline_of_values};
+    #[pymodule_export]
+    use crate::learn::{compare, models, train};
+    #[pymodule_export]
+    use crate::linear::{Spectrum, fit_linear, linear_outputs};
+    #[pymodule_export]
+    use crate::model::Model;
+    #[pymodule_export]
+    use crate::table::{Table, read_csv};
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,32 @@
+"""Classical machine learning for real tables, with scikit-learn's conventions.
+
+Whoever has arrays uses the estimators (`LinearRegression`, `Ridge`, `RidgeClassifier`, `DummyClassifier`,
+`DummyRegressor`), which take scikit-learn's parameters and show its attributes. Whoever has a table (a CSV file, or a
+pandas, polars or pyarrow frame with numbers, categories, texts and holes) uses `train` and `compare`. Every model is
+saved with `save` and opened with `load`, and opening one never runs code.
+"""
+
+from quince._quince import Model, Table, __version__, models, read_csv
+from quince._threads import set_threads
+from quince.baseline import DummyClassifier, DummyRegressor
+from quince.files import load
+from quince.learn import Comparison, compare, train
+from quince.linear import LinearRegression, Ridge, RidgeClassifier
+
+__all__ = [
+    "Comparison",
+    "DummyClassifier",
+    "DummyRegressor",
+    "LinearRegression",
+    "Model",
+    "Ridge",
+    "RidgeClassifier",
+    "Table",
+    "__version__",
+    "compare",
+    "load",
+    "models",
+    "read_csv",
+    "set_threads",
+    "train",
+]

@@ -1,0 +1,94 @@
+"""What all estimators share: arrays for the extension, and a state that is the bytes of a saved model."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from quince import files
+from quince._quince import Model
+
+
+def for_extension(X: Any) -> Any:
+    """X as the extension takes it. Dense arrays stay where they are unless they run backwards in memory."""
+    if sparse.issparse(X):
+        return X.tocsr()
+    forward = all(stride >= 0 and stride % X.itemsize == 0 for stride in X.strides)
+    return X if forward and X.flags.aligned else np.array(X, order="C")
+
+
+def columns_of(y: NDArray[Any]) -> NDArray[np.float64]:
+    """Targets as float64, a column an output."""
+    return np.ascontiguousarray(y.reshape(len(y), -1), dtype=np.float64)
+
+
+def names_of(classes: NDArray[Any]) -> list[str]:
+    """Class labels as words, as a table would have them: 1.0 is `1`."""
+
+    def name(label: Any) -> str:
+        whole = isinstance(label, float) and label.is_integer()
+        return str(int(label)) if whole else str(label)
+
+    return [name(label) for label in classes.tolist()]
+
+
+class Estimator(BaseEstimator):
+    """An estimator that holds a fitted `quince.Model` and is saved and pickled as that model's bytes."""
+
+    #: Parameters that are settings of the method in quince's registry, by name.
+    _settings: ClassVar[dict[str, str]] = {}
+    #: Parameters that scikit-learn has and quince needs not, with the reason.
+    _accepted: ClassVar[dict[str, str]] = {}
+
+    _model: Model
+
+    def _from_model(self) -> dict[str, Any]:
+        """Attributes that follow from the fitted model, so that no state needs to hold them."""
+        return {}
+
+    @property
+    def report_(self) -> dict[str, Any]:
+        """What the fit said about itself: how the answer was found, how exact it is, and remarks."""
+        return self._fitted_model().report
+
+    def _fitted_model(self) -> Model:
+        if "_model" not in vars(self):
+            name = type(self).__name__
+            raise NotFittedError(f"This {name} instance is not fitted yet. Call 'fit' first.")
+        return self._model
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Saves the fitted estimator in one file, which `quince.load` and the command `quince` open.
+
+        The file holds numbers and words only: opening it never runs code. It is written beside its place and then
+        renamed, so that whoever looks sees the old file or the new one.
+        """
+        self._fitted_model()
+        state = self.__getstate__()
+        changed = [name for name in self._from_model() if name in state]
+        if changed:
+            raise ValueError(
+                f"{changed[0]} was changed after the fit, and the saved model would not have the change. "
+                "Fit again, or pickle the estimator."
+            )
+        files.save(self, state, path)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if "_model" in state:
+            for name, value in self._from_model().items():
+                if name in state and np.array_equal(state[name], value):
+                    del state[name]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "_model" in state:
+            for name, value in self._from_model().items():
+                vars(self).setdefault(name, value)

@@ -1,0 +1,132 @@
+"""The Rust half. Use what `quince` shows of it."""
+
+import os
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+
+@final
+class Model:
+    """A trained model: what `quince.train` returns and what `quince.load` opens."""
+
+    @property
+    def method(self) -> str: ...
+    @property
+    def settings(self) -> dict[str, Any]: ...
+    @property
+    def task(self) -> str: ...
+    @property
+    def target(self) -> str: ...
+    @property
+    def report(self) -> dict[str, Any]: ...
+    @property
+    def classes(self) -> NDArray[Any] | None: ...
+    @property
+    def columns(self) -> dict[str, str]: ...
+    @property
+    def feature_names(self) -> list[str]: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def notes(self) -> Any: ...
+    def predict(self, data: Any, *, n_jobs: int | None = None) -> NDArray[Any]: ...
+    def predict_proba(self, data: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]: ...
+    def evaluate(self, data: Any, *, n_jobs: int | None = None) -> dict[str, Any]: ...
+    def array(self, name: str) -> NDArray[np.float64]: ...
+    def to_bytes(self) -> bytes: ...
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Model: ...
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Model: ...
+    def save(self, path: str | os.PathLike[str]) -> None: ...
+    def annotated(self, notes: str | None = None, names: list[str] | None = None) -> Model: ...
+
+@final
+class Table:
+    """A table: columns with names, kinds and holes."""
+
+    def __new__(cls, data: Any, *, kinds: dict[str, str] | None = None, drop: list[str] | None = None) -> Table: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def columns(self) -> list[str]: ...
+    @property
+    def kinds(self) -> dict[str, str]: ...
+    def describe(self) -> dict[str, Any]: ...
+    def __len__(self) -> int: ...
+
+@final
+class Spectrum:
+    """The singular values of a fit, worked out when they are asked for."""
+
+    def values(self, *, threads: int = 0) -> NDArray[np.float64]: ...
+
+def read_csv(
+    path: str | os.PathLike[str],
+    *,
+    kinds: dict[str, str] | None = None,
+    drop: list[str] | None = None,
+    delimiter: str | None = None,
+    header: bool = True,
+) -> Table: ...
+def models() -> dict[str, dict[str, Any]]: ...
+def train(
+    data: Any,
+    target: str,
+    model: str,
+    settings: dict[str, Any],
+    *,
+    task: str | None = None,
+    seed: int = 0,
+    threads: int = 0,
+    budget: float | None = None,
+) -> Model: ...
+def compare(
+    data: Any,
+    target: str,
+    models: list[tuple[str, dict[str, Any]]] | None,
+    *,
+    folds: int | None = 10,
+    by: str | None = None,
+    task: str | None = None,
+    seed: int = 0,
+    threads: int = 0,
+    budget: float | None = None,
+) -> dict[str, Any]: ...
+def fit_linear(
+    method: str,
+    x: Any,
+    y: NDArray[np.float64],
+    *,
+    weights: NDArray[np.float64] | None = None,
+    classes: list[str] | None = None,
+    alphas: list[float] = ...,
+    intercept: bool = True,
+    positive: bool = False,
+    cutoff: float = 0.0,
+    threads: int = 0,
+) -> tuple[Model, int | None, Spectrum]: ...
+def linear_outputs(
+    x: Any, coefficients: NDArray[np.float64], intercept: NDArray[np.float64], *, threads: int = 0
+) -> NDArray[np.float64]: ...
+def baseline_of_classes(
+    codes: NDArray[np.uint32],
+    classes: list[str],
+    settings: dict[str, Any],
+    *,
+    weights: NDArray[np.float64] | None = None,
+    columns: int = 0,
+) -> Model: ...
+def baseline_of_numbers(
+    y: NDArray[np.float64],
+    settings: dict[str, Any],
+    *,
+    weights: NDArray[np.float64] | None = None,
+    columns: int = 0,
+) -> Model: ...
+def baseline_of_values(values: list[float], settings: dict[str, Any], *, rows: int, columns: int = 0) -> Model: ...

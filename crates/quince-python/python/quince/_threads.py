@@ -1,0 +1,46 @@
+"""How many threads work: what `n_jobs` says, or `set_threads`, or `OMP_NUM_THREADS`, or as many as there are."""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+
+_chosen: int | None = None
+
+
+class set_threads:  # noqa: N801 - it is called like the function it stands for
+    """Sets how many threads quince works with; None goes back to `OMP_NUM_THREADS` or all processors.
+
+    As a context manager it puts the earlier number back at the end::
+
+        with quince.set_threads(1):
+            model.fit(X, y)
+
+    The results do not depend on the number of threads.
+    """
+
+    def __init__(self, threads: int | None) -> None:
+        global _chosen
+        number = None if threads is None else effective(threads)
+        self._before, _chosen = _chosen, number
+
+    def __enter__(self) -> set_threads:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        global _chosen
+        _chosen = self._before
+
+
+def effective(n_jobs: int | None) -> int:
+    """joblib's rule for `n_jobs`, as a number of threads; zero stands for the default, which the extension finds."""
+    if n_jobs is None:
+        return _chosen or 0
+    if n_jobs == 0:
+        raise ValueError("n_jobs == 0 has no meaning. Use None for the default, or -1 for all processors.")
+    if n_jobs > 0:
+        return int(n_jobs)
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, processors + 1 + int(n_jobs))

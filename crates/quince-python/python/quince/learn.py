@@ -1,0 +1,195 @@
+"""From a table to a model, and to a leaderboard of models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from numbers import Integral
+from typing import Any
+
+from quince import _quince
+from quince._quince import Model
+from quince._threads import effective
+
+
+def train(
+    data: Any,
+    target: str,
+    model: str = "ridge",
+    settings: Mapping[str, Any] | None = None,
+    *,
+    task: str | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    budget: float | None = None,
+) -> Model:
+    """Learns one column of a table from all others.
+
+    Parameters
+    ----------
+    data : data frame (pandas, polars, pyarrow or any other with Arrow's C stream), `quince.Table` or path of a CSV file
+        Numbers, counts, yes/no, categories and texts, with holes. What they become is learnt here, kept in the model,
+        and applied by column name when it predicts.
+    target : str
+        The column to learn. Rows without it are left out.
+    model : str
+        A method: one of `quince.models()`.
+    settings : dict
+        Its settings by name; what is not given has its default.
+    task : {"classification", "regression"}, optional
+        What the target is, where it is not clear: whole numbers with few different values are classes.
+    seed : int
+        Everything random follows from it.
+    n_jobs : int, optional
+        Number of threads; -1 for all processors. The answer does not depend on it.
+    budget : float, optional
+        Seconds after which the best answer so far is returned, or TimeoutError raised if there is none.
+    """
+    _check_seed(seed)
+    return _quince.train(
+        data, target, model, dict(settings or {}), task=task, seed=seed, threads=effective(n_jobs), budget=budget
+    )
+
+
+def compare(
+    data: Any,
+    target: str,
+    models: Sequence[str] | Mapping[str, Mapping[str, Any]] | None = None,
+    *,
+    folds: int | str = 10,
+    by: str | None = None,
+    task: str | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    budget: float | None = None,
+) -> Comparison:
+    """Tests methods on the same folds of a table.
+
+    Parameters
+    ----------
+    data, target, task, seed, n_jobs, budget
+        As for `train`.
+    models : list of str, or dict of settings by method, optional
+        The methods; all that learn this kind of target if not given.
+    folds : int or "loo"
+        Number of folds, or leave-one-out.
+    by : str, optional
+        The metric to rank by: log-loss (the default), accuracy, f1 or area for classes, rmse (the default) or r2 for
+        numbers.
+    """
+    if folds != "loo" and (isinstance(folds, bool) or not isinstance(folds, int) or folds < 2):
+        raise ValueError(f"folds cannot be {folds!r}. It takes a whole number of at least 2, or 'loo'.")
+    _check_seed(seed)
+    if isinstance(models, str):
+        models = [models]
+    pairs = None
+    if models is not None:
+        settings = models if isinstance(models, Mapping) else {}
+        pairs = [(name, dict(settings.get(name) or {})) for name in models]
+    result = _quince.compare(
+        data,
+        target,
+        pairs,
+        folds=None if folds == "loo" else folds,
+        by=by,
+        task=task,
+        seed=seed,
+        threads=effective(n_jobs),
+        budget=budget,
+    )
+    return Comparison(result)
+
+
+class Comparison:
+    """A leaderboard, the best method first. Printing it shows it; `rows` and `to_dict` give its numbers."""
+
+    def __init__(self, result: dict[str, Any]) -> None:
+        self._result = result
+
+    @property
+    def best(self) -> str:
+        """The name of the best method."""
+        return self._result["entrants"][0]["method"]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What one should know about the folds."""
+        return self._result["warnings"]
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """One dict a method, the best first: its metrics (mean, and `..._sd` over folds), seconds, settings."""
+        return [self._row(entrant) for entrant in self._result["entrants"]]
+
+    @staticmethod
+    def _row(entrant: dict[str, Any]) -> dict[str, Any]:
+        row = {"model": entrant["method"]}
+        for name, spread in entrant["metrics"].items():
+            row[name], row[f"{name}_sd"] = spread["mean"], spread["deviation"]
+        for name in ("fit_seconds", "predict_seconds", "folds", "settings", "problem"):
+            row[name] = entrant[name]
+        return row
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain dicts and lists."""
+        return self._result
+
+    def __len__(self) -> int:
+        return len(self._result["entrants"])
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.rows)
+
+    def _cells(self) -> list[list[str]]:
+        ranked = [entrant for entrant in self._result["entrants"] if entrant["folds"] > 0]
+        metrics = list(ranked[0]["metrics"]) if ranked else []
+        cells = [["", "model", *metrics, "fit", "predict"]]
+        for place, entrant in enumerate(ranked, 1):
+            spreads = [_spread(entrant["metrics"].get(metric)) for metric in metrics]
+            seconds = [_seconds(entrant["fit_seconds"]), _seconds(entrant["predict_seconds"])]
+            cells.append([str(place), entrant["method"], *spreads, *seconds])
+        return cells
+
+    def _heading(self) -> str:
+        result = self._result
+        way = "leave-one-out" if result["folds"] == result["rows"] else f"{result['folds']} folds, mean ± sd"
+        return f"{result['target']} from {result['rows']} rows, by {result['by']} ({way})"
+
+    def _remarks(self) -> list[str]:
+        remarks = [f"warning: {warning}" for warning in self.warnings]
+        for entrant in self._result["entrants"]:
+            if entrant["problem"]:
+                tested = f"{entrant['folds']} of {self._result['folds']} folds" if entrant["folds"] else "no result"
+                remarks.append(f"{entrant['method']}: {tested}: {entrant['problem']}")
+        return remarks
+
+    def __repr__(self) -> str:
+        cells = self._cells()
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
+        return "\n".join([self._heading(), *lines, *self._remarks()])
+
+    def _repr_html_(self) -> str:
+        head, *body = ("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self._cells())
+        remarks = "".join(f"<p>{escape(remark)}</p>" for remark in self._remarks())
+        head = head.replace("td>", "th>")
+        return f"<p>{escape(self._heading())}</p><table>{head}{''.join(body)}</table>{remarks}"
+
+
+def _check_seed(seed: int) -> None:
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed < 2**64:
+        raise ValueError(f"seed cannot be {seed!r}. It takes a whole number of at least 0.")
+
+
+def _spread(spread: dict[str, Any] | None) -> str:
+    if spread is None:
+        return "-"
+    mean, deviation = spread["mean"], spread["deviation"]
+    if deviation is None:
+        return f"{mean:.4g}"
+    rounding = abs(mean) * 1e-12
+    return f"{mean:.4g} ± {deviation if deviation > rounding else 0:.2g}"
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds * 1000:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"

@@ -1,0 +1,478 @@
+"""Linear models: what is predicted is a weighted sum of the features.
+
+`LinearRegression` has the smallest sum of squared errors, `Ridge` adds alpha times the squared length of the
+coefficients, and `RidgeClassifier` learns a class as +1 for its rows and -1 for all others. Parameters, defaults and
+attributes are scikit-learn's. All are solved directly and exactly, dense or sparse: parameters that steer one of
+scikit-learn's iterations are taken and checked, and have nothing to steer.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin, _fit_context
+from sklearn.preprocessing import LabelBinarizer
+from sklearn.utils import Tags, column_or_1d, compute_sample_weight
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from quince._base import Estimator, columns_of, for_extension, names_of
+from quince._quince import Spectrum, fit_linear, linear_outputs
+from quince._threads import effective
+
+FLOATS = (np.float64, np.float32)
+SPARSE = ("csr", "csc", "coo")
+
+
+class _LinearModel(Estimator):
+    """Fitting and predicting, whatever the loss."""
+
+    coef_: NDArray[Any]
+    intercept_: Any
+
+    #: Whether coefficients and intercept of a single output are shown without the axis of outputs.
+    _flat_coef: bool
+    _flat_intercept: bool
+    _type: str
+
+    def _fit(
+        self, method: str, X: Any, y: NDArray[np.float64], weights: NDArray[Any] | None, **settings: Any
+    ) -> tuple[int | None, Spectrum]:
+        if weights is not None:
+            weights = np.ascontiguousarray(weights, dtype=np.float64)
+        self._model, rank, spectrum = fit_linear(method, for_extension(X), y, weights=weights, **settings)
+        self._type = X.dtype.name
+        vars(self).update(self._from_model())
+        return rank, spectrum
+
+    def _from_model(self) -> dict[str, Any]:
+        coefficients = np.ascontiguousarray(self._model.array("coefficients").T, dtype=self._type)
+        intercept = self._model.array("intercept").astype(self._type)
+        return {
+            "coef_": coefficients[0] if self._flat_coef else coefficients,
+            "intercept_": 0.0 if not self.fit_intercept else intercept[0] if self._flat_intercept else intercept,
+        }
+
+    def _outputs(self, X: Any) -> NDArray[Any]:
+        """X @ coef_ + intercept_, by the attributes as they are, which a user may have set."""
+        check_is_fitted(self, "coef_")
+        X = validate_data(self, X, accept_sparse=SPARSE, dtype=FLOATS, reset=False)
+        coefficients = np.atleast_2d(np.asarray(self.coef_))
+        intercept = np.broadcast_to(np.ravel(self.intercept_), len(coefficients))
+        outputs = linear_outputs(
+            for_extension(X),
+            np.asarray(coefficients, dtype=np.float64),
+            np.asarray(intercept, dtype=np.float64),
+            threads=effective(getattr(self, "n_jobs", None)),
+        )
+        outputs = outputs.astype(np.result_type(X.dtype, coefficients.dtype), copy=False)
+        return outputs.ravel() if np.ndim(self.coef_) == 1 else outputs
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class LinearRegression(MultiOutputMixin, RegressorMixin, _LinearModel):
+    """Ordinary least squares: the coefficients with the smallest sum of squared errors.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+        Whether to add a constant to the weighted sum.
+    copy_X : bool, default=True
+        Taken for scikit-learn's sake: X is never written to.
+    tol : float, default=1e-6
+        For dense X: a direction with a singular value below this share of the largest is left out. Sparse X is solved
+        directly and leaves out rounding only.
+    n_jobs : int, default=None
+        Number of threads; -1 for all processors, None for `quince.set_threads`, `OMP_NUM_THREADS` or all processors.
+    positive : bool, default=False
+        Allow no coefficient below zero.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        The coefficients.
+    intercept_ : float or ndarray of shape (n_targets,)
+        The constant; 0.0 without an intercept.
+    rank_ : int
+        Rank of X without its column means. Dense X only.
+    singular_ : ndarray of shape (min(n_samples, n_features),)
+        Singular values of X without its column means, worked out when first read. Dense X only.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had names that are all words.
+    report_ : dict
+        How the answer was found, how exact it is, and remarks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quince import LinearRegression
+    >>> X = np.array([[1.0, 1.0], [1.0, 2.0], [2.0, 2.0], [2.0, 3.0]])
+    >>> line = LinearRegression().fit(X, X @ [1, 2] + 3)
+    >>> line.coef_.round(6)
+    array([1., 2.])
+    >>> line.predict([[3, 5]]).round(6)
+    array([16.])
+    """
+
+    _settings: ClassVar = {"fit_intercept": "intercept", "positive": "positive"}
+    _accepted: ClassVar = {
+        "copy_X": "X is never written to",
+        "tol": "a cutoff for singular values, which the registry's method leaves to rounding",
+        "n_jobs": "threads belong to the run, not to the method",
+    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "fit_intercept": ["boolean"],
+        "copy_X": ["boolean"],
+        "n_jobs": [None, Integral],
+        "positive": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        positive: bool = False,
+    ) -> None:
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.positive = positive
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LinearRegression:
+        """Fits to rows X (dense or sparse) and targets y, of which there may be several columns.
+
+        sample_weight says how much each row counts.
+        """
+        threads = effective(self.n_jobs)
+        X, y = validate_data(
+            self, X, y, accept_sparse=SPARSE, dtype=FLOATS, y_numeric=True, multi_output=True
+        )
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+        self._flat_coef = self._flat_intercept = y.ndim == 1
+        dense = not sparse.issparse(X)
+        rank, spectrum = self._fit(
+            "least-squares",
+            X,
+            columns_of(y),
+            weights,
+            intercept=self.fit_intercept,
+            positive=self.positive,
+            cutoff=float(self.tol) if dense else 0.0,
+            threads=threads,
+        )
+        for name in ("rank_", "singular_", "_spectrum"):
+            vars(self).pop(name, None)
+        if dense and not self.positive:
+            self.rank_, self._spectrum = rank, spectrum
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        # Singular values cost more than the fit. They become an attribute like any other when somebody reads it; a
+        # property would be read by everyone who looks through the attributes, such as the display in a notebook.
+        if name == "singular_" and "_spectrum" in vars(self):
+            self.singular_ = self._spectrum.values(threads=effective(self.n_jobs)).astype(self._type)
+            del self._spectrum
+            return self.singular_
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The predicted numbers for rows X."""
+        return self._outputs(X)
+
+    def __getstate__(self) -> dict[str, Any]:
+        if "_spectrum" in vars(self):
+            self.singular_  # noqa: B018 - read, and so worked out: what that takes is not in the state
+        return super().__getstate__()
+
+
+class _Ridge(_LinearModel):
+    """What ridge regression and classification share."""
+
+    _settings: ClassVar = {"alpha": "alpha", "fit_intercept": "intercept", "positive": "positive"}
+    _accepted: ClassVar = {
+        "copy_X": "X is never written to",
+        "max_iter": "the solution is direct",
+        "tol": "the solution is direct",
+        "solver": "checked and shown in solver_; the solution is direct whatever it says",
+        "random_state": "nothing is drawn at random",
+    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
+        "fit_intercept": ["boolean"],
+        "copy_X": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "solver": [StrOptions({"auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs"})],
+        "positive": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def _fit_ridge(
+        self, X: Any, y: NDArray[np.float64], outputs: int, weights: NDArray[Any] | None, **settings: Any
+    ) -> None:
+        self.solver_ = self._solver(sparse.issparse(X))
+        iterates = self.solver_ in ("lsqr", "sag", "saga")
+        self.n_iter_ = np.ones(outputs, dtype=np.int32) if iterates else None
+        self._flat_coef, self._flat_intercept = outputs == 1, self._flat_intercept and outputs == 1
+        self._fit(
+            "ridge",
+            X,
+            y,
+            weights,
+            alphas=self._alphas(outputs),
+            intercept=self.fit_intercept,
+            positive=self.positive,
+            threads=effective(None),
+            **settings,
+        )
+
+    def _solver(self, is_sparse: bool) -> str:
+        """The name that scikit-learn would show, and its refusals."""
+        if self.solver == "lbfgs" and not self.positive:
+            raise ValueError("'lbfgs' solver can be used only when positive=True. Please use another solver.")
+        if self.positive:
+            if self.solver not in ("auto", "lbfgs"):
+                raise ValueError(
+                    f"solver='{self.solver}' does not support positive fitting. Please"
+                    " set the solver to 'auto' or 'lbfgs', or set `positive=False`"
+                )
+            return "lbfgs"
+        if self.solver == "auto":
+            return "sparse_cg" if is_sparse else "cholesky"
+        return self.solver
+
+    def _alphas(self, outputs: int) -> list[float]:
+        alphas = np.ravel(np.asarray(self.alpha, dtype=np.float64))
+        if len(alphas) not in (1, outputs):
+            raise ValueError(
+                f"Number of targets and number of penalties do not correspond: {len(alphas)} != {outputs}"
+            )
+        if not (np.isfinite(alphas) & (alphas >= 0)).all():
+            raise ValueError(f"alpha must be finite and at least 0. Got {self.alpha!r}.")
+        return alphas.tolist()
+
+
+class Ridge(MultiOutputMixin, RegressorMixin, _Ridge):
+    """Least squares that keeps its coefficients small: alpha times their squared length is added to the error.
+
+    Parameters
+    ----------
+    alpha : float or array-like of shape (n_targets,), default=1.0
+        What the squared length of the coefficients costs, for all targets or for each; 0 is least squares.
+    fit_intercept : bool, default=True
+        Whether to add a constant, which costs nothing, to the weighted sum.
+    copy_X : bool, default=True
+        Taken for scikit-learn's sake: X is never written to.
+    max_iter, tol, random_state
+        Taken for scikit-learn's sake: the solution is direct.
+    solver : {'auto', 'svd', 'cholesky', 'lsqr', 'sparse_cg', 'sag', 'saga', 'lbfgs'}, default='auto'
+        Checked as in scikit-learn and shown in `solver_`; the solution is direct, and `report_` tells how.
+    positive : bool, default=False
+        Allow no coefficient below zero.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        The coefficients.
+    intercept_ : float or ndarray of shape (n_targets,)
+        The constant; 0.0 without an intercept.
+    n_iter_ : None or ndarray of shape (n_targets,)
+        One for the solvers that count iterations in scikit-learn, else None.
+    solver_ : str
+        The solver's name, as scikit-learn would show it.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had names that are all words.
+    report_ : dict
+        How the answer was found, how exact it is, and remarks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quince import Ridge
+    >>> X = np.array([[1.0, 1.0], [1.0, 2.0], [2.0, 2.0], [2.0, 3.0]])
+    >>> Ridge(alpha=0.1).fit(X, X @ [1, 2] + 3).coef_.round(3)
+    array([0.992, 1.908])
+    """
+
+    def __init__(
+        self,
+        alpha: float | ArrayLike = 1.0,
+        *,
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        max_iter: int | None = None,
+        tol: float = 1e-4,
+        solver: str = "auto",
+        positive: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.solver = solver
+        self.positive = positive
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: ArrayLike, sample_weight: float | ArrayLike | None = None) -> Ridge:
+        """Fits to rows X (dense or sparse) and targets y, of which there may be several columns.
+
+        sample_weight says how much each row counts.
+        """
+        X, y = validate_data(
+            self, X, y, accept_sparse=SPARSE, dtype=FLOATS, y_numeric=True, multi_output=True
+        )
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X, dtype=X.dtype)
+        targets = columns_of(y)
+        self._flat_intercept = y.ndim == 1
+        self._fit_ridge(X, targets, targets.shape[1], weights)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The predicted numbers for rows X."""
+        return self._outputs(X)
+
+
+class RidgeClassifier(ClassifierMixin, _Ridge):
+    """Ridge regression as a classifier: +1 for the rows of a class and -1 for all others, the largest output wins.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        What the squared length of the coefficients costs.
+    fit_intercept : bool, default=True
+        Whether to add a constant, which costs nothing, to the weighted sum.
+    copy_X : bool, default=True
+        Taken for scikit-learn's sake: X is never written to.
+    max_iter, tol, random_state
+        Taken for scikit-learn's sake: the solution is direct.
+    class_weight : dict or 'balanced', default=None
+        How much the rows of each class count; 'balanced' lets all classes count alike.
+    solver : {'auto', 'svd', 'cholesky', 'lsqr', 'sparse_cg', 'sag', 'saga', 'lbfgs'}, default='auto'
+        Checked as in scikit-learn and shown in `solver_`; the solution is direct, and `report_` tells how.
+    positive : bool, default=False
+        Allow no coefficient below zero.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    coef_ : ndarray of shape (n_features,) or (n_classes, n_features)
+        The coefficients; one row for two classes, positive for the second.
+    intercept_ : float or ndarray of shape (1,) or (n_classes,)
+        The constants; 0.0 without an intercept.
+    n_iter_, solver_, n_features_in_, feature_names_in_, report_
+        As for `Ridge`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from quince import RidgeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(RidgeClassifier().fit(X, y).score(X, y), 2)
+    0.85
+    """
+
+    _accepted: ClassVar = {**_Ridge._accepted, "class_weight": "becomes weights of the rows"}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_Ridge._parameter_constraints,
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+    }
+
+    #: None, or for several labels a row whether y was "dense" or "sparse".
+    _labels: str | None
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        max_iter: int | None = None,
+        tol: float = 1e-4,
+        class_weight: dict[Any, float] | str | None = None,
+        solver: str = "auto",
+        positive: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.class_weight = class_weight
+        self.solver = solver
+        self.positive = positive
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: ArrayLike, sample_weight: float | ArrayLike | None = None) -> RidgeClassifier:
+        """Fits to rows X (dense or sparse) and labels y, or for several labels a row a matrix of zeros and ones.
+
+        sample_weight says how much each row counts.
+        """
+        X, y = validate_data(self, X, y, accept_sparse=SPARSE, dtype=FLOATS, multi_output=True)
+        binarizer = LabelBinarizer(pos_label=1, neg_label=-1)
+        indicators = binarizer.fit_transform(y)
+        several = binarizer.y_type_.startswith("multilabel")
+        if not several:
+            y = column_or_1d(y, warn=True)
+        self.classes_ = binarizer.classes_
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=X.dtype)
+        if self.class_weight:
+            by_class = compute_sample_weight(self.class_weight, y)
+            weights = by_class if weights is None else weights * by_class
+        self._flat_intercept = False
+        self._labels = ("sparse" if sparse.issparse(y) else "dense") if several else None
+        outputs = indicators.shape[1]
+        if several or len(self.classes_) < 2:
+            dense = indicators.toarray() if sparse.issparse(indicators) else indicators
+            self._fit_ridge(X, columns_of(dense), outputs, weights)
+        else:
+            codes = columns_of(np.searchsorted(self.classes_, y))
+            self._fit_ridge(X, codes, outputs, weights, classes=names_of(self.classes_))
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """The output for each class; for two classes one output, positive for the second."""
+        scores = self._outputs(X)
+        return scores.ravel() if scores.ndim > 1 and scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The predicted labels for rows X."""
+        check_is_fitted(self, "coef_")
+        scores = self.decision_function(X)
+        if self._labels is not None:
+            chosen = (scores > 0).astype(int).reshape(len(scores), -1)
+            return sparse.csr_matrix(chosen) if self._labels == "sparse" else chosen
+        indices = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[indices]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags

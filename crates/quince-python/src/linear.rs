@@ -1,0 +1,104 @@
+//! Least squares and ridge, for the classes of `python/quince/linear.py`.
+
+use crate::errors::{to_python, wrong};
+use crate::features::{Held, matrix, to_numpy, weights};
+use crate::model::{Model, classes_in_order};
+use crate::steer::{Steering, work};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use quince::learn::{Examples, Learn, Target};
+use quince::linear::{LeastSquares, LinearModel, Ridge, solve};
+use quince::run::Report;
+
+/// A fitted model, its rank where the way to it tells, and its singular values for whoever asks.
+type Fit = (Model, Option<usize>, Spectrum);
+
+/// Fits a linear model. `y` is float64, a column an output; or, with `classes`, the class numbers of the rows in one
+/// column. One alpha serves all outputs, or there is one for each. `method` is a name of the registry.
+#[pyfunction]
+#[pyo3(signature = (method, x, y, *, weights=None, classes=None, alphas=vec![0.0], intercept=true, positive=false,
+                    cutoff=0.0, threads=0))]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn fit_linear(
+    py: Python<'_>,
+    method: &str,
+    x: &Bound<'_, PyAny>,
+    y: PyReadonlyArray2<'_, f64>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    classes: Option<Vec<String>>,
+    alphas: Vec<f64>,
+    intercept: bool,
+    positive: bool,
+    cutoff: f64,
+    threads: usize,
+) -> PyResult<Fit> {
+    let alpha = alphas.first().copied().unwrap_or(0.0);
+    let learner: Box<dyn Learn> = match method {
+        "least-squares" => Box::new(LeastSquares { intercept, positive }),
+        "ridge" => Box::new(Ridge { alpha, intercept, positive }),
+        _ => return Err(wrong(format!("'{method}' is no linear method"), "Use least-squares or ridge.")),
+    };
+    let held = Held::new(x)?;
+    let features = held.features()?;
+    let target = target(matrix(&y)?, classes)?;
+    let weights = self::weights(weights.as_ref());
+    let (model, rank, spectrum) = work(py, Steering::threads(threads), move |run| {
+        let examples = Examples::new(features, &target, weights.as_deref())?;
+        let (fitted, report, spectrum) = solve(&examples, &alphas, intercept, positive, cutoff, run)?;
+        let rank = rank(&report);
+        let model = quince::Model::from_fitted(learner.as_ref(), (&features, &target), Box::new(fitted), report, run)?;
+        Ok((model, rank, spectrum))
+    })?;
+    Ok((Model::new(model), rank, Spectrum(spectrum)))
+}
+
+fn rank(report: &Report) -> Option<usize> {
+    report.facts.iter().find(|(name, _)| name == "rank").map(|(_, rank)| *rank as usize)
+}
+
+fn target(y: quince::Matrix, classes: Option<Vec<String>>) -> PyResult<Target> {
+    let Some(names) = classes else {
+        return Ok(Target::Numbers(y));
+    };
+    let known = 0.0..names.len() as f64;
+    if y.columns() != 1 || y.values().iter().any(|code| !known.contains(code)) {
+        return Err(wrong("a class number is out of range", "Give every row the number of its class."));
+    }
+    let codes = y.values().iter().map(|&code| code as u32).collect();
+    Ok(Target::Classes { classes: classes_in_order(&names)?, codes })
+}
+
+/// X·B + b₀ for coefficients as scikit-learn shows them: a row an output.
+#[pyfunction]
+#[pyo3(signature = (x, coefficients, intercept, *, threads=0))]
+pub(crate) fn linear_outputs<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    coefficients: PyReadonlyArray2<'py, f64>,
+    intercept: PyReadonlyArray1<'py, f64>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let held = Held::new(x)?;
+    let features = held.features()?;
+    let rows = coefficients.as_array();
+    let by_feature = rows.t().iter().copied().collect();
+    let by_feature = quince::Matrix::new(rows.ncols(), rows.nrows(), by_feature).map_err(to_python)?;
+    let intercept = intercept.as_array().iter().copied().collect();
+    let model = LinearModel::of_numbers(by_feature, intercept).map_err(to_python)?;
+    let outputs = work(py, Steering::threads(threads), |run| model.outputs(&features, run))?;
+    to_numpy(py, &outputs)
+}
+
+/// The singular values of a fit, worked out when they are asked for.
+#[pyclass(frozen, module = "quince._quince")]
+pub(crate) struct Spectrum(quince::linear::Spectrum);
+
+#[pymethods]
+impl Spectrum {
+    /// The singular values of the centred, weighted features, largest first.
+    #[pyo3(signature = (*, threads=0))]
+    fn values<'py>(&self, py: Python<'py>, threads: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let values = work(py, Steering::threads(threads), |run| self.0.values(run))?;
+        Ok(PyArray1::from_vec(py, values))
+    }
+}

@@ -1,0 +1,295 @@
+//! A trained model in Python: it predicts, is saved, and is pickled as the bytes of its file.
+
+use crate::errors::{to_python, wrong};
+use crate::features::{Held, to_numpy};
+use crate::json;
+use crate::steer::{Steering, work};
+use crate::table::{from_anything, is_tabular};
+use numpy::{PyArray1, PyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+use quince::evaluate::evaluate;
+use quince::learn::{Classes, Prediction, Target, Task};
+use quince::table::number_text;
+use quince::{Error, Kind, Result, Table};
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// A trained model: what `quince.train` returns and what `quince.load` opens.
+#[pyclass(frozen, module = "quince")]
+pub(crate) struct Model(quince::Model);
+
+impl Model {
+    pub(crate) fn new(model: quince::Model) -> Model {
+        Model(model)
+    }
+
+    /// Predicts for a table, a data frame, the path of a file, or, if the model was trained on a matrix, for a matrix.
+    fn prediction(&self, data: &Bound<'_, PyAny>, n_jobs: Option<i64>) -> PyResult<Prediction> {
+        let (py, steering) = (data.py(), Steering::jobs(data.py(), n_jobs)?);
+        if is_tabular(data)? {
+            let table = from_anything(data, &self.kinds())?;
+            return work(py, steering, |run| self.0.predict(&table, run));
+        }
+        if !self.0.encoder().is_identity() {
+            let kind = data.get_type().name()?;
+            return Err(wrong(
+                format!("the model was trained on a table and cannot predict for a {kind}"),
+                "Give a data frame or a quince.Table with the same columns.",
+            ));
+        }
+        let held = match Held::new(data) {
+            Ok(held) => held,
+            Err(_) => Held::new(&as_floats(data)?)?,
+        };
+        let features = held.features()?;
+        work(py, steering, |run| self.0.predict_features(&features, run))
+    }
+
+    /// The columns that the model knows, and the target as what it was in training.
+    fn kinds(&self) -> Vec<(String, Kind)> {
+        let target = if self.0.task() == Task::Regression { Kind::Number } else { Kind::Category };
+        let fields = self.0.fields().into_iter().map(|field| (field.name, field.kind));
+        std::iter::once((self.0.target().to_string(), target)).chain(fields).collect()
+    }
+}
+
+/// float64 rows from whatever numpy or scipy understands.
+fn as_floats<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    if data.hasattr("tocsr")? {
+        let rows = data.call_method0("tocsr")?;
+        return rows.call_method1("astype", ("float64",));
+    }
+    data.py().import("numpy")?.call_method1("ascontiguousarray", (data, "float64"))
+}
+
+#[pymethods]
+impl Model {
+    /// The predicted labels (whole numbers and True/False as such, all else as words) or numbers, one for each row.
+    #[pyo3(signature = (data, *, n_jobs=None))]
+    fn predict<'py>(&self, data: &Bound<'py, PyAny>, n_jobs: Option<i64>) -> PyResult<Bound<'py, PyAny>> {
+        let py = data.py();
+        match self.prediction(data, n_jobs)? {
+            Prediction::Numbers(numbers) if numbers.columns() == 1 => {
+                Ok(PyArray1::from_slice(py, numbers.values()).into_any())
+            }
+            Prediction::Numbers(numbers) => Ok(to_numpy(py, &numbers)?.into_any()),
+            classes => {
+                let codes = PyArray1::from_vec(py, classes.labels().into_iter().map(i64::from).collect());
+                self.classes(py)?.call_method1("take", (codes,))
+            }
+        }
+    }
+
+    /// The probability of each class, in the order of `classes`, for each row.
+    #[pyo3(signature = (data, *, n_jobs=None))]
+    fn predict_proba<'py>(&self, data: &Bound<'py, PyAny>, n_jobs: Option<i64>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        if self.0.task() == Task::Regression {
+            return Err(wrong("the model predicts numbers, which have no classes", "Use predict."));
+        }
+        match self.prediction(data, n_jobs)? {
+            Prediction::Classes { probabilities, .. } => to_numpy(data.py(), &probabilities),
+            Prediction::Numbers(_) => Err(wrong("the model predicts numbers", "Use predict.")),
+        }
+    }
+
+    /// All metrics on rows whose target is known, as a dict. Rows without a target are left out.
+    #[pyo3(signature = (data, *, n_jobs=None))]
+    fn evaluate<'py>(&self, data: &Bound<'py, PyAny>, n_jobs: Option<i64>) -> PyResult<Bound<'py, PyAny>> {
+        let table = from_anything(data, &self.kinds())?;
+        let evaluation = work(data.py(), Steering::jobs(data.py(), n_jobs)?, |run| {
+            let (truth, rows) = truth(&self.0, &table)?;
+            evaluate(&truth, &self.0.predict(&table.take(&rows), run)?, None)
+        })?;
+        json::serialised(data.py(), serde_json::to_value(evaluation))
+    }
+
+    /// The method's name in the registry.
+    #[getter]
+    fn method(&self) -> &'static str {
+        self.0.method().card.name
+    }
+
+    /// The method's settings.
+    #[getter]
+    fn settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        json::to_python(py, self.0.settings())
+    }
+
+    /// "classification" or "regression".
+    #[getter]
+    fn task(&self) -> &'static str {
+        match self.0.task() {
+            Task::Classification => "classification",
+            Task::Regression => "regression",
+        }
+    }
+
+    /// The name of the column that was learnt.
+    #[getter]
+    fn target(&self) -> &str {
+        self.0.target()
+    }
+
+    /// What the fit said about itself: route, why it stopped, certificate, facts and remarks.
+    #[getter]
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut report = serde_json::to_value(self.0.report());
+        if let Ok(Value::Object(entries)) = &mut report {
+            let facts = self.0.report().facts.iter().map(|(name, value)| (name.clone(), Value::from(*value)));
+            entries.insert("facts".into(), Value::Object(facts.collect()));
+        }
+        json::serialised(py, report)
+    }
+
+    /// The class labels in order as an array; None if the model predicts numbers.
+    #[getter]
+    fn classes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let Some(classes) = self.0.classes() else {
+            return Ok(py.None().into_bound(py));
+        };
+        let names = classes.names();
+        let whole = |name: &String| name.parse::<i64>().ok().filter(|number| number.to_string() == *name);
+        let switch = |name: &String| match name.as_str() {
+            "True" => Some(true),
+            "False" => Some(false),
+            _ => None,
+        };
+        if let Some(numbers) = names.iter().map(whole).collect::<Option<Vec<i64>>>() {
+            return Ok(PyArray1::from_vec(py, numbers).into_any());
+        }
+        if let Some(switches) = names.iter().map(switch).collect::<Option<Vec<bool>>>() {
+            return Ok(PyArray1::from_vec(py, switches).into_any());
+        }
+        py.import("numpy")?.call_method1("array", (names.to_vec(),))
+    }
+
+    /// The kind of each column that the model needs, by name.
+    #[getter]
+    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(py);
+        for field in self.0.fields() {
+            columns.set_item(field.name, field.kind.name())?;
+        }
+        Ok(columns)
+    }
+
+    /// The names of the features that the columns become: `age`, `city=Oslo`, `review: good`.
+    #[getter]
+    fn feature_names(&self) -> Vec<String> {
+        self.0.encoder().feature_names()
+    }
+
+    /// How many rows the model was trained on.
+    #[getter]
+    fn rows(&self) -> usize {
+        self.0.rows()
+    }
+
+    /// The seed of the run that trained it.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.0.seed()
+    }
+
+    /// What the Python package remembers with the model.
+    #[getter]
+    fn notes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        json::to_python(py, self.0.notes())
+    }
+
+    /// One of the fitted method's arrays by its name in the file, for example `coefficients`.
+    fn array<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let parts = self.0.parts();
+        match (parts.matrix(name, None), parts.vector(name, None)) {
+            (Ok(matrix), _) => Ok(to_numpy(py, &matrix)?.into_any()),
+            (_, Ok(vector)) => Ok(PyArray1::from_vec(py, vector).into_any()),
+            _ => Err(wrong(format!("the model has no array called '{name}'"), "")),
+        }
+    }
+
+    /// The model as the bytes of its file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let bytes = py.detach(|| self.0.to_bytes());
+        PyBytes::new(py, &bytes)
+    }
+
+    /// A model from the bytes of a file. No code in them is ever run.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Model> {
+        py.detach(|| quince::Model::from_bytes(bytes)).map(Model).map_err(to_python)
+    }
+
+    /// Opens a saved model. No code in it is ever run.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Model> {
+        py.detach(|| quince::Model::load(path)).map(Model).map_err(to_python)
+    }
+
+    /// Saves the model in one file: all of it or, if something goes wrong, nothing.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.0.save(path)).map_err(to_python)
+    }
+
+    /// The same model that remembers other notes (JSON) and, if it was trained on a matrix, other names.
+    #[pyo3(signature = (notes=None, names=None))]
+    fn annotated(&self, py: Python<'_>, notes: Option<&str>, names: Option<Vec<String>>) -> PyResult<Model> {
+        let mut model = py.detach(|| quince::Model::from_bytes(&self.0.to_bytes())).map_err(to_python)?;
+        if let Some(notes) = notes {
+            model.set_notes(serde_json::from_str(notes).map_err(|e| PyValueError::new_err(e.to_string()))?);
+        }
+        if let Some(names) = names {
+            model.name_columns(names).map_err(to_python)?;
+        }
+        Ok(Model(model))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let py = slf.py();
+        let from_bytes = slf.get_type().getattr("from_bytes")?;
+        Ok((from_bytes, PyTuple::new(py, [slf.get().to_bytes(py)])?))
+    }
+
+    fn __repr__(&self) -> String {
+        let what = match self.0.classes() {
+            Some(classes) => format!("{} classes", classes.count()),
+            None => "numbers".into(),
+        };
+        let (name, target, rows) = (self.method(), self.0.target(), self.0.rows());
+        format!("Model({name}: '{target}' ({what}) from {} columns, {rows} rows)", self.0.fields().len())
+    }
+}
+
+/// The target of the rows that have one, in the model's classes, and which rows those are.
+fn truth(model: &quince::Model, table: &Table) -> Result<(Target, Vec<usize>)> {
+    let task = if model.task() == Task::Regression { Kind::Number } else { Kind::Category };
+    let column = table.column(model.target())?.as_kind(task, table)?;
+    let rows: Vec<usize> = (0..table.rows()).filter(|&i| !column.is_hole(i)).collect();
+    if rows.is_empty() {
+        return Err(Error::Data {
+            problem: format!("no row has a '{}'", model.target()),
+            remedy: "Evaluate on rows whose target is known.".into(),
+        });
+    }
+    let Some(classes) = model.classes() else {
+        let numbers = rows.iter().filter_map(|&i| column.number(i)).collect();
+        return Ok((Target::Numbers(quince::Matrix::column_vector(numbers)), rows));
+    };
+    let code = |&i: &usize| {
+        let label = column.text(i).unwrap_or_default();
+        // A number may be written in another way: 1.0 for 1.
+        let as_number = || classes.code(&number_text(label.parse::<f64>().ok()?));
+        classes.code(&label).or_else(as_number).ok_or_else(|| Error::Data {
+            problem: format!("row {} has the label '{label}', which the model does not know", i + 1),
+            remedy: format!("The model's classes are {}.", classes.names().join(", ")),
+        })
+    };
+    let codes = rows.iter().map(code).collect::<Result<_>>()?;
+    Ok((Target::Classes { classes: classes.clone(), codes }, rows))
+}
+
+/// Classes in the order that numpy found, which for words such as "10" and "9" is not ours.
+pub(crate) fn classes_in_order(names: &[String]) -> PyResult<Classes> {
+    serde_json::from_value(Value::from(names)).map_err(|e| PyValueError::new_err(e.to_string()))
+}

@@ -1,0 +1,183 @@
+//! Tables from files and from data frames, which are handed over by Arrow's C stream.
+
+use crate::errors::{to_python, wrong};
+use crate::json;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict};
+use quince::Kind;
+use quince::table::{Cells, Column, Header, ReadOptions};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A table: columns with names, kinds (number, count, yes/no, category, text, ignored) and holes.
+///
+/// `Table(frame)` takes any data frame with `__arrow_c_stream__`: pandas, polars, pyarrow and others. `kinds` gives
+/// columns another kind than the one that was found, `drop` names columns to be ignored.
+#[pyclass(frozen, module = "quince")]
+pub(crate) struct Table(pub(crate) quince::Table);
+
+#[pymethods]
+impl Table {
+    #[new]
+    #[pyo3(signature = (data, *, kinds=None, drop=None))]
+    fn new(
+        data: &Bound<'_, PyAny>,
+        kinds: Option<BTreeMap<String, String>>,
+        drop: Option<Vec<String>>,
+    ) -> PyResult<Table> {
+        let table = from_frame(data)?;
+        Ok(Table(with_kinds(table, &kinds_of(kinds)?, &drop.unwrap_or_default())?))
+    }
+
+    /// (rows, columns)
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        (self.0.rows(), self.0.columns().len())
+    }
+
+    /// The names of the columns.
+    #[getter]
+    fn columns(&self) -> Vec<&str> {
+        self.0.columns().iter().map(Column::name).collect()
+    }
+
+    /// The kind of each column, by name.
+    #[getter]
+    fn kinds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let kinds = PyDict::new(py);
+        for column in self.0.columns() {
+            kinds.set_item(column.name(), column.kind().name())?;
+        }
+        Ok(kinds)
+    }
+
+    /// Kinds, holes, means, most frequent values and correlations, as a dict.
+    fn describe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let description = py.detach(|| serde_json::to_value(self.0.describe()));
+        json::serialised(py, description)
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.rows()
+    }
+
+    fn __repr__(&self) -> String {
+        const SHOWN: usize = 30;
+        let columns = self.0.columns();
+        let width = columns.iter().take(SHOWN).map(|c| c.name().chars().count()).max().unwrap_or(0);
+        let mut text = format!("Table of {} rows and {} columns", self.0.rows(), columns.len());
+        for column in columns.iter().take(SHOWN) {
+            let why =
+                if column.why_ignored().is_empty() { String::new() } else { format!(" ({})", column.why_ignored()) };
+            let holes = if column.holes() > 0 { format!(", {} holes", column.holes()) } else { String::new() };
+            text += &format!("\n  {:width$}  {}{why}{holes}", column.name(), column.kind().name());
+        }
+        if columns.len() > SHOWN {
+            text += &format!("\n  ... and {} more", columns.len() - SHOWN);
+        }
+        text
+    }
+}
+
+/// Reads a CSV or TSV file (also .gz); delimiter, holes and kinds are found.
+#[pyfunction]
+#[pyo3(signature = (path, *, kinds=None, drop=None, delimiter=None, header=true))]
+pub(crate) fn read_csv(
+    py: Python<'_>,
+    path: PathBuf,
+    kinds: Option<BTreeMap<String, String>>,
+    drop: Option<Vec<String>>,
+    delimiter: Option<char>,
+    header: bool,
+) -> PyResult<Table> {
+    let single = |c: char| u8::try_from(c).map_err(|_| wrong(format!("a delimiter cannot be '{c}'"), "Use one byte."));
+    let options = ReadOptions {
+        delimiter: delimiter.map(single).transpose()?,
+        header: if header { Header::Names } else { Header::None },
+        kinds: kinds_of(kinds)?,
+        drop: drop.unwrap_or_default(),
+    };
+    py.detach(|| quince::Table::read_with(path, &options)).map(Table).map_err(to_python)
+}
+
+/// A table from one of ours, a data frame, or the path of a file, whose columns are read with the kinds given if they
+/// are there.
+pub(crate) fn from_anything(data: &Bound<'_, PyAny>, known: &[(String, Kind)]) -> PyResult<quince::Table> {
+    if let Ok(table) = data.cast::<Table>() {
+        return Ok(table.get().0.clone());
+    }
+    if data.hasattr("__arrow_c_stream__")? {
+        return from_frame(data);
+    }
+    let Ok(path) = data.extract::<PathBuf>() else {
+        return Err(no_table(data));
+    };
+    let read = || {
+        let mut options = ReadOptions::default();
+        let cells = Cells::read(path, &options)?;
+        options.kinds = known.iter().filter(|(name, _)| cells.names().contains(name)).cloned().collect();
+        cells.table(&options)
+    };
+    data.py().detach(read).map_err(to_python)
+}
+
+/// Whether this is something that [`from_anything`] takes.
+pub(crate) fn is_tabular(data: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(data.is_instance_of::<Table>() || data.hasattr("__arrow_c_stream__")? || data.extract::<PathBuf>().is_ok())
+}
+
+fn no_table(data: &Bound<'_, PyAny>) -> PyErr {
+    let kind = data.get_type().name().map_or_else(|_| "thing".to_string(), |name| name.to_string());
+    wrong(
+        format!("a table cannot be made from a {kind}"),
+        "Give a data frame with Arrow's C stream (pandas, polars, pyarrow), a quince.Table, or the path of a CSV file.",
+    )
+}
+
+/// Takes a data frame's columns by Arrow's C stream.
+fn from_frame(frame: &Bound<'_, PyAny>) -> PyResult<quince::Table> {
+    if let Ok(table) = frame.cast::<Table>() {
+        return Ok(table.get().0.clone());
+    }
+    if !frame.hasattr("__arrow_c_stream__")? {
+        return Err(no_table(frame));
+    }
+    // pandas sends its row labels along as a column, which is not data.
+    let module = frame.get_type().module()?.to_string();
+    let from_pandas = module == "pandas" || module.starts_with("pandas.");
+    let frame = if from_pandas && frame.hasattr("reset_index")? {
+        let arguments = PyDict::new(frame.py());
+        arguments.set_item("drop", true)?;
+        frame.call_method("reset_index", (), Some(&arguments))?
+    } else {
+        frame.clone()
+    };
+    let capsule = frame.call_method0("__arrow_c_stream__")?;
+    let capsule = capsule.cast::<PyCapsule>()?;
+    let stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
+    // SAFETY: by the Arrow PyCapsule protocol a capsule of this name holds a valid Arrow C stream, which we move out
+    // of; the capsule, which outlives the call, then finds it released and has nothing more to free.
+    unsafe { quince::Table::from_arrow_stream(stream.as_ptr().cast()) }.map_err(to_python)
+}
+
+fn kinds_of(kinds: Option<BTreeMap<String, String>>) -> PyResult<Vec<(String, Kind)>> {
+    let kind = |(name, kind): (String, String)| Ok((name, Kind::from_name(&kind).map_err(to_python)?));
+    kinds.unwrap_or_default().into_iter().map(kind).collect()
+}
+
+/// The same table with other kinds for some columns; those to be dropped are ignored.
+fn with_kinds(table: quince::Table, kinds: &[(String, Kind)], drop: &[String]) -> PyResult<quince::Table> {
+    let asked: Vec<(&String, Kind)> =
+        kinds.iter().map(|(name, kind)| (name, *kind)).chain(drop.iter().map(|name| (name, Kind::Ignored))).collect();
+    let change = || {
+        for (name, _) in &asked {
+            table.column(name)?;
+        }
+        let column = |column: &Column| match asked.iter().rev().find(|(name, _)| *name == column.name()) {
+            Some((_, kind)) => column.as_kind(*kind, &table),
+            None => Ok(column.clone()),
+        };
+        quince::Table::new(table.columns().iter().map(column).collect::<quince::Result<_>>()?)
+    };
+    if asked.is_empty() { Ok(table) } else { change().map_err(to_python) }
+}

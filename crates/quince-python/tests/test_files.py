@@ -1,0 +1,206 @@
+"""Pickles and files hold the bytes of a safe model, and what comes out predicts as what went in."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import subprocess
+import sys
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+from sklearn.datasets import load_diabetes, load_iris, make_multilabel_classification
+from sklearn.exceptions import NotFittedError
+
+import quince
+
+X, Y = load_diabetes(return_X_y=True)
+IRIS, SPECIES = load_iris(return_X_y=True)
+WORDS = np.array(["setosa", "versicolor", "virginica"])[SPECIES]
+LABELLED, LABELS = make_multilabel_classification(n_samples=60, n_classes=3, random_state=0)
+
+
+def fitted():
+    yield quince.LinearRegression().fit(X, Y)
+    yield quince.LinearRegression(fit_intercept=False, n_jobs=2).fit(X.astype(np.float32), np.c_[Y, -Y])
+    yield quince.LinearRegression(positive=True).fit(X, Y)
+    yield quince.LinearRegression().fit(sparse.csr_matrix(X), Y)
+    yield quince.Ridge([0.5, 2.0], solver="lsqr").fit(X, np.c_[Y, Y**2])
+    yield quince.Ridge(np.float32(0.5)).fit(pd.DataFrame(X, columns=load_diabetes().feature_names), Y)
+    yield quince.RidgeClassifier().fit(IRIS, WORDS)
+    yield quince.RidgeClassifier(class_weight={0: 1.0, 1: 3.0}).fit(IRIS[:100], SPECIES[:100])
+    yield quince.RidgeClassifier().fit(IRIS, WORDS.astype(object))
+    yield quince.RidgeClassifier().fit(IRIS, np.array(["10", "9", "8"])[SPECIES])
+    yield quince.RidgeClassifier().fit(LABELLED, LABELS)
+    yield quince.RidgeClassifier().fit(IRIS, np.ones(150, dtype=bool))
+    yield quince.DummyClassifier().fit(IRIS, WORDS)
+    yield quince.DummyClassifier(strategy="stratified", random_state=3).fit(IRIS, SPECIES)
+    yield quince.DummyClassifier(strategy="uniform", random_state=3).fit(IRIS, np.c_[SPECIES, SPECIES > 1])
+    yield quince.DummyClassifier(strategy="constant", constant="virginica").fit(IRIS, WORDS)
+    yield quince.DummyRegressor(strategy="quantile", quantile=0.3).fit(X, np.c_[Y, Y])
+    yield quince.DummyRegressor(strategy="constant", constant=[7]).fit(X, Y)
+
+
+models = pytest.mark.parametrize("model", list(fitted()), ids=lambda model: f"{model!r}"[:60])
+
+
+def features_for(model):
+    rows = {X.shape[1]: X, 4: IRIS, LABELLED.shape[1]: LABELLED}[model.n_features_in_]
+    return pd.DataFrame(rows, columns=model.feature_names_in_) if hasattr(model, "feature_names_in_") else rows
+
+
+def assert_equal(got, expected, name=""):
+    assert type(got) is type(expected), name
+    if isinstance(expected, list):
+        assert len(got) == len(expected), name
+        for one, other in zip(got, expected):
+            assert_equal(one, other, name)
+    else:
+        assert_array_equal(got, expected)
+        assert np.asarray(got).dtype == np.asarray(expected).dtype, name
+
+
+def assert_same(again, model):
+    rows = features_for(model)
+    assert type(again) is type(model)
+    assert str(again.get_params()) == str(model.get_params())
+    for method in ("predict", "predict_proba", "decision_function"):
+        if hasattr(model, method):
+            assert_equal(getattr(again, method)(rows), getattr(model, method)(rows), method)
+    public = {name for name in vars(model) if not name.startswith("_")}
+    assert public == {name for name in vars(again) if not name.startswith("_")}
+    for name in public | ({"singular_"} if hasattr(model, "singular_") else set()):
+        assert_equal(getattr(again, name), getattr(model, name), name)
+    assert again.report_ == model.report_
+
+
+@models
+def test_a_pickle_holds_the_bytes_of_the_model_and_predicts_the_same(model):
+    pickled = pickle.dumps(model)
+    assert model._model.to_bytes() in pickled
+    assert_same(pickle.loads(pickled), model)
+    assert_same(copy.deepcopy(model), model)
+
+
+@models
+def test_a_saved_estimator_comes_back(model, tmp_path):
+    model.save(tmp_path / "m.quince")
+    again = quince.load(tmp_path / "m.quince")
+    assert_same(again, model)
+    again.save(tmp_path / "again.quince")
+    assert (tmp_path / "again.quince").read_bytes() == (tmp_path / "m.quince").read_bytes()
+    assert_same(pickle.loads(pickle.dumps(again)), model)
+
+
+def test_joblib_writes_and_reads_us(tmp_path):
+    model = quince.Ridge().fit(X, Y)
+    joblib.dump(model, tmp_path / "m.joblib", compress=3)
+    assert_same(joblib.load(tmp_path / "m.joblib"), model)
+
+
+def test_an_unfitted_estimator_is_pickled_and_cannot_be_saved(tmp_path):
+    assert pickle.loads(pickle.dumps(quince.Ridge(3.0))).alpha == 3.0
+    with pytest.raises(NotFittedError, match="This Ridge instance is not fitted yet"):
+        quince.Ridge().save(tmp_path / "m.quince")
+    assert not (tmp_path / "m.quince").exists()
+
+
+def test_changed_coefficients_are_pickled_and_not_saved(tmp_path):
+    model = quince.Ridge().fit(X, Y)
+    model.coef_ = np.zeros(X.shape[1])
+    assert (pickle.loads(pickle.dumps(model)).coef_ == 0).all()
+    with pytest.raises(ValueError, match="coef_ was changed after the fit"):
+        model.save(tmp_path / "m.quince")
+
+
+def test_a_generator_cannot_be_saved(tmp_path):
+    model = quince.DummyClassifier(random_state=np.random.RandomState(0)).fit(IRIS, SPECIES)
+    with pytest.raises(ValueError, match="random_state is a RandomState, which a model file cannot hold"):
+        model.save(tmp_path / "m.quince")
+
+
+def test_a_file_that_is_no_model_is_refused(tmp_path):
+    for name, content in {"text": b"hello", "empty": b"", "pickle": pickle.dumps(print)}.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(ValueError, match="this is not a quince model"):
+            quince.load(tmp_path / name)
+    quince.Ridge().fit(X, Y).save(tmp_path / "m.quince")
+    whole = (tmp_path / "m.quince").read_bytes()
+    (tmp_path / "cut").write_bytes(whole[:-5])
+    with pytest.raises(ValueError, match="cut short or was changed"):
+        quince.load(tmp_path / "cut")
+    with pytest.raises(FileNotFoundError, match="there is no such file"):
+        quince.load(tmp_path / "nowhere")
+    with pytest.raises(OSError, match="folder"):
+        quince.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        {"class": "Ridge", "params": {"nothing": 1}, "attributes": {}},
+        {"class": "Ridge", "params": {}, "attributes": {"_type": "float64"}},
+        {"class": "Ridge"},
+        {"class": "Ridge", "params": {}, "attributes": {"x": {"array": [1], "dtype": "V8", "shape": [1]}}},
+        {"class": "Ridge", "params": {}, "attributes": {"x": {"array": [1], "dtype": "f8", "shape": [7]}}},
+    ],
+    ids=str,
+)
+def test_notes_that_lie_are_refused_with_a_sentence(tmp_path, notes):
+    model = quince.Ridge().fit(X, Y)._model.annotated(json.dumps({"python": notes}))
+    model.save(tmp_path / "m.quince")
+    with pytest.raises(ValueError, match="the notes of the Python package are not right"):
+        quince.load(tmp_path / "m.quince")
+
+
+def test_a_class_that_we_do_not_have_is_a_plain_model(tmp_path):
+    for notes in ({"python": {"class": "os.system"}}, {"python": 3}, [1], None):
+        quince.Ridge().fit(X, Y)._model.annotated(json.dumps(notes)).save(tmp_path / "m.quince")
+        assert type(quince.load(tmp_path / "m.quince")) is quince.Model
+
+
+def run(*arguments: object) -> str:
+    done = subprocess.run(list(map(str, arguments)), capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_command_predicts_with_what_python_saved(command, tmp_path):
+    frame = pd.DataFrame(IRIS, columns=["a", "b", "c", "d"])
+    frame.assign(y=WORDS)[["d", "y", "b", "a", "c"]].to_csv(tmp_path / "shuffled.csv", index=False)
+    classifier = quince.RidgeClassifier().fit(frame, WORDS)
+    classifier.save(tmp_path / "m.quince")
+    predicted = json.loads(run(command, "predict", tmp_path / "m.quince", tmp_path / "shuffled.csv", "--json"))
+    labels = [next(value for value in row.values() if value in set(WORDS)) for row in rows_of(predicted)]
+    assert labels == classifier.predict(frame).tolist()
+
+
+def rows_of(predicted):
+    """The list of rows in whatever the command wraps it."""
+    if isinstance(predicted, list):
+        return predicted
+    return next(value for value in predicted.values() if isinstance(value, list) and len(value) == len(IRIS))
+
+
+def test_python_predicts_with_what_the_command_saved(command, tmp_path, iris_csv):
+    run(command, "train", iris_csv, "--target", "species", "--model", "ridge", "-o", tmp_path / "m.quince")
+    model = quince.load(tmp_path / "m.quince")
+    assert type(model) is quince.Model
+    assert model.method == "ridge" and model.target == "species"
+    frame = pd.read_csv(iris_csv)
+    assert (model.predict(frame) == frame["species"]).mean() > 0.8
+    here = quince.train(iris_csv, "species", "ridge")
+    assert_array_equal(here.predict(frame), model.predict(frame))
+    assert here.to_bytes() == model.to_bytes()
+
+
+def test_a_pickle_opens_in_another_process(tmp_path):
+    model = quince.Ridge().fit(X, Y)
+    (tmp_path / "m.pickle").write_bytes(pickle.dumps(model))
+    program = "import pickle, sys; print(repr(pickle.load(open(sys.argv[1], 'rb')).coef_.tobytes()))"
+    assert run(sys.executable, "-c", program, tmp_path / "m.pickle").strip() == repr(model.coef_.tobytes())

@@ -1,0 +1,49 @@
+"""Every parameter of a Python class is a setting of its method, or says why it is not."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import quince
+from quince.files import estimators
+
+
+def methods_of(cls: type) -> list[dict]:
+    return [about for about in quince.models().values() if cls.__name__ in about["python"]]
+
+
+@pytest.mark.parametrize("cls", estimators().values(), ids=estimators())
+def test_every_parameter_is_a_setting_or_is_accepted_for_a_reason(cls):
+    (method,) = methods_of(cls)
+    parameters = set(inspect.signature(cls).parameters)
+    assert parameters == set(cls._settings) | set(cls._accepted)
+    assert not set(cls._settings) & set(cls._accepted)
+    assert set(cls._settings.values()) <= set(method["settings"])
+    assert all(cls._accepted.values())
+
+
+@pytest.mark.parametrize("method", quince.models())
+def test_every_setting_has_a_parameter_in_every_class_that_needs_it(method):
+    about = quince.models()[method]
+    shown = set().union(*(getattr(quince, name)._settings.values() for name in about["python"]))
+    assert shown == set(about["settings"])
+
+
+def test_every_class_that_the_registry_names_is_there_and_no_other():
+    named = {name for about in quince.models().values() for name in about["python"]}
+    assert named == set(estimators())
+    assert named <= set(quince.__all__)
+
+
+@pytest.mark.parametrize("cls", [quince.LinearRegression, quince.Ridge], ids=lambda cls: cls.__name__)
+def test_defaults_are_those_of_the_method(cls):
+    (method,) = methods_of(cls)
+    for parameter, setting in cls._settings.items():
+        assert cls().get_params()[parameter] == method["settings"][setting]["default"]
+
+
+def test_every_class_documents_its_parameters():
+    for cls in estimators().values():
+        assert all(parameter in cls.__doc__ for parameter in inspect.signature(cls).parameters)

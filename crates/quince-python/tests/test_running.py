@@ -1,0 +1,224 @@
+"""While a fit runs, Python is free and Ctrl-C is heard; on any number of threads it gives the same bits."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from joblib import Parallel, delayed, parallel_config
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import quince
+
+
+def run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, **environment},
+    )
+
+
+INTERRUPTED = """
+    import os, signal, threading, time
+    import numpy as np, quince
+    from scipy import sparse
+
+    kind, delay = {kind!r}, {delay}
+    rng = np.random.default_rng(0)
+    if kind == "tall":
+        fit = lambda X=rng.standard_normal((30_000, 3_000), dtype=np.float32): quince.Ridge().fit(X, X[:, 0])
+    elif kind == "wide":
+        fit = lambda X=rng.standard_normal((4_000, 20_000), dtype=np.float32): quince.Ridge().fit(X, X[:, 0])
+    elif kind == "singular":
+        base = rng.standard_normal((6_000, 1_500))
+        fit = lambda X=np.hstack([base, base]): quince.LinearRegression().fit(X, X[:, 0])
+    elif kind == "singular values":
+        X = rng.standard_normal((3_000, 2_500))
+        model = quince.LinearRegression().fit(X, X[:, 0])
+        fit = lambda: model.singular_
+    elif kind == "sparse":
+        fit = lambda X=sparse.random(40_000, 6_000, 0.02, "csr", rng=rng): quince.Ridge().fit(X, np.arange(40_000.0))
+    elif kind == "compare":
+        import pandas as pd
+        X = rng.standard_normal((20_000, 600))
+        frame = pd.DataFrame(X, columns=[f"c{{j}}" for j in range(600)])
+        fit = lambda: quince.compare(frame, "c0", models=["ridge"])
+
+    def interrupt():
+        time.sleep(delay)
+        global sent
+        sent = time.perf_counter()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    try:
+        fit()
+        print("finished")
+    except KeyboardInterrupt:
+        print("interrupted", time.perf_counter() - sent)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
+@pytest.mark.parametrize(
+    ("kind", "delay"),
+    [("tall", 1.0), ("wide", 1.0), ("singular", 1.5), ("singular values", 1.0), ("sparse", 0.7), ("compare", 1.5)],
+)
+def test_control_c_stops_within_a_second(kind, delay):
+    done = run(INTERRUPTED.format(kind=kind, delay=delay))
+    assert done.stdout.startswith("interrupted"), done.stdout + done.stderr
+    assert float(done.stdout.split()[1]) < 1.0
+
+
+def test_an_exception_of_another_signal_handler_comes_through():
+    done = run(
+        """
+        import signal, numpy as np, quince
+        def handler(number, frame):
+            raise TimeoutError("too long")
+        signal.signal(signal.SIGALRM, handler)
+        X = np.random.default_rng(0).standard_normal((20_000, 3_000), dtype=np.float32)
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        try:
+            quince.Ridge().fit(X, X[:, 0])
+        except TimeoutError as error:
+            print(error)
+        """
+    )
+    assert done.stdout == "too long\n", done.stderr
+
+
+def test_other_threads_go_on_while_a_fit_works(rng):
+    X = rng.normal(size=(20_000, 1_000))
+    ticks, done = [], threading.Event()
+
+    def count():
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    start = time.perf_counter()
+    thread.start()
+    quince.Ridge().fit(X, X[:, 0])
+    end = time.perf_counter()
+    done.set()
+    thread.join()
+    during = [tick for tick in ticks if start <= tick <= end]
+    # With the lock held there would be one gap from start to end; a busy machine may make some.
+    assert len(during) > 10
+    assert np.diff([start, *during, end]).max() < 0.7 * (end - start)
+
+
+def test_fits_in_several_threads_do_not_meet(rng):
+    data = [(rng.normal(size=(2_000, 50)), rng.normal(size=2_000)) for _ in range(8)]
+    alone = [quince.Ridge().fit(X, y).coef_ for X, y in data]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda pair: quince.Ridge().fit(*pair).coef_, data))
+    assert all((a == b).all() for a, b in zip(alone, together))
+
+
+@pytest.mark.parametrize("shape", [(5_000, 40), (3_000, 700), (300, 2_000), (2, 1)])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_one_thread_and_two_give_the_same_bits(rng, shape, dtype):
+    X, y = rng.normal(size=shape).astype(dtype), rng.normal(size=(shape[0], 2))
+    for make in (lambda n: quince.LinearRegression(n_jobs=n), lambda n: quince.Ridge()):
+        answers = []
+        for threads in (1, 2, -1):
+            with quince.set_threads(threads):
+                model = make(threads).fit(X, y)
+                answers.append((model.coef_.tobytes(), model.intercept_.tobytes(), model.predict(X).tobytes()))
+        assert answers[0] == answers[1] == answers[2]
+
+
+def test_set_threads_is_a_function_and_a_context():
+    from quince._threads import effective
+
+    assert effective(None) == 0
+    with quince.set_threads(3):
+        assert effective(None) == 3
+        with quince.set_threads(1):
+            assert effective(None) == 1
+        assert effective(None) == 3
+    quince.set_threads(2)
+    assert effective(None) == 2
+    quince.set_threads(None)
+    assert effective(None) == 0
+    with pytest.raises(ValueError, match="n_jobs == 0 has no meaning"):
+        quince.set_threads(0)
+
+
+def test_omp_num_threads_is_honoured():
+    program = """
+        import threading, numpy as np, quince
+        X = np.random.default_rng(0).normal(size=(20_000, 200))
+        quince.Ridge().fit(X, X[:, 0])
+        names = [open(f"/proc/self/task/{t}/comm").read().strip() for t in __import__("os").listdir("/proc/self/task")]
+        print(sum(name.startswith("quince-") for name in names))
+        """
+    if not os.path.isdir("/proc/self/task"):
+        pytest.skip("threads are counted in /proc")
+    assert run(program, OMP_NUM_THREADS="1").stdout == "0\n"
+    assert run(program, OMP_NUM_THREADS="3").stdout == "3\n"
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+def test_joblib_runs_us_on_every_backend(backend):
+    X, y = load_diabetes(return_X_y=True)
+    quince.Ridge().fit(X, y)  # threads exist before a fork
+    with parallel_config(backend, n_jobs=2):
+        scores = cross_val_score(quince.Ridge(), X, y, cv=4)
+        coefficients = Parallel()(delayed(quince.LinearRegression().fit)(X[k:], y[k:]) for k in range(3))
+    assert (scores == cross_val_score(quince.Ridge(), X, y, cv=4)).all()
+    assert (coefficients[1].predict(X) == quince.LinearRegression().fit(X[1:], y[1:]).predict(X)).all()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_child_works_with_threads_of_its_own(rng):
+    X = rng.normal(size=(20_000, 100))
+    expected = quince.Ridge().fit(X, X[:, 0]).coef_
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)
+        same = (quince.Ridge().fit(X, X[:, 0]).coef_ == expected).all()
+        os.write(write, b"same" if same else b"different")
+        os._exit(0)
+    os.waitpid(child, 0)
+    os.close(write)
+    assert os.read(read, 16) == b"same"
+
+
+def test_grid_search_and_pipelines_take_us_in():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    pipeline = make_pipeline(StandardScaler().set_output(transform="pandas"), quince.RidgeClassifier())
+    search = GridSearchCV(pipeline, {"ridgeclassifier__alpha": [0.01, 1.0, 100.0]}, cv=3, n_jobs=2).fit(X, y)
+    assert search.best_score_ > 0.8
+    best = search.best_estimator_[-1]
+    assert list(best.feature_names_in_) == list(X.columns)
+    assert search.predict(X).shape == (150,)
+
+
+def test_a_budget_that_is_too_small_is_a_timeout():
+    import pandas as pd
+
+    X = np.random.default_rng(0).normal(size=(5_000, 400))
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(400)])
+    with pytest.raises(TimeoutError, match="the budget ran out before ridge had an answer. Give a larger budget."):
+        quince.train(frame, "c0", budget=0.0)
+    with pytest.raises(ValueError, match="a budget cannot be -1 seconds"):
+        quince.train(frame, "c0", budget=-1)

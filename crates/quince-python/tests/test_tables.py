@@ -1,0 +1,277 @@
+"""Tables as people have them: data frames of every house, with numbers, counts, categories, texts and holes."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import quince
+
+WORDS = ["good", "bad", "plain", "long", "short"]
+
+
+def columns(rows=200) -> dict[str, list]:
+    rng = np.random.default_rng(0)
+    age = rng.integers(18, 80, rows).astype(float)
+    city = rng.choice(["Oslo", "Rome", "Paris"], rows)
+    text = [" ".join(rng.choice(WORDS, 4)) + f" w{i}" for i in range(rows)]
+    size = rng.normal(size=rows)
+    member = rng.uniform(size=rows) < 0.4
+    score = size + (city == "Rome") + 0.02 * age + np.array(["good" in t for t in text]) - 2
+    return {
+        "age": [None if i % 17 == 3 else int(a) for i, a in enumerate(age)],
+        "city": [None if i % 29 == 5 else str(c) for i, c in enumerate(city)],
+        "size": [None if i % 23 == 7 else float(s) for i, s in enumerate(size)],
+        "member": [bool(m) for m in member],
+        "review": text,
+        "price": [float(s) for s in 10 * score + rng.normal(size=rows)],
+        "sold": ["yes" if s > 0.5 else "no" for s in score],
+    }
+
+
+FRAMES = {
+    "pandas": lambda data: pd.DataFrame(data),
+    "pandas, categories": lambda data: pd.DataFrame(data).astype({"city": "category"}),
+    "pandas, arrow types": lambda data: pd.DataFrame(data).convert_dtypes(dtype_backend="pyarrow"),
+    "pandas, other index": lambda data: pd.DataFrame(data, index=pd.Index(np.arange(len(data["age"])) * 7, name="id")),
+    "polars": pl.DataFrame,
+    "polars, categories": lambda data: pl.DataFrame(data).with_columns(pl.col("city").cast(pl.Categorical)),
+    "pyarrow": pa.table,
+    "pyarrow, chunks": lambda data: pa.concat_tables([pa.table(data).slice(0, 50), pa.table(data).slice(50)]),
+    "pyarrow, batch": lambda data: pa.RecordBatch.from_pydict(data),
+}
+frames = pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
+
+
+@frames
+@pytest.mark.parametrize("target", ["sold", "price"])
+def test_every_data_frame_gives_the_same_model(make, target):
+    data = columns()
+    table = quince.Table(make(data))
+    expected = {"age": "count", "city": "category", "size": "number", "member": "yes/no", "review": "text"}
+    assert {name: table.kinds[name] for name in expected} == expected
+    assert table.shape == (200, 7) and len(table) == 200
+    model = quince.train(make(data), target)
+    first = quince.train(pa.table(data), target)
+    assert_array_equal(model.predict(make(data)), first.predict(pa.table(data)))
+    assert model.rows == 200 and model.target == target and model.method == "ridge"
+    assert set(model.columns) == set(data) - {target}
+
+
+@frames
+def test_columns_are_found_by_name(make):
+    data = columns()
+    model = quince.train(make(data), "sold")
+    reordered = {name: data[name] for name in reversed(data) if name != "sold"}
+    assert_array_equal(model.predict(make(reordered)), model.predict(make(data)))
+    with pytest.raises(ValueError, match="the column 'size' that the model was trained on is missing"):
+        model.predict(make({name: data[name] for name in data if name != "size"}))
+
+
+def test_a_row_taken_from_a_pandas_frame_is_predicted_as_in_the_whole():
+    frame = pd.DataFrame(columns())
+    model = quince.train(frame, "price")
+    some = frame.sample(50, random_state=0)
+    assert_allclose(model.predict(some), model.predict(frame)[some.index], rtol=1e-12)
+    assert list(model.columns) == ["age", "city", "size", "member", "review", "sold"]
+
+
+def test_a_classifier_gives_labels_and_probabilities():
+    frame = pd.DataFrame(columns())
+    model = quince.train(frame, "sold")
+    chances, labels = model.predict_proba(frame), model.predict(frame)
+    assert list(model.classes) == ["no", "yes"] and model.task == "classification"
+    assert_allclose(chances.sum(axis=1), 1)
+    assert_array_equal(labels, model.classes[chances.argmax(axis=1)])
+    assert (labels == frame["sold"]).mean() > 0.8
+    found = model.evaluate(frame)
+    assert found["accuracy"] == (labels == frame["sold"]).mean()
+    assert found["rows"] == 200 and found["confusion"]["classes"] == ["no", "yes"]
+
+
+def test_a_regression_gives_numbers():
+    frame = pl.DataFrame(columns())
+    model = quince.train(frame, "price", "ridge", {"alpha": 0.5})
+    assert model.settings == {"alpha": 0.5, "intercept": True, "positive": False}
+    predicted = model.predict(frame)
+    found = model.evaluate(frame)
+    assert_allclose(found["rmse"], np.sqrt(((predicted - frame["price"].to_numpy()) ** 2).mean()))
+    assert model.classes is None
+    with pytest.raises(ValueError, match="the model predicts numbers, which have no classes"):
+        model.predict_proba(frame)
+
+
+@pytest.mark.parametrize(
+    ("labels", "dtype"),
+    [([0, 1], np.int64), ([3, 1, 2], np.int64), ([True, False], np.bool_), (["a", "b"], np.dtype("<U1"))],
+)
+def test_labels_come_back_as_what_they_were(labels, dtype):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=90), "y": (labels * 90)[:90]})
+    frame["x"] += frame["y"].map({label: k for k, label in enumerate(labels)}) * 5.0
+    model = quince.train(frame, "y")
+    assert model.predict(frame).dtype == dtype
+    assert (model.predict(frame) == frame["y"]).mean() > 0.6
+    assert set(model.classes.tolist()) == set(labels)
+
+
+def test_evaluating_on_rows_of_one_class_or_with_holes_works():
+    frame = pd.DataFrame(columns())
+    model = quince.train(frame, "sold")
+    only = frame[frame["sold"] == "yes"]
+    assert model.evaluate(only)["rows"] == len(only)
+    holes = frame.assign(sold=frame["sold"].where(frame.index > 20))
+    assert model.evaluate(holes)["rows"] == 179
+    with pytest.raises(ValueError, match="row 1 has the label 'maybe', which the model does not know"):
+        model.evaluate(frame.assign(sold="maybe"))
+    with pytest.raises(ValueError, match="there is no column called 'sold'"):
+        model.evaluate(frame.drop(columns="sold"))
+
+
+def test_rows_without_a_target_are_left_out_with_a_warning():
+    frame = pd.DataFrame(columns())
+    frame.loc[:9, "sold"] = None
+    with pytest.warns(UserWarning, match="10 rows have no 'sold' and are left out"):
+        assert quince.train(frame, "sold").rows == 190
+
+
+def test_a_model_is_pickled_and_saved(tmp_path):
+    frame = pd.DataFrame(columns())
+    model = quince.train(frame, "sold", seed=5)
+    for again in (pickle.loads(pickle.dumps(model)), quince.Model.from_bytes(model.to_bytes())):
+        assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
+        assert again.seed == 5 and again.report == model.report
+    model.save(tmp_path / "m.quince")
+    assert_array_equal(quince.load(tmp_path / "m.quince").predict(frame), model.predict(frame))
+    assert repr(model) == "Model(ridge: 'sold' (2 classes) from 6 columns, 200 rows)"
+    assert "city=Rome" in model.feature_names and "review: good" in model.feature_names
+    assert model.array("coefficients").shape == (len(model.feature_names), 1)
+    with pytest.raises(ValueError, match="the model has no array called 'x'"):
+        model.array("x")
+
+
+def test_csv_files_are_read_and_predicted_for(iris_csv, tmp_path):
+    table = quince.read_csv(iris_csv)
+    assert table.shape == (150, 5) and table.kinds["species"] == "category"
+    model = quince.train(table, "species")
+    assert_array_equal(model.predict(iris_csv), model.predict(table))
+    assert_array_equal(model.predict(str(iris_csv)), model.predict(pd.read_csv(iris_csv)))
+    assert model.evaluate(iris_csv) == model.evaluate(table)
+    (tmp_path / "semi.csv").write_text("a;b\n1;x\n2;y\n3;x\n4;y\n")
+    given = quince.read_csv(tmp_path / "semi.csv", kinds={"a": "category"}, drop=["b"])
+    assert given.kinds == {"a": "category", "b": "ignored"}
+    assert quince.read_csv(tmp_path / "semi.csv", header=False).shape == (5, 2)
+    with pytest.raises(FileNotFoundError, match="nowhere.csv: there is no such file"):
+        quince.read_csv(tmp_path / "nowhere.csv")
+    with pytest.raises(ValueError, match=r"there is no kind called 'words'. The kinds are number, count"):
+        quince.read_csv(iris_csv, kinds={"species": "words"})
+
+
+def test_kinds_of_a_frame_can_be_given():
+    table = quince.Table(pd.DataFrame(columns()), kinds={"age": "category"}, drop=["review", "price"])
+    assert table.kinds["age"] == "category" and table.kinds["review"] == "ignored"
+    assert "price" not in quince.train(table, "sold").columns
+    with pytest.raises(ValueError, match="there is no column called 'agee'. Did you mean 'age'?"):
+        quince.Table(pd.DataFrame(columns()), kinds={"agee": "category"})
+    shown = repr(table)
+    assert "Table of 200 rows and 7 columns" in shown and "size    number, 9 holes" in shown
+    assert table.describe()["rows"] == 200
+
+
+def test_models_are_compared():
+    frame = pl.DataFrame(columns())
+    leaderboard = quince.compare(frame, "sold", folds=5)
+    assert {row["model"] for row in leaderboard} == set(quince.models())
+    assert leaderboard.best in ("ridge", "least-squares")
+    losses = [row["log-loss"] for row in leaderboard.rows]
+    assert losses == sorted(losses)
+    shown = repr(leaderboard)
+    assert shown.startswith("sold from 200 rows, by log-loss (5 folds, mean ± sd)\n")
+    assert all(name in shown for name in quince.models())
+    assert leaderboard.to_dict()["folds"] == 5 and len(leaderboard) == len(quince.models())
+    assert "<table>" in leaderboard._repr_html_()
+    assert quince.compare(frame, "sold", folds=5).rows[0]["accuracy"] == leaderboard.rows[0]["accuracy"]
+    assert quince.compare(frame, "sold", folds=5, seed=1).rows[0]["log-loss"] != leaderboard.rows[0]["log-loss"]
+
+
+def test_a_comparison_takes_methods_settings_folds_and_metrics():
+    frame = pd.DataFrame(columns(80))
+    loo = quince.compare(frame, "price", ["ridge", "baseline"], folds="loo", by="r2")
+    assert loo.best == "ridge" and "leave-one-out" in repr(loo)
+    given = quince.compare(frame, "price", {"ridge": {"alpha": 5}, "baseline": None}, folds=3)
+    assert {row["model"]: row["settings"] for row in given}["ridge"]["alpha"] == 5
+    assert len(quince.compare(frame, "price", "ridge", folds=3)) == 1
+    for wrong in (1, 0, "all", 2.5, True):
+        with pytest.raises(ValueError, match="folds cannot be"):
+            quince.compare(frame, "price", folds=wrong)
+    with pytest.raises(ValueError, match="a target of numbers cannot be ranked by accuracy. Use rmse or r2."):
+        quince.compare(frame, "price", by="accuracy")
+
+
+def test_wrong_words_get_a_sentence_that_helps():
+    frame = pd.DataFrame(columns())
+    sentences = [
+        (lambda: quince.train(frame, "sol"), "there is no column called 'sol'. Did you mean 'sold'?"),
+        (lambda: quince.train(frame, "sold", "rigde"), "there is no method called 'rigde'. Did you mean 'ridge'?"),
+        (
+            lambda: quince.train(frame, "sold", settings={"alhpa": 1}),
+            "setting 'alhpa' is not a setting of 'ridge'. Did you mean 'alpha'?",
+        ),
+        (
+            lambda: quince.train(frame, "sold", settings={"alpha": -1}),
+            "setting 'alpha' cannot be -1. It takes a number of at least 0.",
+        ),
+        (lambda: quince.train(frame, "sold", seed=-1), "seed cannot be -1. It takes a whole number of at least 0."),
+        (
+            lambda: quince.train(frame[["sold"]], "sold"),
+            "Give another kind to a column that should count, for example kinds={'name': 'number'}.",
+        ),
+        (lambda: quince.train(frame, "sold", task="ranking"), "a task cannot be 'ranking'. Use classification or"),
+        (lambda: quince.train([1, 2], "sold"), "a table cannot be made from a list. Give a data frame"),
+        (lambda: quince.Table({"a": [1]}), "a table cannot be made from a dict. Give a data frame"),
+        (
+            lambda: quince.train(frame, "sold").predict(np.zeros((2, 3))),
+            "the model was trained on a table and cannot predict for a ndarray. Give a data frame",
+        ),
+        (
+            lambda: quince.train(frame.assign(when=pd.Timestamp("2020-01-01")), "sold"),
+            "column 'when' has the Arrow type",
+        ),
+    ]
+    for call, sentence in sentences:
+        with pytest.raises(ValueError) as error:
+            call()
+        assert sentence in str(error.value)
+    with pytest.raises(TypeError, match="a setting is a number, a word, True or False, not a object"):
+        quince.train(frame, "sold", settings={"alpha": object()})
+
+
+def test_whoever_trains_estimators_on_frames_can():
+    data = columns()
+    numbers = pd.DataFrame({name: data[name] for name in ("size", "age", "price")}).fillna(0.0)
+    expected = quince.Ridge().fit(numbers.to_numpy(), np.array(data["price"])).coef_
+    for frame in (numbers, pl.from_pandas(numbers), pa.Table.from_pandas(numbers)):
+        assert_allclose(quince.Ridge().fit(frame, data["price"]).coef_, expected)
+        assert list(quince.Ridge().fit(frame, data["price"]).feature_names_in_) == ["size", "age", "price"]
+
+
+def test_a_model_of_a_matrix_predicts_for_matrices_and_for_tables(rng):
+    X, y = rng.normal(size=(50, 3)), rng.normal(size=50)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    ridge = quince.Ridge().fit(frame, y)
+    model = ridge._model.annotated(None, ["a", "b", "c"])
+    assert_allclose(model.predict(X), ridge.predict(frame))
+    assert_allclose(model.predict(X.astype(np.float32)), ridge.predict(frame), rtol=1e-4, atol=1e-5)
+    assert_allclose(model.predict(X.tolist()), ridge.predict(frame))
+    assert_allclose(model.predict(frame[["c", "a", "b"]]), ridge.predict(frame))
+    frame.loc[3, "b"] = None
+    with pytest.raises(ValueError, match="row 4, column 'b': a hole where the model needs a number. Fill the hole"):
+        model.predict(frame)
+    with pytest.raises(ValueError, match="the rows have 2 features, the model has 3"):
+        model.predict(X[:, :2])
