@@ -1,7 +1,7 @@
 //! A trained model: encoder, fitted method, and what a user wants to know of both, in one value that can be saved.
 //!
 //! [`Model::train`] is the whole road in one call: take the target out, learn the encoder, fit. The file format is in
-//! [`file`](self): one safetensors file that runs no code when it is opened.
+//! `file.rs`: one safetensors file that runs no code when it is opened.
 
 mod file;
 mod parts;

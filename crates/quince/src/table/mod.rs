@@ -1,6 +1,6 @@
 //! Tables as people have them: typed columns with holes.
 //!
-//! A [`Table`] holds Arrow arrays. Each [`Column`] has a [`Kind`], found by the rule in [`kind`](self::kind) or given by
+//! A [`Table`] holds Arrow arrays. Each [`Column`] has a [`Kind`], found by the rule in [`kind`] or given by
 //! the user, and remembers which file and line every row came from, so that an error can say where to look.
 
 mod arrow;
