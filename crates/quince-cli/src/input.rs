@@ -3,11 +3,10 @@
 use crate::arguments::{Common, TableOptions, TargetOptions};
 use crate::interrupt;
 use crate::progress::Progress;
-use quince::evaluate::Metric;
 use quince::learn::Task;
 use quince::registry::Entry;
 use quince::table::{Cells, Header, Labelled, ReadOptions};
-use quince::{Error, Result, Run, Table};
+use quince::{Error, Model, Result, Run, Table};
 use serde_json::{Map, Value};
 
 /// The run, the progress display and the way results are printed.
@@ -48,6 +47,15 @@ impl Session {
         Ok(cells)
     }
 
+    /// Reads a table as a saved model knows its columns, unless the user says otherwise; the cells come along.
+    pub fn table_for(&self, model: &Model, options: &TableOptions) -> Result<(Cells, Table)> {
+        let mut read = read_options(options);
+        let cells = self.cells(options, &read)?;
+        read.kinds.splice(0..0, model.kinds(cells.names().iter().map(String::as_str)));
+        let table = cells.table(&read)?;
+        Ok((cells, table))
+    }
+
     /// Reads a table and finds its kinds.
     pub fn table(&self, options: &TableOptions) -> Result<Table> {
         let read = read_options(options);
@@ -77,8 +85,8 @@ pub struct Learnable {
 /// Takes target, weights and groups out of a table, and says what was decided for the user.
 pub fn learnable(table: &Table, target: &TargetOptions, group: Option<&str>, session: &Session) -> Result<Learnable> {
     let mut labelled = table.labelled(&target.target, target.task)?;
-    let weights = target.weight.as_deref().map(|name| weights_of(table, name, &labelled.rows)).transpose()?;
-    let groups = group.map(|name| groups_of(table, name, &labelled.rows)).transpose()?;
+    let weights = target.weight.as_deref().map(|name| table.weights(name, &labelled.rows)).transpose()?;
+    let groups = group.map(|name| table.groups(name, &labelled.rows)).transpose()?;
     let aside: Vec<&str> = target.weight.as_deref().into_iter().chain(group).collect();
     labelled.table = labelled.table.without(&aside);
     if labelled.left_out > 0 {
@@ -111,32 +119,6 @@ fn say_what_is_ignored(table: &Table, session: &Session) {
     }
 }
 
-/// The numbers of a weight column for these rows.
-pub fn weights_of(table: &Table, name: &str, rows: &[usize]) -> Result<Vec<f64>> {
-    let column = table.column(name)?.as_kind(quince::Kind::Number, table)?;
-    let weight = |&i: &usize| {
-        column.number(i).filter(|w| *w >= 0.0).ok_or_else(|| Error::Data {
-            problem: format!("row {} has no weight of at least zero in column '{name}'", i + 1),
-            remedy: "Give every row a weight of zero or more.".into(),
-        })
-    };
-    rows.iter().map(weight).collect()
-}
-
-fn groups_of(table: &Table, name: &str, rows: &[usize]) -> Result<Vec<u32>> {
-    let column = table.column(name)?;
-    let mut numbers = std::collections::HashMap::new();
-    let group = |&i: &usize| {
-        let label = column.text(i).ok_or_else(|| Error::Data {
-            problem: format!("row {} has no group in column '{name}'", i + 1),
-            remedy: "Give every row a group.".into(),
-        })?;
-        let next = numbers.len() as u32;
-        Ok(*numbers.entry(label).or_insert(next))
-    };
-    rows.iter().map(group).collect()
-}
-
 /// Settings written as `name=value`.
 pub fn settings(entry: &Entry, written: &[(String, String)]) -> Result<Value> {
     let mut settings = Map::new();
@@ -153,24 +135,4 @@ pub fn assignment(text: &str) -> Result<(String, String)> {
         problem: "has no value".into(),
         remedy: "Write it as name=value, for example alpha=0.1.".into(),
     })
-}
-
-/// The metric to rank by, if it suits the task.
-pub fn metric(name: Option<&str>, task: Task) -> Result<Option<Metric>> {
-    let Some(metric) = name.map(Metric::from_name).transpose()? else {
-        return Ok(None);
-    };
-    let of_numbers = matches!(metric, Metric::Rmse | Metric::R2);
-    if of_numbers != (task == Task::Regression) {
-        let (what, remedy) = match task {
-            Task::Classification => ("classes", "log-loss, accuracy, f1 or area"),
-            Task::Regression => ("numbers", "rmse or r2"),
-        };
-        return Err(Error::Setting {
-            name: "by".into(),
-            problem: format!("cannot be {} for a target of {what}", metric.name()),
-            remedy: format!("Use {remedy}."),
-        });
-    }
-    Ok(Some(metric))
 }

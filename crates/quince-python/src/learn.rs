@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 /// Trains a method on a table.
 #[pyfunction]
-#[pyo3(signature = (data, target, model, settings, *, task=None, seed=0, threads=0, budget=None))]
+#[pyo3(signature = (data, target, model, settings, *, task=None, weight=None, seed=0, threads=0, budget=None))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn train(
     data: &Bound<'_, PyAny>,
@@ -24,34 +24,40 @@ pub(crate) fn train(
     model: &str,
     settings: &Bound<'_, PyAny>,
     task: Option<&str>,
+    weight: Option<&str>,
     seed: u64,
     threads: usize,
     budget: Option<f64>,
 ) -> PyResult<Model> {
     let learner = learner(model, settings)?;
-    let labelled = labelled(data, target, task)?;
+    let Learnable { labelled, weights, .. } = learnable(data, target, task, weight, None)?;
     let steering = Steering { seed, threads, budget: None }.budget(budget)?;
-    let model = work(data.py(), steering, move |run| quince::Model::fit(&labelled, None, learner.as_ref(), run))?;
+    let model =
+        work(data.py(), steering, move |run| quince::Model::fit(&labelled, weights.as_deref(), learner.as_ref(), run))?;
     Ok(Model::new(model))
 }
 
 /// Tests methods on the same folds of a table; the best first. `models` are pairs of a name and settings.
 #[pyfunction]
-#[pyo3(signature = (data, target, models, *, folds=Some(10), by=None, task=None, seed=0, threads=0, budget=None))]
+#[pyo3(signature = (data, target, models, *, folds=Some(10), hold_out=None, by=None, task=None, weight=None, group=None,
+                    seed=0, threads=0, budget=None))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn compare<'py>(
     data: &Bound<'py, PyAny>,
     target: &str,
     models: Option<Vec<(String, Bound<'py, PyAny>)>>,
     folds: Option<usize>,
+    hold_out: Option<f64>,
     by: Option<&str>,
     task: Option<&str>,
+    weight: Option<&str>,
+    group: Option<&str>,
     seed: u64,
     threads: usize,
     budget: Option<f64>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = data.py();
-    let labelled = labelled(data, target, task)?;
+    let Learnable { labelled, weights, groups } = learnable(data, target, task, weight, group)?;
     let task = labelled.target.task();
     let learners = match models {
         Some(models) => models.iter().map(|(name, settings)| learner(name, settings)).collect::<PyResult<Vec<_>>>()?,
@@ -61,11 +67,17 @@ pub(crate) fn compare<'py>(
             able.map(|entry| entry.configure(&defaults)).collect::<quince::Result<_>>().map_err(to_python)?
         }
     };
-    let by = by.map(|name| metric(name, task)).transpose()?;
-    let folds = folds.map_or(Folds::LeaveOneOut, Folds::K);
+    let by = by.map(|name| Metric::for_task(name, task)).transpose().map_err(to_python)?;
+    let folds = match (hold_out, folds, groups) {
+        (Some(share), ..) => Folds::HoldOut(share),
+        (None, None, _) => Folds::LeaveOneOut,
+        (None, Some(count), None) => Folds::K(count),
+        (None, Some(count), Some(groups)) => Folds::Grouped(count, groups),
+    };
     let steering = Steering { seed, threads, budget: None }.budget(budget)?;
-    let comparison =
-        work(py, steering, move |run| quince::evaluate::compare(&labelled, &learners, &folds, by, None, run))?;
+    let comparison = work(py, steering, move |run| {
+        quince::evaluate::compare(&labelled, &learners, &folds, by, weights.as_deref(), run)
+    })?;
     let result = json::to_python(py, &json!(comparison))?;
     // A dict of metrics, in the order of the leaderboard, is handier than a list of pairs.
     for (entrant, written) in comparison.entrants.iter().zip(result.get_item("entrants")?.try_iter()?) {
@@ -109,34 +121,37 @@ fn learner(name: &str, settings: &Bound<'_, PyAny>) -> PyResult<Box<dyn Learn>> 
     registry::method(name).and_then(|method| method.configure(&settings)).map_err(to_python)
 }
 
-fn labelled(data: &Bound<'_, PyAny>, target: &str, task: Option<&str>) -> PyResult<Labelled> {
+/// Rows to learn from, their weights and their groups.
+struct Learnable {
+    labelled: Labelled,
+    weights: Option<Vec<f64>>,
+    groups: Option<Vec<u32>>,
+}
+
+fn learnable(
+    data: &Bound<'_, PyAny>,
+    target: &str,
+    task: Option<&str>,
+    weight: Option<&str>,
+    group: Option<&str>,
+) -> PyResult<Learnable> {
     let task = match task {
         None => None,
         Some("classification") => Some(Task::Classification),
         Some("regression") => Some(Task::Regression),
         Some(other) => return Err(wrong(format!("a task cannot be '{other}'"), "Use classification or regression.")),
     };
-    let table = from_anything(data, &[])?;
-    let labelled = table.labelled(target, task).map_err(to_python)?;
+    let table = from_anything(data, None)?;
+    let mut labelled = table.labelled(target, task).map_err(to_python)?;
+    let weights = weight.map(|name| table.weights(name, &labelled.rows)).transpose().map_err(to_python)?;
+    let groups = group.map(|name| table.groups(name, &labelled.rows)).transpose().map_err(to_python)?;
+    let aside: Vec<&str> = weight.into_iter().chain(group).collect();
+    labelled.table = labelled.table.without(&aside);
     if labelled.left_out > 0 {
         let sentence = format!("{} rows have no '{target}' and are left out", labelled.left_out);
         let category = data.py().get_type::<PyUserWarning>();
         let sentence = std::ffi::CString::new(sentence).unwrap_or_default();
         PyErr::warn(data.py(), &category, &sentence, 2)?;
     }
-    Ok(labelled)
-}
-
-/// The metric to rank by, if it suits the task.
-fn metric(name: &str, task: Task) -> PyResult<Metric> {
-    let metric = Metric::from_name(name).map_err(to_python)?;
-    let of_numbers = matches!(metric, Metric::Rmse | Metric::R2);
-    if of_numbers == (task == Task::Regression) {
-        return Ok(metric);
-    }
-    let (what, remedy) = match task {
-        Task::Classification => ("classes", "Use log-loss, accuracy, f1 or area."),
-        Task::Regression => ("numbers", "Use rmse or r2."),
-    };
-    Err(wrong(format!("a target of {what} cannot be ranked by {name}"), remedy))
+    Ok(Learnable { labelled, weights, groups })
 }

@@ -10,9 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use quince::evaluate::evaluate;
-use quince::learn::{Classes, Prediction, Target, Task};
-use quince::table::number_text;
-use quince::{Error, Kind, Result, Table};
+use quince::learn::{Classes, Prediction, Task};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -29,7 +27,7 @@ impl Model {
     fn prediction(&self, data: &Bound<'_, PyAny>, n_jobs: Option<i64>) -> PyResult<Prediction> {
         let (py, steering) = (data.py(), Steering::jobs(data.py(), n_jobs)?);
         if is_tabular(data)? {
-            let table = from_anything(data, &self.kinds())?;
+            let table = from_anything(data, Some(&self.0))?;
             return work(py, steering, |run| self.0.predict(&table, run));
         }
         if !self.0.encoder().is_identity() {
@@ -45,13 +43,6 @@ impl Model {
         };
         let features = held.features()?;
         work(py, steering, |run| self.0.predict_features(&features, run))
-    }
-
-    /// The columns that the model knows, and the target as what it was in training.
-    fn kinds(&self) -> Vec<(String, Kind)> {
-        let target = if self.0.task() == Task::Regression { Kind::Number } else { Kind::Category };
-        let fields = self.0.fields().into_iter().map(|field| (field.name, field.kind));
-        std::iter::once((self.0.target().to_string(), target)).chain(fields).collect()
     }
 }
 
@@ -97,9 +88,9 @@ impl Model {
     /// All metrics on rows whose target is known, as a dict. Rows without a target are left out.
     #[pyo3(signature = (data, *, n_jobs=None))]
     fn evaluate<'py>(&self, data: &Bound<'py, PyAny>, n_jobs: Option<i64>) -> PyResult<Bound<'py, PyAny>> {
-        let table = from_anything(data, &self.kinds())?;
+        let table = from_anything(data, Some(&self.0))?;
         let evaluation = work(data.py(), Steering::jobs(data.py(), n_jobs)?, |run| {
-            let (truth, rows) = truth(&self.0, &table)?;
+            let (truth, rows) = self.0.truth(&table)?;
             evaluate(&truth, &self.0.predict(&table.take(&rows), run)?, None)
         })?;
         json::serialised(data.py(), serde_json::to_value(evaluation))
@@ -259,34 +250,6 @@ impl Model {
         let (name, target, rows) = (self.method(), self.0.target(), self.0.rows());
         format!("Model({name}: '{target}' ({what}) from {} columns, {rows} rows)", self.0.fields().len())
     }
-}
-
-/// The target of the rows that have one, in the model's classes, and which rows those are.
-fn truth(model: &quince::Model, table: &Table) -> Result<(Target, Vec<usize>)> {
-    let task = if model.task() == Task::Regression { Kind::Number } else { Kind::Category };
-    let column = table.column(model.target())?.as_kind(task, table)?;
-    let rows: Vec<usize> = (0..table.rows()).filter(|&i| !column.is_hole(i)).collect();
-    if rows.is_empty() {
-        return Err(Error::Data {
-            problem: format!("no row has a '{}'", model.target()),
-            remedy: "Evaluate on rows whose target is known.".into(),
-        });
-    }
-    let Some(classes) = model.classes() else {
-        let numbers = rows.iter().filter_map(|&i| column.number(i)).collect();
-        return Ok((Target::Numbers(quince::Matrix::column_vector(numbers)), rows));
-    };
-    let code = |&i: &usize| {
-        let label = column.text(i).unwrap_or_default();
-        // A number may be written in another way: 1.0 for 1.
-        let as_number = || classes.code(&number_text(label.parse::<f64>().ok()?));
-        classes.code(&label).or_else(as_number).ok_or_else(|| Error::Data {
-            problem: format!("row {} has the label '{label}', which the model does not know", i + 1),
-            remedy: format!("The model's classes are {}.", classes.names().join(", ")),
-        })
-    };
-    let codes = rows.iter().map(code).collect::<Result<_>>()?;
-    Ok((Target::Classes { classes: classes.clone(), codes }, rows))
 }
 
 /// Classes in the order that numpy found, which for words such as "10" and "9" is not ours.

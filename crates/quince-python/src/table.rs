@@ -102,7 +102,7 @@ pub(crate) fn read_csv(
 
 /// A table from one of ours, a data frame, or the path of a file, whose columns are read with the kinds given if they
 /// are there.
-pub(crate) fn from_anything(data: &Bound<'_, PyAny>, known: &[(String, Kind)]) -> PyResult<quince::Table> {
+pub(crate) fn from_anything(data: &Bound<'_, PyAny>, model: Option<&quince::Model>) -> PyResult<quince::Table> {
     if let Ok(table) = data.cast::<Table>() {
         return Ok(table.get().0.clone());
     }
@@ -115,7 +115,9 @@ pub(crate) fn from_anything(data: &Bound<'_, PyAny>, known: &[(String, Kind)]) -
     let read = || {
         let mut options = ReadOptions::default();
         let cells = Cells::read(path, &options)?;
-        options.kinds = known.iter().filter(|(name, _)| cells.names().contains(name)).cloned().collect();
+        if let Some(model) = model {
+            options.kinds = model.kinds(cells.names().iter().map(String::as_str));
+        }
         cells.table(&options)
     };
     data.py().detach(read).map_err(to_python)

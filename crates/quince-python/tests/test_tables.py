@@ -128,7 +128,7 @@ def test_evaluating_on_rows_of_one_class_or_with_holes_works():
     assert model.evaluate(only)["rows"] == len(only)
     holes = frame.assign(sold=frame["sold"].where(frame.index > 20))
     assert model.evaluate(holes)["rows"] == 179
-    with pytest.raises(ValueError, match="row 1 has the label 'maybe', which the model does not know"):
+    with pytest.raises(ValueError, match="the model does not know the label 'maybe'"):
         model.evaluate(frame.assign(sold="maybe"))
     with pytest.raises(ValueError, match="there is no column called 'sold'"):
         model.evaluate(frame.drop(columns="sold"))
@@ -210,7 +210,7 @@ def test_a_comparison_takes_methods_settings_folds_and_metrics():
     for wrong in (1, 0, "all", 2.5, True):
         with pytest.raises(ValueError, match="folds cannot be"):
             quince.compare(frame, "price", folds=wrong)
-    with pytest.raises(ValueError, match="a target of numbers cannot be ranked by accuracy. Use rmse or r2."):
+    with pytest.raises(ValueError, match="cannot be accuracy for a target of numbers. It takes rmse, r2."):
         quince.compare(frame, "price", by="accuracy")
 
 
@@ -275,3 +275,24 @@ def test_a_model_of_a_matrix_predicts_for_matrices_and_for_tables(rng):
         model.predict(frame)
     with pytest.raises(ValueError, match="the rows have 2 features, the model has 3"):
         model.predict(X[:, :2])
+
+
+def test_weights_groups_and_hold_out_are_understood():
+    frame = pd.DataFrame(
+        {
+            "x": [(7 * i) % 13 for i in range(40)],
+            "who": [f"p{i % 8}" for i in range(40)],
+            "w": [1 + i % 3 for i in range(40)],
+            "y": ["ab"[i // 2 % 2] for i in range(40)],
+        }
+    )
+    assert quince.compare(frame, "y", group="who", weight="w", folds=4).to_dict()["folds"] == 4
+    assert "tested once" in repr(quince.compare(frame, "y", hold_out=0.25))
+    # A weight of two is a row twice, and the weight is no feature.
+    twice = pd.concat([frame, frame[frame.w == 2], frame[frame.w == 3], frame[frame.w == 3]])
+    weighted = quince.train(frame.drop(columns="who"), "y", weight="w", settings={"alpha": 0.0}, model="ridge")
+    doubled = quince.train(twice.drop(columns=["who", "w"]), "y", settings={"alpha": 0.0}, model="ridge")
+    assert set(weighted.columns) == {"x"}
+    np.testing.assert_allclose(weighted.predict_proba(frame)[:, 1] > 0.5, doubled.predict_proba(frame)[:, 1] > 0.5)
+    with pytest.raises(ValueError, match="no column called 'weight'"):
+        quince.train(frame, "y", weight="weight")

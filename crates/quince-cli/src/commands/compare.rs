@@ -12,7 +12,7 @@ pub fn run(options: &Compare, session: &Session) -> Result<()> {
     let table = session.table(&options.table)?;
     let learnable = input::learnable(&table, &options.target, options.group.as_deref(), session)?;
     let task = learnable.labelled.target.task();
-    let by = input::metric(options.by.as_deref(), task)?;
+    let by = options.by.as_deref().map(|name| Metric::for_task(name, task)).transpose()?;
     let learners = learners(options, task)?;
     let folds = match options.hold_out {
         Some(share) => Folds::HoldOut(share),

@@ -1,30 +1,19 @@
 //! `quince evaluate`: a saved model on a table whose target is known.
 
 use crate::arguments::Evaluate;
-use crate::input::{self, Session};
+use crate::input::Session;
 use crate::show;
 use quince::evaluate::{Confusion, Evaluation, Roc, evaluate};
-use quince::learn::{Classes, Prediction, Target, Task};
+use quince::learn::{Prediction, Target};
 use quince::table::number_text;
-use quince::{Error, Kind, Model, Result};
+use quince::{Model, Result};
 use serde_json::{Value, json};
 
 pub fn run(options: &Evaluate, session: &Session) -> Result<()> {
     let model = Model::load(&options.model)?;
-    let mut read = input::read_options(&options.table);
-    let cells = session.cells(&options.table, &read)?;
-    let known = model.fields().into_iter().filter(|field| cells.names().contains(&field.name));
-    read.kinds.splice(0..0, known.map(|field| (field.name, field.kind)));
-    // The target is read as what it was in training: labels as words, so that 1 and 1.0 are told apart as there.
-    if cells.names().iter().any(|name| name == model.target()) {
-        let kind = if model.task() == Task::Regression { Kind::Number } else { Kind::Category };
-        read.kinds.insert(0, (model.target().to_string(), kind));
-    }
-    let table = cells.table(&read)?;
-    let column = table.column(model.target())?;
-    let rows: Vec<usize> = (0..table.rows()).filter(|&i| !column.is_hole(i)).collect();
-    let truth = truth(&model, &table, &rows)?;
-    let weights = options.weight.as_deref().map(|name| input::weights_of(&table, name, &rows)).transpose()?;
+    let (_, table) = session.table_for(&model, &options.table)?;
+    let (truth, rows) = model.truth(&table)?;
+    let weights = options.weight.as_deref().map(|name| table.weights(name, &rows)).transpose()?;
     if rows.len() < table.rows() {
         let without = table.rows() - rows.len();
         session.say(&format!("note: {without} rows have no '{}' and are left out", model.target()));
@@ -45,36 +34,6 @@ pub fn run(options: &Evaluate, session: &Session) -> Result<()> {
         show::print(&as_text(&evaluation, &curves));
     }
     Ok(())
-}
-
-/// The target of the rows that have one, in the model's classes.
-fn truth(model: &Model, table: &quince::Table, rows: &[usize]) -> Result<Target> {
-    let column = table.column(model.target())?;
-    if rows.is_empty() {
-        return Err(Error::Data {
-            problem: format!("no row has a '{}'", model.target()),
-            remedy: "Evaluate on rows whose target is known.".into(),
-        });
-    }
-    let Some(classes) = model.classes() else {
-        let numbers = rows.iter().filter_map(|&i| column.number(i)).collect();
-        return Ok(Target::Numbers(quince::Matrix::column_vector(numbers)));
-    };
-    let code = |&i: &usize| {
-        let label = column.text(i).unwrap_or_default();
-        class_code(classes, &label).ok_or_else(|| Error::Data {
-            problem: format!("row {} has the label '{label}', which the model does not know", i + 1),
-            remedy: format!("The model's classes are {}.", classes.names().join(", ")),
-        })
-    };
-    let codes = rows.iter().map(code).collect::<Result<_>>()?;
-    Ok(Target::Classes { classes: classes.clone(), codes })
-}
-
-/// The class with this label; a number may be written in another way (1.0 for 1).
-fn class_code(classes: &Classes, label: &str) -> Option<u32> {
-    let as_number = || classes.code(&number_text(label.parse::<f64>().ok()?));
-    classes.code(label).or_else(as_number)
 }
 
 fn curves(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>) -> Vec<(String, Roc)> {

@@ -1,7 +1,7 @@
 //! `quince predict`: a table in, the same table with predictions out.
 
 use crate::arguments::Predict;
-use crate::input::{self, Session};
+use crate::input::Session;
 use crate::show;
 use quince::learn::Prediction;
 use quince::table::{Cells, number_text};
@@ -10,12 +10,7 @@ use serde_json::{Map, Value, json};
 
 pub fn run(options: &Predict, session: &Session) -> Result<()> {
     let model = Model::load(&options.model)?;
-    let mut read = input::read_options(&options.table);
-    let cells = session.cells(&options.table, &read)?;
-    // Columns are read as the model knows them, unless the user says otherwise.
-    let known = model.fields().into_iter().filter(|field| cells.names().contains(&field.name));
-    read.kinds.splice(0..0, known.map(|field| (field.name, field.kind)));
-    let table = cells.table(&read)?;
+    let (cells, table) = session.table_for(&model, &options.table)?;
     session.progress.stage("predicting");
     let prediction = model.predict(&table, &session.run)?;
     let added = added_columns(&model, &prediction, options.no_probabilities, cells.names());

@@ -19,6 +19,7 @@ def train(
     settings: Mapping[str, Any] | None = None,
     *,
     task: str | None = None,
+    weight: str | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
     budget: float | None = None,
@@ -38,6 +39,8 @@ def train(
         Its settings by name; what is not given has its default.
     task : {"classification", "regression"}, optional
         What the target is, where it is not clear: whole numbers with few different values are classes.
+    weight : str, optional
+        A column that says how much each row counts.
     seed : int
         Everything random follows from it.
     n_jobs : int, optional
@@ -47,7 +50,15 @@ def train(
     """
     _check_seed(seed)
     return _quince.train(
-        data, target, model, dict(settings or {}), task=task, seed=seed, threads=effective(n_jobs), budget=budget
+        data,
+        target,
+        model,
+        dict(settings or {}),
+        task=task,
+        weight=weight,
+        seed=seed,
+        threads=effective(n_jobs),
+        budget=budget,
     )
 
 
@@ -57,8 +68,11 @@ def compare(
     models: Sequence[str] | Mapping[str, Mapping[str, Any]] | None = None,
     *,
     folds: int | str = 10,
+    hold_out: float | None = None,
     by: str | None = None,
     task: str | None = None,
+    weight: str | None = None,
+    group: str | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
     budget: float | None = None,
@@ -67,12 +81,16 @@ def compare(
 
     Parameters
     ----------
-    data, target, task, seed, n_jobs, budget
+    data, target, task, weight, seed, n_jobs, budget
         As for `train`.
     models : list of str, or dict of settings by method, optional
         The methods; all that learn this kind of target if not given.
     folds : int or "loo"
         Number of folds, or leave-one-out.
+    hold_out : float, optional
+        Instead of folds, a share of the rows to test on once.
+    group : str, optional
+        A column of groups that are never parted by a fold, such as a person or a place.
     by : str, optional
         The metric to rank by: log-loss (the default), accuracy, f1 or area for classes, rmse (the default) or r2 for
         numbers.
@@ -91,8 +109,11 @@ def compare(
         target,
         pairs,
         folds=None if folds == "loo" else folds,
+        hold_out=hold_out,
         by=by,
         task=task,
+        weight=weight,
+        group=group,
         seed=seed,
         threads=effective(n_jobs),
         budget=budget,
@@ -152,7 +173,8 @@ class Comparison:
 
     def _heading(self) -> str:
         result = self._result
-        way = "leave-one-out" if result["folds"] == result["rows"] else f"{result['folds']} folds, mean ± sd"
+        ways = {1: "tested once", result["rows"]: "leave-one-out"}
+        way = ways.get(result["folds"], f"{result['folds']} folds, mean ± sd")
         return f"{result['target']} from {result['rows']} rows, by {result['by']} ({way})"
 
     def _remarks(self) -> list[str]:

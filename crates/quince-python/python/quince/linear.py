@@ -8,6 +8,7 @@ scikit-learn's iterations are taken and checked, and have nothing to steer.
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import LabelBinarizer
 from sklearn.utils import Tags, column_or_1d, compute_sample_weight
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -47,6 +49,9 @@ class _LinearModel(Estimator):
         self._model, rank, spectrum = fit_linear(method, for_extension(X), y, weights=weights, **settings)
         self._type = X.dtype.name
         vars(self).update(self._from_model())
+        report = self._model.report
+        if report["stop"] != "computed" and report["stop"] != "converged":
+            warnings.warn(" ".join(report["remarks"]), ConvergenceWarning, stacklevel=3)
         return rank, spectrum
 
     def _from_model(self) -> dict[str, Any]:

@@ -126,6 +126,19 @@ impl Encoder {
         }
     }
 
+    /// The kind that a column of this name had in training, if the encoder uses it.
+    pub fn kind(&self, name: &str) -> Option<Kind> {
+        match self.identity {
+            None => self.columns.iter().find(|column| column.field.name == name).map(|column| column.field.kind),
+            Some(columns) => {
+                let numbered = || name.strip_prefix('x')?.parse().ok().filter(|&j: &usize| j < columns);
+                let known =
+                    if self.names.is_empty() { numbered().is_some() } else { self.names.iter().any(|n| n == name) };
+                known.then_some(Kind::Number)
+            }
+        }
+    }
+
     /// How many features come out.
     pub fn width(&self) -> usize {
         self.identity.unwrap_or_else(|| self.columns.iter().map(|column| column.plan.width()).sum())

@@ -9,7 +9,7 @@
 //! - RMSE: the root of the mean squared error; R²: 1 - squared error / squared distance from the mean
 
 use crate::error::{Error, Result};
-use crate::learn::{Classes, Prediction, Target};
+use crate::learn::{Classes, Prediction, Target, Task};
 use crate::matrix::Matrix;
 use serde::{Deserialize, Serialize};
 
@@ -70,6 +70,26 @@ impl Metric {
             name: name.to_string(),
             remedy: format!("The metrics are {}.", Metric::ALL.map(Metric::name).join(", ")),
         })
+    }
+
+    /// Whether a target of this task can be measured by it.
+    pub fn suits(self, task: Task) -> bool {
+        matches!(self, Metric::Rmse | Metric::R2) == (task == Task::Regression)
+    }
+
+    /// The metric with this name, if it suits the task.
+    pub fn for_task(name: &str, task: Task) -> Result<Metric> {
+        let metric = Metric::from_name(name)?;
+        if metric.suits(task) {
+            return Ok(metric);
+        }
+        let what = if task == Task::Regression { "numbers" } else { "classes" };
+        let others: Vec<&str> = Metric::ALL.into_iter().filter(|m| m.suits(task)).map(Metric::name).collect();
+        Err(Error::setting(
+            "by",
+            format!("cannot be {name} for a target of {what}"),
+            format!("It takes {}.", others.join(", ")),
+        ))
     }
 
     /// Whether a larger value is better.

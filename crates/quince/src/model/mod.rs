@@ -12,10 +12,10 @@ pub use parts::Parts;
 use crate::encode::{Encoder, Rows};
 use crate::error::{Error, Result};
 use crate::learn::{Classes, Examples, Fitted, Learn, Prediction, Target, Task};
-use crate::matrix::Features;
+use crate::matrix::{Features, Matrix};
 use crate::registry::{self, Entry};
 use crate::run::{Report, Run};
-use crate::table::{Field, Labelled, Table};
+use crate::table::{Field, Kind, Labelled, Table, number_text};
 use serde_json::Value;
 
 /// A trained model.
@@ -137,6 +137,46 @@ impl Model {
             ));
         }
         Ok(prediction)
+    }
+
+    /// Which of these columns the model knows, and the kinds they had in training, the target among them: to read a table
+    /// as it was read then.
+    pub fn kinds<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Vec<(String, Kind)> {
+        let kind = |name: &str| if name == self.target { Some(self.target_kind()) } else { self.encoder.kind(name) };
+        names.into_iter().filter_map(|name| Some((name.to_string(), kind(name)?))).collect()
+    }
+
+    fn target_kind(&self) -> Kind {
+        if self.task == Task::Regression { Kind::Number } else { Kind::Category }
+    }
+
+    /// The target of the rows that have one, in the model's classes, and which rows those are.
+    pub fn truth(&self, table: &Table) -> Result<(Target, Vec<usize>)> {
+        let column = table.column(&self.target)?.as_kind(self.target_kind(), table)?;
+        let rows: Vec<usize> = (0..table.rows()).filter(|&i| !column.is_hole(i)).collect();
+        if rows.is_empty() {
+            let problem = format!("no row has a '{}'", self.target);
+            return Err(Error::data(problem, "Evaluate on rows whose target is known."));
+        }
+        let Some(classes) = &self.classes else {
+            let numbers = rows.iter().filter_map(|&i| column.number(i)).collect();
+            return Ok((Target::Numbers(Matrix::column_vector(numbers)), rows));
+        };
+        let code = |&i: &usize| {
+            let label = column.text(i).unwrap_or_default();
+            // A number may be written in another way: 1.0 for 1.
+            let as_number = || classes.code(&number_text(label.parse::<f64>().ok()?));
+            classes.code(&label).or_else(as_number).ok_or_else(|| {
+                let remedy = format!("The model's classes are {}.", classes.names().join(", "));
+                Error::table(
+                    table.place(i, &self.target),
+                    format!("the model does not know the label '{label}'"),
+                    remedy,
+                )
+            })
+        };
+        let codes = rows.iter().map(code).collect::<Result<_>>()?;
+        Ok((Target::Classes { classes: classes.clone(), codes }, rows))
     }
 
     /// The predicted labels in words.

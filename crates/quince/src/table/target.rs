@@ -20,6 +20,33 @@ pub struct Labelled {
     pub left_out: usize,
 }
 
+impl Table {
+    /// The numbers of a weight column for these rows.
+    pub fn weights(&self, name: &str, rows: &[usize]) -> Result<Vec<f64>> {
+        let column = self.column(name)?.as_kind(Kind::Number, self)?;
+        let weight = |&i: &usize| {
+            column.number(i).filter(|w| *w >= 0.0).ok_or_else(|| {
+                Error::table(self.place(i, name), "there is no weight of at least zero", "Give every row a weight.")
+            })
+        };
+        rows.iter().map(weight).collect()
+    }
+
+    /// The group of each of these rows, numbered in the order in which groups appear.
+    pub fn groups(&self, name: &str, rows: &[usize]) -> Result<Vec<u32>> {
+        let column = self.column(name)?;
+        let mut numbers = std::collections::HashMap::new();
+        let group = |&i: &usize| {
+            let label = column
+                .text(i)
+                .ok_or_else(|| Error::table(self.place(i, name), "there is no group", "Give every row a group."))?;
+            let next = numbers.len() as u32;
+            Ok(*numbers.entry(label).or_insert(next))
+        };
+        rows.iter().map(group).collect()
+    }
+}
+
 impl Labelled {
     /// The rows with these numbers, in this order.
     pub fn take(&self, rows: &[usize]) -> Labelled {
