@@ -1,4 +1,4 @@
-//! E: evaluation.
+//! E: evaluation. Rows proven here: E1 (E4 for ridge: `house/solver.rs`).
 
 use super::agrees;
 use quince::Matrix;
