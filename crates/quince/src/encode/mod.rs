@@ -19,6 +19,7 @@ use crate::error::{Error, Place, Result};
 use crate::matrix::{Dense, Features, Matrix, Sparse};
 use crate::table::{Column, Field, Kind, Table};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// Categories of more values than this are sparse.
 const DENSE_CATEGORIES: usize = 32;
@@ -200,20 +201,19 @@ impl Encoder {
             ));
         }
         let fields = self.fields();
-        let missing: Vec<String> = fields
-            .iter()
-            .filter(|field| table.column(&field.name).is_err())
-            .map(|field| format!("'{}'", field.name))
-            .collect();
+        let there: HashMap<&str, &Column> = table.columns().iter().map(|column| (column.name(), column)).collect();
+        let missing: Vec<&Field> = fields.iter().filter(|field| !there.contains_key(field.name.as_str())).collect();
         if !missing.is_empty() {
             let (noun, verb) = if missing.len() == 1 { ("column", "is") } else { ("columns", "are") };
+            let shown: Vec<String> = missing.iter().take(8).map(|field| format!("'{}'", field.name)).collect();
+            let more = if missing.len() > 8 { format!(" and {} more", missing.len() - 8) } else { String::new() };
             return Err(Error::table(
                 Place { file: table.source_name(), ..Place::default() },
-                format!("the {noun} {} that the model was trained on {verb} missing", missing.join(", ")),
+                format!("the {noun} {}{more} that the model was trained on {verb} missing", shown.join(", ")),
                 "Give the table the same columns as in training, in any order (empty cells are fine).",
             ));
         }
-        fields.iter().map(|field| table.column(&field.name)?.as_kind(field.kind, table)).collect()
+        fields.iter().map(|field| there[field.name.as_str()].as_kind(field.kind, table)).collect()
     }
 
     fn has_sparse(&self) -> bool {

@@ -105,9 +105,10 @@ fn as_text<'a>(bytes: &'a [u8], source: &str) -> Result<&'a str> {
 
 fn header_names(row: &[Cow<'_, str>], source: &str, line: u64) -> Result<Vec<String>> {
     let mut names: Vec<String> = Vec::with_capacity(row.len());
+    let mut places = std::collections::HashMap::new();
     for (j, cell) in row.iter().enumerate() {
         let name = if cell.trim().is_empty() { format!("column{}", j + 1) } else { cell.trim().to_string() };
-        if let Some(before) = names.iter().position(|other| *other == name) {
+        if let Some(before) = places.insert(name.clone(), j) {
             return Err(Error::table(
                 Place { file: Some(source.to_string()), line: Some(line), ..Place::default() },
                 format!("columns {} and {} are both called '{name}'", before + 1, j + 1),

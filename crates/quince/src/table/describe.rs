@@ -5,6 +5,9 @@ use crate::encode::mean_and_deviation;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+/// With more columns of numbers than this there are too many pairs to be worth the time.
+const MOST_CORRELATED: usize = 100;
+
 /// Everything worth knowing about a table at a glance.
 #[derive(Clone, Debug, Serialize)]
 pub struct Description {
@@ -12,7 +15,8 @@ pub struct Description {
     pub rows: usize,
     /// Each column.
     pub columns: Vec<ColumnDescription>,
-    /// Pearson's correlation of every pair of columns of numbers, counts and yes/no, over the rows that have both.
+    /// Pearson's correlation of every pair of columns of numbers, counts and yes/no, over the rows that have both. Empty
+    /// where there are more than a hundred such columns.
     pub correlations: Vec<Correlation>,
 }
 
@@ -67,14 +71,19 @@ impl Table {
     /// Describes every column, and how numeric columns move together.
     pub fn describe(&self) -> Description {
         let numeric = |c: &&Column| matches!(c.kind(), Kind::Number | Kind::Count | Kind::YesNo);
-        let columns: Vec<&Column> = self.columns().iter().filter(numeric).collect();
+        let numbers = |c: &Column| (0..c.rows()).map(|i| c.number(i)).collect::<Vec<_>>();
+        let mut columns: Vec<(&str, Vec<Option<f64>>)> =
+            self.columns().iter().filter(numeric).map(|c| (c.name(), numbers(c))).collect();
+        if columns.len() > MOST_CORRELATED {
+            columns.clear();
+        }
         let mut correlations = Vec::new();
-        for (k, first) in columns.iter().enumerate() {
-            for second in &columns[k + 1..] {
-                let both = |i| Some((first.number(i)?, second.number(i)?));
-                let (a, b): (Vec<f64>, Vec<f64>) = (0..self.rows()).filter_map(both).unzip();
+        for (k, (first, of_first)) in columns.iter().enumerate() {
+            for (second, of_second) in &columns[k + 1..] {
+                let both = |(a, b): (&Option<f64>, &Option<f64>)| Some((*a.as_ref()?, *b.as_ref()?));
+                let (a, b): (Vec<f64>, Vec<f64>) = of_first.iter().zip(of_second).filter_map(both).unzip();
                 if let Some(value) = correlation(&a, &b) {
-                    correlations.push(Correlation { first: first.name().into(), second: second.name().into(), value });
+                    correlations.push(Correlation { first: first.to_string(), second: second.to_string(), value });
                 }
             }
         }

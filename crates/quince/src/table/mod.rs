@@ -99,14 +99,15 @@ impl Table {
     /// From columns of equal length with different names.
     pub fn new(columns: Vec<Column>) -> Result<Table> {
         let rows = columns.first().map_or(0, Column::rows);
-        for (i, column) in columns.iter().enumerate() {
+        let mut names = std::collections::HashSet::new();
+        for column in &columns {
             if column.rows() != rows {
                 return Err(Error::data(
                     format!("column '{}' has {} rows, the first has {rows}", column.name, column.rows()),
                     "Give all columns the same length.",
                 ));
             }
-            if columns[..i].iter().any(|other| other.name == column.name) {
+            if !names.insert(&column.name) {
                 return Err(Error::data(
                     format!("two columns are called '{}'", column.name),
                     "Give every column a name of its own.",

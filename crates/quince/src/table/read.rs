@@ -4,6 +4,7 @@ use super::kind::{self, Kind};
 use super::{Cells, Field, Source, Table};
 use crate::error::{Error, Place, Result, did_you_mean};
 use arrow_array::LargeStringArray;
+use std::collections::{HashMap, HashSet};
 use std::io::Read;
 use std::path::Path;
 
@@ -70,8 +71,13 @@ impl Cells {
 
     /// Gives every column its kind: the user's, or by the rule.
     pub fn table(&self, options: &ReadOptions) -> Result<Table> {
+        // Of several wishes for a column the last counts, and dropping it counts most.
+        let dropped = options.drop.iter().map(|name| (name, Kind::Ignored));
+        let wishes: HashMap<&String, Kind> =
+            options.kinds.iter().map(|(name, kind)| (name, *kind)).chain(dropped).collect();
+        let names: HashSet<&String> = self.names().iter().collect();
         for name in options.kinds.iter().map(|(name, _)| name).chain(&options.drop) {
-            if !self.names().contains(name) {
+            if !names.contains(name) {
                 return Err(Error::table(
                     Place { file: Some(self.source().to_string()), ..Place::default() },
                     format!("there is no column called '{name}'"),
@@ -85,9 +91,7 @@ impl Cells {
                 let cell = self.cell(i, j).trim();
                 (!kind::is_hole(cell)).then_some(cell)
             }));
-            let asked = options.kinds.iter().rev().find(|(asked, _)| asked == name).map(|(_, kind)| *kind);
-            let asked = if options.drop.contains(name) { Some(Kind::Ignored) } else { asked };
-            let column = match asked {
+            let column = match wishes.get(name).copied() {
                 Some(kind) => kind::column_of_kind(name.clone(), cells, kind),
                 None => kind::column_of_cells(name.clone(), cells),
             };
