@@ -62,12 +62,6 @@ pub struct TableOptions {
     /// The table: CSV or TSV, also .gz; - is standard input
     #[arg(value_name = "TABLE")]
     pub table: PathBuf,
-    /// Give a column another kind: number, count, yes/no, category, text or ignored
-    #[arg(long, value_name = "COLUMN=KIND", value_parser = parse_kind, help_heading = "Reading")]
-    pub kind: Vec<(String, Kind)>,
-    /// Ignore a column
-    #[arg(long, value_name = "COLUMN", help_heading = "Reading")]
-    pub drop: Vec<String>,
     /// The character between cells (found if not given); \t is a tab
     #[arg(long, value_name = "CHARACTER", value_parser = parse_delimiter, help_heading = "Reading")]
     pub delimiter: Option<u8>,
@@ -76,16 +70,27 @@ pub struct TableOptions {
     pub no_header: bool,
 }
 
+/// What the columns of a table are.
+#[derive(Args)]
+pub struct KindOptions {
+    /// Give a column another kind: number, count, yes/no, category, text or ignored (may be repeated)
+    #[arg(long, value_name = "COLUMN=KIND", value_parser = parse_kind, help_heading = "Reading")]
+    pub kind: Vec<(String, Kind)>,
+    /// Ignore a column (may be repeated)
+    #[arg(long, value_name = "COLUMN", help_heading = "Reading")]
+    pub drop: Vec<String>,
+}
+
 /// What is learnt.
 #[derive(Args)]
 pub struct TargetOptions {
     /// The column to learn
     #[arg(long, short, value_name = "COLUMN")]
     pub target: String,
-    /// Learn the target as classes or as numbers (found from its kind if not given)
+    /// Learn the target as classes or as numbers: classification or regression (found from its kind if not given)
     #[arg(long, value_name = "TASK", value_parser = parse_task)]
     pub task: Option<Task>,
-    /// A column that says how much each row counts
+    /// A column that says how much each row counts; it is not learnt from
     #[arg(long, value_name = "COLUMN")]
     pub weight: Option<String>,
 }
@@ -94,6 +99,8 @@ pub struct TargetOptions {
 pub struct Compare {
     #[command(flatten)]
     pub table: TableOptions,
+    #[command(flatten)]
+    pub kinds: KindOptions,
     #[command(flatten)]
     pub target: TargetOptions,
     /// The methods to compare (all that fit the target if not given)
@@ -108,7 +115,7 @@ pub struct Compare {
     /// Instead of folds, hold this share of the rows out and test on it once, for example 0.3
     #[arg(long, value_name = "SHARE", conflicts_with_all = ["folds", "group"])]
     pub hold_out: Option<f64>,
-    /// A column of groups that are never parted, such as a person or a place
+    /// A column of groups that are never parted, such as a person or a place; it is not learnt from
     #[arg(long, value_name = "COLUMN")]
     pub group: Option<String>,
     /// What to rank by: log-loss, accuracy, f1, area; for numbers rmse, r2
@@ -120,6 +127,8 @@ pub struct Compare {
 pub struct Train {
     #[command(flatten)]
     pub table: TableOptions,
+    #[command(flatten)]
+    pub kinds: KindOptions,
     #[command(flatten)]
     pub target: TargetOptions,
     /// The method; `quince models` lists them
@@ -170,6 +179,8 @@ pub struct Evaluate {
 pub struct Describe {
     #[command(flatten)]
     pub table: TableOptions,
+    #[command(flatten)]
+    pub kinds: KindOptions,
 }
 
 #[derive(Args)]
@@ -211,7 +222,7 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
         "h" => 3600.0,
         other => return Err(format!("'{other}' is no unit of time: give ms, s, m or h")),
     };
-    Duration::try_from_secs_f64(number * unit).map_err(|_| "give a time above zero".into())
+    Duration::try_from_secs_f64(number * unit).map_err(|_| "give a time of zero or more, and not for ever".into())
 }
 
 #[cfg(test)]

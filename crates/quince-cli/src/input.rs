@@ -1,13 +1,13 @@
 //! What every command does first: make the run, read the table, take out target and weights.
 
-use crate::arguments::{Common, TableOptions, TargetOptions};
+use crate::arguments::{Common, KindOptions, TableOptions, TargetOptions};
 use crate::interrupt;
 use crate::progress::Progress;
-use quince::learn::Task;
 use quince::registry::Entry;
-use quince::table::{Cells, Header, Labelled, ReadOptions};
+use quince::table::{Cells, Header, Learnable, ReadOptions};
 use quince::{Error, Model, Result, Run, Table};
 use serde_json::{Map, Value};
+use std::path::Path;
 
 /// The run, the progress display and the way results are printed.
 pub struct Session {
@@ -31,8 +31,7 @@ impl Session {
     /// Tells the user something that is not data.
     pub fn say(&self, sentence: &str) {
         if !self.quiet {
-            self.progress.finish();
-            eprintln!("{sentence}");
+            self.progress.say(sentence);
         }
     }
 
@@ -47,18 +46,24 @@ impl Session {
         Ok(cells)
     }
 
-    /// Reads a table as a saved model knows its columns, unless the user says otherwise; the cells come along.
-    pub fn table_for(&self, model: &Model, options: &TableOptions) -> Result<(Cells, Table)> {
+    /// Reads a table as a saved model knows its columns; the cells come along.
+    pub fn table_for(&self, model: &Model, options: &TableOptions, with_target: bool) -> Result<(Cells, Table)> {
         let mut read = read_options(options);
         let cells = self.cells(options, &read)?;
-        read.kinds.splice(0..0, model.kinds(cells.names().iter().map(String::as_str)));
+        let mut known = model.kinds(cells.names().iter().map(String::as_str));
+        if with_target && cells.names().iter().any(|name| name == model.target()) {
+            known.push((model.target().to_string(), model.target_kind()));
+        }
+        read.kinds.splice(0..0, known);
         let table = cells.table(&read)?;
         Ok((cells, table))
     }
 
     /// Reads a table and finds its kinds.
-    pub fn table(&self, options: &TableOptions) -> Result<Table> {
-        let read = read_options(options);
+    pub fn table(&self, options: &TableOptions, kinds: &KindOptions) -> Result<Table> {
+        let mut read = read_options(options);
+        read.kinds.clone_from(&kinds.kind);
+        read.drop.clone_from(&kinds.drop);
         let cells = self.cells(options, &read)?;
         self.progress.stage("finding the kinds of the columns");
         cells.table(&read)
@@ -70,53 +75,15 @@ pub fn read_options(options: &TableOptions) -> ReadOptions {
     ReadOptions {
         delimiter: options.delimiter,
         header: if options.no_header { Header::None } else { Header::Names },
-        kinds: options.kind.clone(),
-        drop: options.drop.clone(),
+        ..ReadOptions::default()
     }
-}
-
-/// Rows to learn from, their weights and their groups.
-pub struct Learnable {
-    pub labelled: Labelled,
-    pub weights: Option<Vec<f64>>,
-    pub groups: Option<Vec<u32>>,
 }
 
 /// Takes target, weights and groups out of a table, and says what was decided for the user.
 pub fn learnable(table: &Table, target: &TargetOptions, group: Option<&str>, session: &Session) -> Result<Learnable> {
-    let mut labelled = table.labelled(&target.target, target.task)?;
-    let weights = target.weight.as_deref().map(|name| table.weights(name, &labelled.rows)).transpose()?;
-    let groups = group.map(|name| table.groups(name, &labelled.rows)).transpose()?;
-    let aside: Vec<&str> = target.weight.as_deref().into_iter().chain(group).collect();
-    labelled.table = labelled.table.without(&aside);
-    if labelled.left_out > 0 {
-        session.say(&format!("note: {} rows have no '{}' and are left out", labelled.left_out, target.target));
-    }
-    let kind = table.column(&target.target)?.kind();
-    if target.task.is_none() && kind == quince::Kind::Count && labelled.target.task() == Task::Classification {
-        session.say(&format!(
-            "note: '{}' has few different whole numbers and is learnt as classes (--task regression to change)",
-            target.target
-        ));
-    }
-    say_what_is_ignored(&labelled.table, session);
-    Ok(Learnable { labelled, weights, groups })
-}
-
-/// One note for each reason, naming the first few columns.
-fn say_what_is_ignored(table: &Table, session: &Session) {
-    let ignored: Vec<_> = table.columns().iter().filter(|c| c.kind() == quince::Kind::Ignored).collect();
-    let mut reasons: Vec<&str> = ignored.iter().map(|column| column.why_ignored()).collect();
-    reasons.sort_unstable();
-    reasons.dedup();
-    for reason in reasons {
-        let names: Vec<String> =
-            ignored.iter().filter(|c| c.why_ignored() == reason).map(|c| format!("'{}'", c.name())).collect();
-        let shown = names[..names.len().min(5)].join(", ");
-        let more = if names.len() > 5 { format!(" and {} more", names.len() - 5) } else { String::new() };
-        let verb = if names.len() == 1 { "is" } else { "are" };
-        session.say(&format!("note: {shown}{more} {verb} ignored: {reason}"));
-    }
+    let learnable = table.learnable(&target.target, target.task, target.weight.as_deref(), group)?;
+    learnable.notes.iter().for_each(|note| session.say(&format!("note: {note}")));
+    Ok(learnable)
 }
 
 /// Settings written as `name=value`.
@@ -135,4 +102,19 @@ pub fn assignment(text: &str) -> Result<(String, String)> {
         problem: "has no value".into(),
         remedy: "Write it as name=value, for example alpha=0.1.".into(),
     })
+}
+
+/// A place where nothing can be saved is better known before the work than after it.
+pub fn check_output(output: &Path, inputs: &[&Path]) -> Result<()> {
+    let refuse =
+        |path: &Path, problem: &str| Err(Error::File { path: path.display().to_string(), problem: problem.into() });
+    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        return refuse(folder, "there is no such folder");
+    }
+    let place = std::fs::canonicalize(output).ok();
+    if place.is_some() && inputs.iter().any(|input| std::fs::canonicalize(input).ok() == place) {
+        return refuse(output, "this is what is read: it would be overwritten");
+    }
+    Ok(())
 }

@@ -3,7 +3,7 @@
 
 use indicatif::{ProgressBar, ProgressStyle};
 use quince::run::Observer;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -46,6 +46,18 @@ impl Progress {
             if let Some(bar) = state.bar.take() {
                 bar.finish_and_clear();
             }
+        }
+    }
+
+    /// Prints a sentence without breaking the bar.
+    pub fn say(&self, sentence: &str) {
+        let print = || {
+            // Whoever closed standard error does not want to know.
+            let _ = writeln!(std::io::stderr(), "{sentence}");
+        };
+        match self.0.lock() {
+            Ok(state) if state.bar.is_some() => state.bar.iter().for_each(|bar| bar.suspend(print)),
+            _ => print(),
         }
     }
 

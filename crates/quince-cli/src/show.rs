@@ -73,7 +73,7 @@ pub fn spread(spread: Option<Spread>) -> String {
     match spread {
         None => "-".into(),
         Some(Spread { mean, deviation: None }) => number(mean),
-        Some(Spread { mean, deviation: Some(deviation) }) if mean.abs() < 1e6 => {
+        Some(Spread { mean, deviation: Some(deviation) }) if mean == 0.0 || (0.001..1e6).contains(&mean.abs()) => {
             let decimals = decimals(mean);
             format!("{mean:.decimals$} ± {deviation:.decimals$}")
         }

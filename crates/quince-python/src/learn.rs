@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 use quince::evaluate::{Folds, Metric};
 use quince::learn::{Learn, Task};
 use quince::registry::{self, METHODS, Setting};
-use quince::table::Labelled;
+use quince::table::Learnable;
 use serde_json::{Value, json};
 
 /// Trains a method on a table.
@@ -57,7 +57,7 @@ pub(crate) fn compare<'py>(
     budget: Option<f64>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = data.py();
-    let Learnable { labelled, weights, groups } = learnable(data, target, task, weight, group)?;
+    let Learnable { labelled, weights, groups, .. } = learnable(data, target, task, weight, group)?;
     let task = labelled.target.task();
     let learners = match models {
         Some(models) => models.iter().map(|(name, settings)| learner(name, settings)).collect::<PyResult<Vec<_>>>()?,
@@ -78,6 +78,10 @@ pub(crate) fn compare<'py>(
     let comparison = work(py, steering, move |run| {
         quince::evaluate::compare(&labelled, &learners, &folds, by, weights.as_deref(), run)
     })?;
+    let nothing = comparison.entrants.iter().all(|entrant| entrant.folds == 0);
+    if let Some(problem) = comparison.entrants.iter().find_map(|entrant| entrant.problem.as_ref()).filter(|_| nothing) {
+        return Err(wrong(format!("no method has a result: {problem}"), ""));
+    }
     let result = json::to_python(py, &json!(comparison))?;
     // A dict of metrics, in the order of the leaderboard, is handier than a list of pairs.
     for (entrant, written) in comparison.entrants.iter().zip(result.get_item("entrants")?.try_iter()?) {
@@ -121,13 +125,6 @@ fn learner(name: &str, settings: &Bound<'_, PyAny>) -> PyResult<Box<dyn Learn>> 
     registry::method(name).and_then(|method| method.configure(&settings)).map_err(to_python)
 }
 
-/// Rows to learn from, their weights and their groups.
-struct Learnable {
-    labelled: Labelled,
-    weights: Option<Vec<f64>>,
-    groups: Option<Vec<u32>>,
-}
-
 fn learnable(
     data: &Bound<'_, PyAny>,
     target: &str,
@@ -141,17 +138,12 @@ fn learnable(
         Some("regression") => Some(Task::Regression),
         Some(other) => return Err(wrong(format!("a task cannot be '{other}'"), "Use classification or regression.")),
     };
-    let table = from_anything(data, None)?;
-    let mut labelled = table.labelled(target, task).map_err(to_python)?;
-    let weights = weight.map(|name| table.weights(name, &labelled.rows)).transpose().map_err(to_python)?;
-    let groups = group.map(|name| table.groups(name, &labelled.rows)).transpose().map_err(to_python)?;
-    let aside: Vec<&str> = weight.into_iter().chain(group).collect();
-    labelled.table = labelled.table.without(&aside);
-    if labelled.left_out > 0 {
-        let sentence = format!("{} rows have no '{target}' and are left out", labelled.left_out);
+    let table = from_anything(data, None, false)?;
+    let learnable = table.learnable(target, task, weight, group).map_err(to_python)?;
+    for note in &learnable.notes {
         let category = data.py().get_type::<PyUserWarning>();
-        let sentence = std::ffi::CString::new(sentence).unwrap_or_default();
+        let sentence = std::ffi::CString::new(note.as_str()).unwrap_or_default();
         PyErr::warn(data.py(), &category, &sentence, 2)?;
     }
-    Ok(Learnable { labelled, weights, groups })
+    Ok(learnable)
 }

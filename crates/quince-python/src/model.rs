@@ -27,7 +27,7 @@ impl Model {
     fn prediction(&self, data: &Bound<'_, PyAny>, n_jobs: Option<i64>) -> PyResult<Prediction> {
         let (py, steering) = (data.py(), Steering::jobs(data.py(), n_jobs)?);
         if is_tabular(data)? {
-            let table = from_anything(data, Some(&self.0))?;
+            let table = from_anything(data, Some(&self.0), false)?;
             return work(py, steering, |run| self.0.predict(&table, run));
         }
         if !self.0.encoder().is_identity() {
@@ -88,7 +88,7 @@ impl Model {
     /// All metrics on rows whose target is known, as a dict. Rows without a target are left out.
     #[pyo3(signature = (data, *, n_jobs=None))]
     fn evaluate<'py>(&self, data: &Bound<'py, PyAny>, n_jobs: Option<i64>) -> PyResult<Bound<'py, PyAny>> {
-        let table = from_anything(data, Some(&self.0))?;
+        let table = from_anything(data, Some(&self.0), true)?;
         let evaluation = work(data.py(), Steering::jobs(data.py(), n_jobs)?, |run| {
             let (truth, rows) = self.0.truth(&table)?;
             evaluate(&truth, &self.0.predict(&table.take(&rows), run)?, None)

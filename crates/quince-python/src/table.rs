@@ -2,6 +2,7 @@
 
 use crate::errors::{to_python, wrong};
 use crate::json;
+use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use quince::Kind;
@@ -100,9 +101,13 @@ pub(crate) fn read_csv(
     py.detach(|| quince::Table::read_with(path, &options)).map(Table).map_err(to_python)
 }
 
-/// A table from one of ours, a data frame, or the path of a file, whose columns are read with the kinds given if they
-/// are there.
-pub(crate) fn from_anything(data: &Bound<'_, PyAny>, model: Option<&quince::Model>) -> PyResult<quince::Table> {
+/// A table from one of ours, a data frame, or the path of a file, whose columns are read as a model knows them if there
+/// is one (and its target too, where that is wanted).
+pub(crate) fn from_anything(
+    data: &Bound<'_, PyAny>,
+    model: Option<&quince::Model>,
+    with_target: bool,
+) -> PyResult<quince::Table> {
     if let Ok(table) = data.cast::<Table>() {
         return Ok(table.get().0.clone());
     }
@@ -117,6 +122,9 @@ pub(crate) fn from_anything(data: &Bound<'_, PyAny>, model: Option<&quince::Mode
         let cells = Cells::read(path, &options)?;
         if let Some(model) = model {
             options.kinds = model.kinds(cells.names().iter().map(String::as_str));
+            if with_target && cells.names().iter().any(|name| name == model.target()) {
+                options.kinds.push((model.target().to_string(), model.target_kind()));
+            }
         }
         cells.table(&options)
     };
@@ -154,7 +162,14 @@ fn from_frame(frame: &Bound<'_, PyAny>) -> PyResult<quince::Table> {
     } else {
         frame.clone()
     };
-    let capsule = frame.call_method0("__arrow_c_stream__")?;
+    let capsule = frame.call_method0("__arrow_c_stream__").map_err(|error| {
+        if from_pandas && error.is_instance_of::<PyImportError>(frame.py()) {
+            return PyImportError::new_err(
+                "pandas hands its columns over through pyarrow, which is not installed. Run: pip install pyarrow",
+            );
+        }
+        error
+    })?;
     let capsule = capsule.cast::<PyCapsule>()?;
     let stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
     // SAFETY: by the Arrow PyCapsule protocol a capsule of this name holds a valid Arrow C stream, which we move out

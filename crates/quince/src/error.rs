@@ -2,11 +2,14 @@
 
 use std::fmt;
 
+/// What is said of a file that never was a model.
+pub(crate) const NOT_A_MODEL: &str = "this is not a quince model";
+
 /// What every fallible call of quince returns.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What went wrong. Match on the variant or on [`Error::code`]; show it with `Display` and [`Error::remedy`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// A file could not be opened, read or written.
@@ -88,6 +91,9 @@ impl Error {
             | Error::Data { remedy, .. }
             | Error::Setting { remedy, .. }
             | Error::Unknown { remedy, .. } => remedy,
+            Error::Model { problem, .. } if problem == NOT_A_MODEL => {
+                "Give a file that was saved by quince; on the command line the model comes first, then the table."
+            }
             Error::Model { .. } => "Train the model again, or copy the file again from where it was made.",
             Error::OutOfTime { .. } => "Give a larger budget.",
             Error::File { .. } | Error::Cancelled => "",
@@ -106,7 +112,8 @@ impl Error {
         Error::Setting { name: name.into(), problem: problem.into(), remedy: remedy.into() }
     }
 
-    pub(crate) fn file(path: impl Into<String>, source: &std::io::Error) -> Error {
+    /// An error of the system with this file, in plain words.
+    pub fn file(path: impl Into<String>, source: &std::io::Error) -> Error {
         let problem = match source.kind() {
             std::io::ErrorKind::NotFound => "there is no such file".to_string(),
             std::io::ErrorKind::PermissionDenied => "permission denied".to_string(),
@@ -128,6 +135,14 @@ impl fmt::Display for Error {
             Error::Cancelled => f.write_str("stopped on request"),
             Error::OutOfTime { what } => write!(f, "the budget ran out before {what} had an answer"),
         }
+    }
+}
+
+/// The sentence and the remedy: what a `main` that returns an error prints.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")?;
+        if self.remedy().is_empty() { Ok(()) } else { write!(f, "\n  help: {}", self.remedy()) }
     }
 }
 
@@ -164,8 +179,10 @@ impl fmt::Display for Place {
 pub(crate) fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = wanted.to_lowercase();
     let slip = |name: &str| edit_distance(&lower, &name.to_lowercase());
+    let alike = |name: &&str| name.len().abs_diff(wanted.len()) <= 2 + wanted.len() / 2 && name.len() < 1000;
     names
         .into_iter()
+        .filter(alike)
         .map(|name| (slip(name), name))
         .min_by_key(|(distance, _)| *distance)
         .filter(|(distance, name)| {

@@ -129,7 +129,8 @@ impl<'a> Examples<'a> {
     }
 }
 
-fn check_weights(weights: &[f64], rows: usize) -> Result<()> {
+/// Weights must be one for each row, at least zero, and add up to something finite above zero.
+pub(crate) fn check_weights(weights: &[f64], rows: usize) -> Result<()> {
     if weights.len() != rows {
         return Err(Error::data(
             format!("there are {rows} rows and {} weights", weights.len()),
@@ -142,8 +143,12 @@ fn check_weights(weights: &[f64], rows: usize) -> Result<()> {
             "Weights are numbers of at least zero.",
         ));
     }
-    if weights.iter().sum::<f64>() <= 0.0 {
+    let total: f64 = weights.iter().sum();
+    if total <= 0.0 {
         return Err(Error::data("all weights are zero", "Give at least one row a positive weight."));
+    }
+    if !total.is_finite() {
+        return Err(Error::data("the weights are too large to add up", "Divide them all by the same number."));
     }
     Ok(())
 }

@@ -165,8 +165,8 @@ fn encoding() -> Result<String, String> {
             table.columns().iter().map(|column| column.text(i).map_or("?".into(), |text| cell(&text))).collect();
         shown.push_str(&table_row(&cells));
     }
-    let encoder = Encoder::learn(&table).map_err(sentence)?;
-    let rows = encoder.encode(&table).map_err(sentence)?;
+    let encoder = Encoder::learn(&table, &quince::Run::new()).map_err(sentence)?;
+    let rows = encoder.encode(&table, &quince::Run::new()).map_err(sentence)?;
     let features = rows.features();
     let names = encoder.feature_names();
     let heads: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();

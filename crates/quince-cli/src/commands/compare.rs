@@ -9,7 +9,7 @@ use quince::registry::{self, METHODS};
 use quince::{Error, Result};
 
 pub fn run(options: &Compare, session: &Session) -> Result<()> {
-    let table = session.table(&options.table)?;
+    let table = session.table(&options.table, &options.kinds)?;
     let learnable = input::learnable(&table, &options.target, options.group.as_deref(), session)?;
     let task = learnable.labelled.target.task();
     let by = options.by.as_deref().map(|name| Metric::for_task(name, task)).transpose()?;
@@ -29,7 +29,13 @@ pub fn run(options: &Compare, session: &Session) -> Result<()> {
     } else {
         show::print(&leaderboard(&comparison, &folds))
     }
-    Ok(())
+    let failed = comparison.entrants.iter().find(|entrant| entrant.folds == 0);
+    match failed.and_then(|entrant| entrant.problem.clone()) {
+        Some(problem) if comparison.entrants.iter().all(|entrant| entrant.folds == 0) => {
+            Err(Error::Data { problem: format!("no method has a result: {problem}"), remedy: String::new() })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The methods asked for, or all that learn this kind of target, with their settings.
@@ -37,7 +43,7 @@ fn learners(options: &Compare, task: Task) -> Result<Vec<Box<dyn Learn>>> {
     let entries: Vec<_> = if options.models.is_empty() {
         METHODS.iter().filter(|entry| entry.card.learns(task)).collect()
     } else {
-        options.models.iter().map(|name| registry::method(name)).collect::<Result<_>>()?
+        options.models.iter().map(|name| registry::method(name.trim())).collect::<Result<_>>()?
     };
     let mut written = Vec::new();
     for text in &options.set {
@@ -48,6 +54,13 @@ fn learners(options: &Compare, task: Task) -> Result<Vec<Box<dyn Learn>>> {
             remedy: "Write method.setting=value, for example ridge.alpha=0.1.".into(),
         })?;
         registry::method(method)?;
+        if !entries.iter().any(|entry| entry.card.name == method) {
+            return Err(Error::Setting {
+                name: name.clone(),
+                problem: format!("has no effect: '{method}' is not compared"),
+                remedy: "Add the method to --models, or leave the setting out.".into(),
+            });
+        }
         written.push((method.to_string(), (setting.to_string(), value)));
     }
     let configure = |entry: &&registry::Entry| {
@@ -59,6 +72,13 @@ fn learners(options: &Compare, task: Task) -> Result<Vec<Box<dyn Learn>>> {
 
 fn folds(text: &str, groups: Option<Vec<u32>>) -> Result<Folds> {
     if text == "loo" {
+        if groups.is_some() {
+            return Err(Error::Setting {
+                name: "group".into(),
+                problem: "cannot be kept together when each row is left out alone".into(),
+                remedy: "Use a number of folds with --group.".into(),
+            });
+        }
         return Ok(Folds::LeaveOneOut);
     }
     let count = text.parse().ok().filter(|&k: &usize| k >= 2).ok_or_else(|| Error::Setting {

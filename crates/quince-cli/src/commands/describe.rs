@@ -7,7 +7,7 @@ use quince::table::{ColumnDescription, Description};
 use quince::{Kind, Result};
 
 pub fn run(options: &Describe, session: &Session) -> Result<()> {
-    let table = session.table(&options.table)?;
+    let table = session.table(&options.table, &options.kinds)?;
     session.progress.stage("describing");
     let description = table.describe();
     session.progress.finish();

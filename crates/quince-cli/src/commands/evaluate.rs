@@ -5,13 +5,12 @@ use crate::input::Session;
 use crate::show;
 use quince::evaluate::{Confusion, Evaluation, Roc, evaluate};
 use quince::learn::{Prediction, Target};
-use quince::table::number_text;
 use quince::{Model, Result};
 use serde_json::{Value, json};
 
 pub fn run(options: &Evaluate, session: &Session) -> Result<()> {
     let model = Model::load(&options.model)?;
-    let (_, table) = session.table_for(&model, &options.table)?;
+    let (_, table) = session.table_for(&model, &options.table, true)?;
     let (truth, rows) = model.truth(&table)?;
     let weights = options.weight.as_deref().map(|name| table.weights(name, &rows)).transpose()?;
     if rows.len() < table.rows() {
@@ -51,7 +50,11 @@ fn as_text(evaluation: &Evaluation, curves: &[(String, Roc)]) -> String {
     match evaluation {
         Evaluation::Regression { rows, rmse, mean_absolute_error, r2 } => {
             let line = |name: &str, value: f64| vec![name.to_string(), show::number(value)];
-            let lines = [line("RMSE", *rmse), line("mean absolute error", *mean_absolute_error), line("R²", *r2)];
+            let lines = [
+                line("RMSE", *rmse),
+                line("mean absolute error", *mean_absolute_error),
+                vec!["R²".to_string(), r2.map_or("-".into(), show::number)],
+            ];
             format!("{rows} rows\n\n{}", show::table(&["metric", "value"], &lines, 1..))
         }
         Evaluation::Classification { rows, accuracy, error_rate, log_loss, f1, area, confusion, classes } => {
@@ -68,7 +71,7 @@ fn as_text(evaluation: &Evaluation, curves: &[(String, Roc)]) -> String {
                 .map(|class| {
                     vec![
                         class.label.clone(),
-                        number_text(class.rows),
+                        show::short(class.rows),
                         show::number(class.precision),
                         show::number(class.recall),
                         show::number(class.f1),
@@ -102,7 +105,7 @@ fn confusion_table(confusion: &Confusion) -> String {
     header.extend(names.iter().map(String::as_str));
     let shares = confusion.row_shares();
     let line = |(i, name): (usize, &String)| {
-        let cell = |j: usize| format!("{} ({:.2})", number_text(confusion.counts[i][j]), shares[i][j]);
+        let cell = |j: usize| format!("{} ({:.2})", show::short(confusion.counts[i][j]), shares[i][j]);
         std::iter::once(name.clone()).chain((0..names.len()).map(cell)).collect()
     };
     let lines: Vec<Vec<String>> = names.iter().enumerate().map(line).collect();

@@ -1,7 +1,7 @@
 //! `quince predict`: a table in, the same table with predictions out.
 
 use crate::arguments::Predict;
-use crate::input::Session;
+use crate::input::{self, Session};
 use crate::show;
 use quince::learn::Prediction;
 use quince::table::{Cells, number_text};
@@ -9,8 +9,11 @@ use quince::{Error, Model, Result};
 use serde_json::{Map, Value, json};
 
 pub fn run(options: &Predict, session: &Session) -> Result<()> {
+    if let Some(output) = &options.output {
+        input::check_output(output, &[&options.model, &options.table.table])?;
+    }
     let model = Model::load(&options.model)?;
-    let (cells, table) = session.table_for(&model, &options.table)?;
+    let (cells, table) = session.table_for(&model, &options.table, false)?;
     session.progress.stage("predicting");
     let prediction = model.predict(&table, &session.run)?;
     let added = added_columns(&model, &prediction, options.no_probabilities, cells.names());
@@ -20,7 +23,7 @@ pub fn run(options: &Predict, session: &Session) -> Result<()> {
         None => show::print(&text),
         Some(path) => {
             quince::model::replace_file(path, text.as_bytes())
-                .map_err(|e| Error::File { path: path.display().to_string(), problem: e.to_string() })?;
+                .map_err(|e| Error::file(path.display().to_string(), &e))?;
             session.say(&format!("{} predictions written to {}", cells.rows(), path.display()));
         }
     }

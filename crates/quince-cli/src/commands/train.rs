@@ -7,6 +7,7 @@ use quince::encode::Encoder;
 use quince::evaluate::{Evaluation, evaluate};
 use quince::learn::{Examples, Learn};
 use quince::registry::{self, Ability};
+use quince::table::Learnable;
 use quince::{Error, Model, Result};
 use serde_json::json;
 
@@ -21,7 +22,8 @@ pub fn run(options: &Train, session: &Session) -> Result<()> {
             remedy: "Use quince compare --folds loo.".into(),
         });
     }
-    let table = session.table(&options.table)?;
+    input::check_output(&options.output, &[&options.table.table])?;
+    let table = session.table(&options.table, &options.kinds)?;
     let learnable = input::learnable(&table, &options.target, None, session)?;
     session.progress.stage(&format!("training {}", entry.card.name));
     let weights = learnable.weights.as_deref();
@@ -32,7 +34,7 @@ pub fn run(options: &Train, session: &Session) -> Result<()> {
     session.progress.finish();
     if session.json {
         show::print_json(&json!({
-            "model": options.output,
+            "model": options.output.display().to_string(),
             "method": model.method().card.name,
             "settings": model.settings(),
             "target": model.target(),
@@ -49,10 +51,10 @@ pub fn run(options: &Train, session: &Session) -> Result<()> {
     Ok(())
 }
 
-fn leave_one_out(learnable: &input::Learnable, learner: &dyn Learn, session: &Session) -> Result<Evaluation> {
+fn leave_one_out(learnable: &Learnable, learner: &dyn Learn, session: &Session) -> Result<Evaluation> {
     session.progress.stage("leaving each row out");
     let labelled = &learnable.labelled;
-    let rows = Encoder::learn(&labelled.table)?.encode(&labelled.table)?;
+    let rows = Encoder::learn(&labelled.table, &session.run)?.encode(&labelled.table, &session.run)?;
     let weights = learnable.weights.as_deref();
     let examples = Examples::new(rows.features(), &labelled.target, weights)?;
     let prediction = learner.leave_one_out(&examples, &session.run)?.ok_or_else(|| Error::Data {
@@ -79,6 +81,9 @@ fn say_what_was_trained(model: &Model, left_out: Option<&Evaluation>, options: &
             certificate.measure, certificate.value, certificate.tolerance
         ));
     }
+    if !report.holds() {
+        session.say("warning: the answer is not as exact as asked; look for columns of extreme size and rescale them");
+    }
     report.remarks.iter().for_each(|remark| session.say(&format!("note: {remark}")));
     match left_out {
         Some(Evaluation::Classification { accuracy, log_loss, .. }) => session.say(&format!(
@@ -87,7 +92,11 @@ fn say_what_was_trained(model: &Model, left_out: Option<&Evaluation>, options: &
             show::number(*log_loss)
         )),
         Some(Evaluation::Regression { rmse, r2, .. }) => {
-            session.say(&format!("exact leave-one-out: RMSE {}, R² {}", show::number(*rmse), show::number(*r2)));
+            session.say(&format!(
+                "exact leave-one-out: RMSE {}, R² {}",
+                show::number(*rmse),
+                r2.map_or("-".into(), show::number)
+            ));
         }
         None => {}
     }

@@ -210,10 +210,82 @@ fn weights_groups_and_leave_one_out_are_understood() {
 fn a_budget_too_small_is_said_for_each_method_or_for_the_one() {
     let bench = Bench::new("budget");
     bench.example("iris.csv");
-    let board = bench.ok("compare iris.csv -t species --budget 0ms");
+    let board = bench.run("compare iris.csv -t species --budget 0ms");
+    assert_eq!(board.code, Some(1));
+    assert!(board.err.contains("error: no method has a result"), "{}", board.err);
     assert!(board.out.contains("ridge: no result: the budget ran out before ridge had an answer"), "{}", board.out);
     let answer = bench.run("train iris.csv -t species -m ridge -o m.quince --budget 0ms");
     assert_eq!(answer.code, Some(1));
     assert!(answer.err.contains("the budget ran out"));
     assert_eq!(bench.names(), ["iris.csv"]);
+}
+
+#[test]
+fn a_column_of_counts_takes_any_number_later_and_the_target_may_be_anything() {
+    let bench = Bench::new("later");
+    bench.file("t.csv", "x,z,y\n1,5,1.5\n2,3,2.5\n3,4,3.5\n4,1,4.5\n").file("new.csv", "x,z,y\n2.5,-1,TBD\n");
+    bench.ok("train t.csv -t y -m least-squares -o m.quince");
+    let json = bench.ok("predict m.quince new.csv --json").json();
+    assert!((json[0]["predicted_y"].as_f64().unwrap() - 3.0).abs() < 1e-9);
+    let answer = bench.run("evaluate m.quince new.csv");
+    assert!(answer.err.contains("line 2, column 'y': 'TBD' is not a number"), "{}", answer.err);
+}
+
+#[test]
+fn labels_are_recognised_in_every_spelling_that_training_recognises() {
+    let bench = Bench::new("spelling");
+    bench.file("t.csv", "x,y\n1,Yes\n2,no\n3,YES\n4,No\n5,yes\n6,no\n");
+    bench.ok("train t.csv -t y -m ridge -o m.quince");
+    assert_eq!(bench.ok("evaluate m.quince t.csv --json").json()["rows"], 6);
+}
+
+#[test]
+fn progress_goes_on_after_a_note() {
+    let bench = Bench::new("notes");
+    let mut table = "id,x,text,y\n".to_string();
+    for i in 0..1500 {
+        let words: Vec<String> = (0..40).map(|k| format!("w{}", (i * 31 + k * k * 7) % 2500)).collect();
+        table += &format!("{i},{},{},{}\n", i % 17, words.join(" "), ["a", "b"][i % 2]);
+    }
+    bench.file("t.csv", table);
+    let answer = bench.ok("compare t.csv -t y --folds 6 --threads 1");
+    assert!(answer.err.contains("note: 'id' is ignored"), "{}", answer.err);
+    assert!(answer.err.contains("quince: "), "a line of progress: {}", answer.err);
+}
+
+#[test]
+fn groups_cannot_be_left_out_one_row_at_a_time() {
+    let bench = Bench::new("group_loo");
+    bench.example("iris.csv");
+    let answer = bench.run("compare iris.csv -t species --group petal_width --folds loo");
+    assert_eq!(answer.code, Some(1));
+    assert!(answer.err.contains("setting 'group'"), "{}", answer.err);
+}
+
+#[test]
+fn folds_without_any_weight_are_left_out_and_weights_of_zero_are_refused() {
+    let bench = Bench::new("weightless");
+    let rows: String = (0..40).map(|i| format!("{},{},{}\n", i % 7, ["a", "b"][i % 2], usize::from(i < 6))).collect();
+    bench.file("t.csv", format!("x,y,w\n{rows}"));
+    let answer = bench.ok("compare t.csv -t y --weight w");
+    assert!(answer.err.contains("is left out: no row of one side has any weight"), "{}", answer.err);
+    assert!(!answer.out.contains("NaN"), "{}", answer.out);
+    bench.file("zero.csv", "x,y,w\n1,a,0\n2,b,0\n");
+    bench.ok("train t.csv -t y --weight w -m ridge -o m.quince");
+    let answer = bench.run("evaluate m.quince zero.csv --weight w");
+    assert_eq!(answer.code, Some(1));
+    assert!(answer.err.contains("all weights are zero"), "{}", answer.err);
+}
+
+#[test]
+fn the_table_itself_is_no_place_for_the_model() {
+    let bench = Bench::new("over");
+    bench.example("iris.csv");
+    let answer = bench.run("train iris.csv -t species -m ridge -o iris.csv");
+    assert_eq!(answer.code, Some(1));
+    bench.ok("train iris.csv -t species -m ridge -o m.quince");
+    for output in ["m.quince", "iris.csv"] {
+        assert_eq!(bench.run(&format!("predict m.quince iris.csv -o {output}")).code, Some(1));
+    }
+    assert!(answer.err.contains("this is what is read: it would be overwritten"), "{}", answer.err);
 }

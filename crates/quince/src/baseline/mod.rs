@@ -154,6 +154,7 @@ impl Learner for Baseline {
 impl Baseline {
     fn wrong_strategy(&self, target: &str, remedy: &str) -> Error {
         let name = serde_json::to_value(self.strategy).unwrap_or_default();
+        let name = name.as_str().unwrap_or_default();
         Error::setting("strategy", format!("cannot be {name} for {target}"), format!("Use {remedy}."))
     }
 }
@@ -235,6 +236,9 @@ impl Fitted for Constant {
     fn load(parts: &Parts) -> Result<Constant> {
         let classes = parts.classes();
         let values = parts.vector("values", (classes > 0).then_some(classes))?;
+        if values.is_empty() {
+            return Err(parts.wrong("the baseline has no values"));
+        }
         Ok(Constant { values, classes: classes > 0 })
     }
 }

@@ -17,6 +17,7 @@ mod words;
 
 use crate::error::{Error, Place, Result};
 use crate::matrix::{Dense, Features, Matrix, Sparse};
+use crate::run::Run;
 use crate::table::{Column, Field, Kind, Table};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -77,17 +78,14 @@ impl Rows {
 
 impl Encoder {
     /// Learns how to encode from these rows. Ignored columns are left out; an error says why none is left.
-    pub fn learn(table: &Table) -> Result<Encoder> {
+    pub fn learn(table: &Table, run: &Run) -> Result<Encoder> {
         let used = |column: &&Column| column.kind() != Kind::Ignored;
-        let columns: Vec<Encoded> = table
-            .columns()
-            .iter()
-            .filter(used)
-            .map(|column| Encoded {
-                field: Field { name: column.name().into(), kind: column.kind() },
-                plan: Plan::learn(column),
-            })
-            .collect();
+        let mut columns = Vec::new();
+        for column in table.columns().iter().filter(used) {
+            run.check()?;
+            let field = Field { name: column.name().into(), kind: column.kind() };
+            columns.push(Encoded { field, plan: Plan::learn(column, run)? });
+        }
         if columns.is_empty() {
             let reasons: Vec<String> =
                 table.columns().iter().map(|c| format!("'{}' ({})", c.name(), c.why_ignored())).collect();
@@ -130,7 +128,9 @@ impl Encoder {
     /// The kind that a column of this name had in training, if the encoder uses it.
     pub fn kind(&self, name: &str) -> Option<Kind> {
         match self.identity {
-            None => self.columns.iter().find(|column| column.field.name == name).map(|column| column.field.kind),
+            None => {
+                self.columns.iter().find(|column| column.field.name == name).map(|column| read_as(column.field.kind))
+            }
             Some(columns) => {
                 let numbered = || name.strip_prefix('x')?.parse().ok().filter(|&j: &usize| j < columns);
                 let known =
@@ -168,7 +168,7 @@ impl Encoder {
     }
 
     /// The features of a table's rows. Columns are found by name and read as the kind they had in training.
-    pub fn encode(&self, table: &Table) -> Result<Rows> {
+    pub fn encode(&self, table: &Table, run: &Run) -> Result<Rows> {
         let columns = self.align(table)?;
         if self.is_identity() {
             return as_they_are(&columns, table);
@@ -178,8 +178,9 @@ impl Encoder {
         let mut sparse_rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); if self.has_sparse() { rows } else { 0 }];
         let (mut next_dense, mut next_sparse) = (0, 0);
         for (Encoded { plan, .. }, column) in self.columns.iter().zip(&columns) {
+            run.check()?;
             if plan.is_sparse() {
-                plan.encode_sparse(column, next_sparse, &mut sparse_rows);
+                plan.encode_sparse(column, next_sparse, &mut sparse_rows, run)?;
                 next_sparse += plan.width();
             } else {
                 plan.encode_dense(column, next_dense, &mut dense);
@@ -213,7 +214,7 @@ impl Encoder {
                 "Give the table the same columns as in training, in any order (empty cells are fine).",
             ));
         }
-        fields.iter().map(|field| there[field.name.as_str()].as_kind(field.kind, table)).collect()
+        fields.iter().map(|field| there[field.name.as_str()].as_kind(read_as(field.kind), table)).collect()
     }
 
     fn has_sparse(&self) -> bool {
@@ -274,9 +275,14 @@ fn as_they_are(columns: &[Column], table: &Table) -> Result<Rows> {
     Ok(Rows { dense, sparse: None })
 }
 
+/// A column of counts in training may hold any number later: both are standardised alike.
+fn read_as(kind: Kind) -> Kind {
+    if kind == Kind::Count { Kind::Number } else { kind }
+}
+
 impl Plan {
-    fn learn(column: &Column) -> Plan {
-        match column.kind() {
+    fn learn(column: &Column, run: &Run) -> Result<Plan> {
+        Ok(match column.kind() {
             Kind::Number | Kind::Count | Kind::Ignored => {
                 let values: Vec<f64> = (0..column.rows()).filter_map(|i| column.number(i)).collect();
                 let (mean, deviation) = mean_and_deviation(&values);
@@ -301,8 +307,8 @@ impl Plan {
                 }
                 Plan::OneHot { names, fill }
             }
-            Kind::Text => Plan::Words { vocabulary: words::vocabulary(column) },
-        }
+            Kind::Text => Plan::Words { vocabulary: words::vocabulary(column, run)? },
+        })
     }
 
     fn width(&self) -> usize {
@@ -337,11 +343,14 @@ impl Plan {
         }
     }
 
-    fn encode_sparse(&self, column: &Column, first: usize, rows: &mut [Vec<(u32, f64)>]) {
+    fn encode_sparse(&self, column: &Column, first: usize, rows: &mut [Vec<(u32, f64)>], run: &Run) -> Result<()> {
         match self {
             Plan::OneHot { .. } => self.category_codes(column, |i, code| rows[i].push(((first + code) as u32, 1.0))),
             Plan::Words { vocabulary } => {
                 for (i, row) in rows.iter_mut().enumerate() {
+                    if i % 64 == 0 {
+                        run.check()?;
+                    }
                     for (word, count) in words::counts(column.text(i).as_deref().unwrap_or(""), vocabulary) {
                         row.push(((first + word) as u32, count));
                     }
@@ -349,6 +358,7 @@ impl Plan {
             }
             Plan::Standard { .. } | Plan::YesNo { .. } => {}
         }
+        Ok(())
     }
 
     /// Calls `found(row, code)` for every row whose category is known; a hole counts as the most frequent one.
@@ -376,6 +386,11 @@ pub fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
         return (0.0, 0.0);
     }
     let mean = values.iter().map(|v| v / n).sum::<f64>();
-    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
-    (mean, if values.len() < 2 { 0.0 } else { (squares / (n - 1.0)).sqrt() })
+    // Differences are scaled before they are squared, so that neither very large nor very small ones get lost.
+    let largest = values.iter().map(|v| (v - mean).abs()).fold(0.0, f64::max);
+    if values.len() < 2 || largest == 0.0 || !largest.is_finite() {
+        return (mean, 0.0);
+    }
+    let squares: f64 = values.iter().map(|v| ((v - mean) / largest).powi(2)).sum();
+    (mean, largest * (squares / (n - 1.0)).sqrt())
 }

@@ -1,5 +1,7 @@
 //! Texts as counts of words.
 
+use crate::error::Result;
+use crate::run::Run;
 use crate::table::Column;
 use std::collections::{BTreeMap, HashSet};
 use unicode_segmentation::UnicodeSegmentation;
@@ -13,9 +15,12 @@ fn words_of(text: &str) -> Vec<String> {
 const MOST_WORDS: usize = 50_000;
 
 /// The words that occur in at least two rows, sorted.
-pub(super) fn vocabulary(column: &Column) -> Vec<String> {
+pub(super) fn vocabulary(column: &Column, run: &Run) -> Result<Vec<String>> {
     let mut rows_with: BTreeMap<String, usize> = BTreeMap::new();
     for i in 0..column.rows() {
+        if i % 64 == 0 {
+            run.check()?;
+        }
         if let Some(text) = column.text(i) {
             let distinct: HashSet<String> = words_of(&text).into_iter().collect();
             distinct.into_iter().for_each(|word| *rows_with.entry(word).or_default() += 1);
@@ -27,7 +32,7 @@ pub(super) fn vocabulary(column: &Column) -> Vec<String> {
         words.truncate(MOST_WORDS);
         words.sort();
     }
-    words.into_iter().map(|(word, _)| word).collect()
+    Ok(words.into_iter().map(|(word, _)| word).collect())
 }
 
 /// Which words of a sorted vocabulary occur in a text, and how often.

@@ -9,7 +9,7 @@ use super::metrics::{Evaluation, Metric, evaluate};
 use super::resample::{Split, grouped_folds, hold_out, stratified_folds};
 use crate::encode::{Encoder, Rows, mean_and_deviation};
 use crate::error::{Error, Result};
-use crate::learn::{Examples, Learn, Prediction, Target, Task, named};
+use crate::learn::{Examples, Learn, Prediction, Target, Task, check_weights, named};
 use crate::matrix::Matrix;
 use crate::run::Run;
 use crate::table::Labelled;
@@ -103,12 +103,21 @@ pub fn compare(
 ) -> Result<Comparison> {
     let target = &labelled.target;
     let task = target.task();
+    if let Some(weights) = weights {
+        check_weights(weights, target.rows())?;
+    }
+    if let Folds::Grouped(_, groups) = folds
+        && groups.len() != target.rows()
+    {
+        let problem = format!("there are {} rows and {} groups", target.rows(), groups.len());
+        return Err(Error::data(problem, "Give every row one group."));
+    }
     let mut warnings = Vec::new();
     let splits = make_splits(target, folds, &mut warnings, run)?;
     let mut tallies: Vec<Tally> = learners.iter().map(|_| Tally::default()).collect();
     match &splits {
         None => leave_each_out(labelled, learners, weights, &mut tallies, run)?,
-        Some(splits) => test_in_folds(labelled, learners, weights, splits, &mut tallies, run)?,
+        Some(splits) => test_in_folds(labelled, learners, weights, splits, &mut tallies, &mut warnings, run)?,
     }
     let by = by.unwrap_or(if task == Task::Classification { Metric::LogLoss } else { Metric::Rmse });
     let mut entrants: Vec<Entrant> =
@@ -125,7 +134,7 @@ pub fn compare(
     })
 }
 
-/// The best first: by the metric, then by accuracy or R², then in the order given.
+/// The best first: those tested in all folds, by the metric, then by accuracy or R², then in the order given.
 fn rank(entrants: &mut [Entrant], by: Metric, task: Task) {
     let second = if task == Task::Classification { Metric::Accuracy } else { Metric::R2 };
     let loss = |entrant: &Entrant, metric: Metric| {
@@ -134,7 +143,8 @@ fn rank(entrants: &mut [Entrant], by: Metric, task: Task) {
     };
     entrants.sort_by(|a, b| {
         let by_metric = |metric| loss(a, metric).total_cmp(&loss(b, metric));
-        by_metric(by).then_with(|| by_metric(second))
+        let complete = |entrant: &Entrant| std::cmp::Reverse(entrant.folds);
+        complete(a).cmp(&complete(b)).then_with(|| by_metric(by)).then_with(|| by_metric(second))
     });
 }
 
@@ -223,20 +233,41 @@ fn test_in_folds(
     weights: Option<&[f64]>,
     splits: &[Split],
     tallies: &mut [Tally],
+    warnings: &mut Vec<String>,
     run: &Run,
 ) -> Result<()> {
     let total = splits.len() * learners.len();
     for (fold, split) in splits.iter().enumerate() {
+        if tallies.iter().all(|tally| tally.problem.is_some()) {
+            break;
+        }
         let (train_rows, test_rows) = (labelled.take(&split.train), labelled.take(&split.test));
-        let encoder = Encoder::learn(&train_rows.table)?;
-        let (train, test) = (encoder.encode(&train_rows.table)?, encoder.encode(&test_rows.table)?);
         let weights_of = |rows: &[usize]| weights.map(|w| rows.iter().map(|&i| w[i]).collect::<Vec<f64>>());
         let (train_weights, test_weights) = (weights_of(&split.train), weights_of(&split.test));
+        if [&train_weights, &test_weights].iter().any(|w| w.as_ref().is_some_and(|w| w.iter().sum::<f64>() <= 0.0)) {
+            warnings.push(format!("fold {} is left out: no row of one side has any weight", fold + 1));
+            continue;
+        }
+        let encode = || -> Result<(Rows, Rows)> {
+            let encoder = Encoder::learn(&train_rows.table, run)?;
+            Ok((encoder.encode(&train_rows.table, run)?, encoder.encode(&test_rows.table, run)?))
+        };
+        let (train, test) = match encode() {
+            // Out of time: what is there so far is the answer.
+            Err(Error::OutOfTime { .. }) => {
+                for (learner, tally) in learners.iter().zip(tallies.iter_mut()) {
+                    let what = learner.card().name.to_string();
+                    tally.problem.get_or_insert(Error::OutOfTime { what });
+                }
+                break;
+            }
+            encoded => encoded?,
+        };
         for (m, (learner, tally)) in learners.iter().zip(tallies.iter_mut()).enumerate() {
             let done = fold * learners.len() + m;
             run.progress(&format!("fold {} of {}: {}", fold + 1, splits.len(), learner.card().name), done, total);
             tally.attempt(|tally| {
-                let result = run.share(total - done, || {
+                let result = run.share(done + 1 == total, || {
                     let features = train.features();
                     let examples = Examples::new(features, &train_rows.target, train_weights.as_deref())?;
                     fit_and_predict(learner.as_ref(), &examples, &test, run)
@@ -276,14 +307,14 @@ fn leave_each_out(
     tallies: &mut [Tally],
     run: &Run,
 ) -> Result<()> {
-    let encoder = Encoder::learn(&labelled.table)?;
-    let rows = encoder.encode(&labelled.table)?;
+    let encoder = Encoder::learn(&labelled.table, run)?;
+    let rows = encoder.encode(&labelled.table, run)?;
     let target = &labelled.target;
     for (m, (learner, tally)) in learners.iter().zip(tallies.iter_mut()).enumerate() {
         run.progress(&format!("leave-one-out: {}", learner.card().name), m, learners.len());
         tally.attempt(|tally| {
             let start = Instant::now();
-            let result = run.share(learners.len() - m, || {
+            let result = run.share(m + 1 == learners.len(), || {
                 run.check()?;
                 let examples = Examples::new(rows.features(), target, weights)?;
                 match learner.leave_one_out(&examples, run)? {

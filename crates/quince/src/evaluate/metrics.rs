@@ -9,7 +9,7 @@
 //! - RMSE: the root of the mean squared error; R²: 1 - squared error / squared distance from the mean
 
 use crate::error::{Error, Result};
-use crate::learn::{Classes, Prediction, Target, Task};
+use crate::learn::{Classes, Prediction, Target, Task, check_weights};
 use crate::matrix::Matrix;
 use serde::{Deserialize, Serialize};
 
@@ -297,8 +297,8 @@ pub enum Evaluation {
         rmse: f64,
         /// Mean absolute error.
         mean_absolute_error: f64,
-        /// Share of variance explained.
-        r2: f64,
+        /// Share of variance explained; `None` for a single row, which has none.
+        r2: Option<f64>,
     },
 }
 
@@ -311,7 +311,7 @@ impl Evaluation {
             (Evaluation::Classification { f1, .. }, Metric::F1) => Some(*f1),
             (Evaluation::Classification { area, .. }, Metric::Area) => *area,
             (Evaluation::Regression { rmse, .. }, Metric::Rmse) => Some(*rmse),
-            (Evaluation::Regression { r2, .. }, Metric::R2) => Some(*r2),
+            (Evaluation::Regression { r2, .. }, Metric::R2) => *r2,
             _ => None,
         }
     }
@@ -321,7 +321,8 @@ impl std::fmt::Display for Evaluation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Evaluation::Regression { rows, rmse, mean_absolute_error, r2 } => {
-                write!(f, "{rows} rows: RMSE {rmse:.4}, mean absolute error {mean_absolute_error:.4}, R² {r2:.4}")
+                write!(f, "{rows} rows: RMSE {rmse:.4}, mean absolute error {mean_absolute_error:.4}")?;
+                r2.map_or(Ok(()), |r2| write!(f, ", R² {r2:.4}"))
             }
             Evaluation::Classification { rows, accuracy, log_loss, f1, confusion, .. } => {
                 writeln!(f, "{rows} rows: accuracy {accuracy:.4}, log loss {log_loss:.4}, mean F1 {f1:.4}")?;
@@ -346,8 +347,17 @@ pub fn evaluate(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>
             "Predict for exactly the rows whose truth is known, one at least.",
         ));
     }
+    if let Some(weights) = weights {
+        check_weights(weights, truth.rows())?;
+    }
     match (truth, prediction) {
         (Target::Classes { classes, codes }, Prediction::Classes { probabilities, .. }) => {
+            if probabilities.columns() != classes.count() {
+                return Err(Error::data(
+                    format!("the truth has {} classes, the prediction {}", classes.count(), probabilities.columns()),
+                    "Take the truth from the model, which knows its classes: Model::truth.",
+                ));
+            }
             let confusion = Confusion::of(classes, codes, &prediction.labels(), weights);
             let of_class = |k: usize| {
                 let positive: Vec<bool> = codes.iter().map(|&code| code as usize == k).collect();
@@ -384,7 +394,7 @@ pub fn evaluate(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>
                 rows: truth.rows(),
                 rmse: root_mean_square(truth, predicted, weights),
                 mean_absolute_error: sum / total / truth.columns() as f64,
-                r2: r2(truth, predicted, weights),
+                r2: (truth.rows() > 1).then(|| r2(truth, predicted, weights)),
             })
         }
         _ => Err(Error::data(

@@ -75,7 +75,7 @@ pub fn train_validation_test(
     let fine = validation >= 0.0 && test > 0.0 && validation + test < 1.0;
     if !fine {
         return Err(Error::setting(
-            "share",
+            "hold-out",
             match validation {
                 _ if validation == 0.0 => format!("cannot be {test}"),
                 _ => format!("cannot be {validation} for validation and {test} for testing"),
@@ -87,8 +87,10 @@ pub fn train_validation_test(
     for mut rows in strata(target) {
         stream.shuffle(&mut rows);
         let n = rows.len() as f64;
-        let tested = (test * n).round() as usize;
-        let validated = (validation * n).round() as usize;
+        // A class of several rows has at least one to learn from.
+        let most = rows.len().saturating_sub(1);
+        let tested = ((test * n).round() as usize).min(most);
+        let validated = ((validation * n).round() as usize).min(most - tested);
         for (place, row) in rows.into_iter().enumerate() {
             let part = if place < tested { 2 } else { usize::from(place < tested + validated) };
             parts[part].push(row);

@@ -25,7 +25,7 @@ pub use spectrum::Spectrum;
 
 use crate::error::{Error, Result};
 use crate::learn::{Examples, Prediction, Target};
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, afford};
 use crate::run::{Report, Run};
 use solve::{Problem, Solution};
 
@@ -53,7 +53,7 @@ impl Quadratic {
                     None => run.finish(|| problem.features.multiply(&fit.coefficients, &fit.intercept, run))?,
                 };
                 let scores = model::class_scores(outputs);
-                (classes.count(), calibrate::temperature(&scores, codes, examples.weights))
+                (classes.count(), run.finish(|| calibrate::temperature(&scores, codes, examples.weights, run))?)
             }
         };
         let Solution { coefficients, intercept, mut report, .. } = fit;
@@ -74,7 +74,7 @@ impl Quadratic {
             Target::Numbers(_) => Prediction::Numbers(left_out),
             Target::Classes { codes, .. } => {
                 let scores = model::class_scores(left_out);
-                let temperature = calibrate::temperature(&scores, codes, examples.weights);
+                let temperature = calibrate::temperature(&scores, codes, examples.weights, run)?;
                 let probabilities = calibrate::softmax(&scores, temperature);
                 Prediction::Classes { scores, probabilities }
             }
@@ -106,6 +106,9 @@ fn outputs(target: &Target) -> Result<Matrix> {
                 ));
             }
             let columns = if classes.count() == 2 { 1 } else { classes.count() };
+            // Indicators, their centred copy, left-out scores and probabilities.
+            let bytes = 6.0 * 8.0 * codes.len() as f64 * columns as f64;
+            afford(bytes, &format!("learning {} classes from {} rows", classes.count(), codes.len()))?;
             let mut indicators = Matrix::zeros(codes.len(), columns);
             indicators.values_mut().fill(-1.0);
             for (i, &code) in codes.iter().enumerate() {

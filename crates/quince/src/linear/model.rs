@@ -72,7 +72,7 @@ impl Fitted for LinearModel {
         let coefficients = parts.matrix("coefficients", Some(parts.features()))?;
         let classes = parts.classes();
         let outputs = if classes == 2 { 1 } else { classes };
-        if classes > 0 && coefficients.columns() != outputs {
+        if classes == 1 || coefficients.columns() == 0 || (classes > 0 && coefficients.columns() != outputs) {
             return Err(parts.wrong("the coefficients do not match the classes"));
         }
         let intercept = parts.vector("intercept", Some(coefficients.columns()))?;

@@ -77,8 +77,9 @@ pub(super) enum System {
 
 impl Problem<'_> {
     pub(crate) fn solve(&self, run: &Run) -> Result<Solution> {
-        let centred = self.centre(run)?;
         let (rows, columns) = (self.features.rows(), self.features.columns());
+        Triangle::afford(if self.positive { columns } else { rows.min(columns) })?;
+        let centred = self.centre(run)?;
         if self.positive {
             return self.solve_positive(centred, run);
         }

@@ -17,6 +17,12 @@ pub(crate) struct Triangle {
 }
 
 impl Triangle {
+    /// An error, before anything is made, if a matrix of this size and what is done with it would not fit into memory.
+    pub(crate) fn afford(size: usize) -> Result<()> {
+        let needed = 3.0 * 8.0 * (size as f64).powi(2);
+        super::afford(needed, &format!("a matrix of {size} x {size}"))
+    }
+
     pub(crate) fn zeros(size: usize) -> Triangle {
         Triangle { size, values: vec![0.0; size * size] }
     }

@@ -42,7 +42,8 @@ pub struct Matrix {
 impl Matrix {
     /// All zeros.
     pub fn zeros(rows: usize, columns: usize) -> Matrix {
-        Matrix { rows, columns, values: vec![0.0; rows * columns] }
+        let count = rows.checked_mul(columns).expect("a matrix fits into memory");
+        Matrix { rows, columns, values: vec![0.0; count] }
     }
 
     /// From rows of equal length.
@@ -132,6 +133,27 @@ impl std::ops::IndexMut<(usize, usize)> for Matrix {
         debug_assert!(j < self.columns);
         &mut self.values[i * self.columns + j]
     }
+}
+
+/// An error if so many bytes are more than the machine has free.
+pub(crate) fn afford(bytes: f64, what: &str) -> Result<()> {
+    let free = free_memory();
+    if bytes < 5e8 || bytes <= free {
+        return Ok(());
+    }
+    Err(Error::data(
+        format!("{what} needs about {:.0} GB of memory, and {:.0} GB are free", bytes / 1e9, free / 1e9),
+        "Use fewer rows, drop a column of many categories or words, or choose another method.",
+    ))
+}
+
+/// Free memory in bytes, where the system tells; otherwise 16 GB.
+fn free_memory() -> f64 {
+    let told = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
+        line.split_whitespace().nth(1)?.parse::<f64>().ok()
+    });
+    told.map_or(16e9, |kilobytes| kilobytes * 1024.0)
 }
 
 /// Cuts `0..total` into at most `parts` ranges of nearly equal length; the cuts depend on the two numbers alone.

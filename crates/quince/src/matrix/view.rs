@@ -23,7 +23,10 @@ impl<'a, T: Real> View<'a, T> {
     /// # Panics
     /// If there are fewer values than rows times columns.
     pub fn row_major(values: &'a [T], rows: usize, columns: usize) -> View<'a, T> {
-        assert!(values.len() >= rows * columns, "a view needs rows times columns values");
+        assert!(
+            rows.checked_mul(columns).is_some_and(|count| values.len() >= count),
+            "a view needs rows times columns values"
+        );
         View { values, rows, columns, row_stride: columns, column_stride: 1 }
     }
 

@@ -12,7 +12,7 @@
 use super::parts::Array;
 use super::{Model, Parts};
 use crate::encode::Encoder;
-use crate::error::{Error, Result};
+use crate::error::{Error, NOT_A_MODEL, Result};
 use crate::learn::{Classes, Task};
 use crate::registry;
 use crate::run::Report;
@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The version of the file format that this release writes. It reads this one and all before it.
 pub const FORMAT: u32 = 1;
@@ -90,25 +91,36 @@ impl Model {
     /// Saves the model: all of it or nothing, whatever happens on the way.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        replace_file(path, &self.to_bytes()).map_err(|e| Error::file(path.display().to_string(), &e))
+        let name = path.display().to_string();
+        replace_file(path, &self.to_bytes()).map_err(|e| match e.kind() {
+            std::io::ErrorKind::NotFound => Error::File { path: name, problem: "its folder does not exist".into() },
+            _ => Error::file(name, &e),
+        })
     }
 }
 
 /// Writes a new file and renames it over the old one, if there is one: whoever looks sees the old file or the new one.
+///
+/// A link keeps pointing where it did: what it points to is replaced. The old file's permissions are kept. What is no
+/// file (a pipe, a device) is written to as it is.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    // A link keeps pointing where it did: what it points to is replaced.
-    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let path = std::fs::canonicalize(path).or_else(|_| std::fs::read_link(path)).unwrap_or_else(|_| path.to_path_buf());
+    let old = std::fs::metadata(&path).ok();
     if path.is_dir() {
         return Err(std::io::ErrorKind::IsADirectory.into());
+    }
+    if old.as_ref().is_some_and(|old| !old.is_file()) {
+        return std::fs::OpenOptions::new().write(true).open(&path)?.write_all(bytes);
     }
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
         _ => PathBuf::from("."),
     };
-    let name = path.file_name().ok_or(std::io::ErrorKind::InvalidInput)?.to_string_lossy();
-    let temporary = folder.join(format!(".{name}.{}.part", std::process::id()));
-    let written = std::fs::File::create(&temporary)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+    let (temporary, mut file) = temporary_file(&folder)?;
+    let written = file
+        .write_all(bytes)
+        .and_then(|()| old.map_or(Ok(()), |old| file.set_permissions(old.permissions())))
+        .and_then(|()| file.sync_all())
         .and_then(|()| std::fs::rename(&temporary, &path));
     if written.is_err() {
         let _ = std::fs::remove_file(&temporary);
@@ -119,6 +131,19 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         let _ = folder.sync_all();
     }
     Ok(())
+}
+
+/// A new file of a name that nobody else has.
+fn temporary_file(folder: &Path) -> std::io::Result<(PathBuf, std::fs::File)> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    loop {
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = folder.join(format!(".quince-{}-{number}.part", std::process::id()));
+        match std::fs::OpenOptions::new().write(true).create_new(true).open(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            opened => return opened.map(|file| (path, file)),
+        }
+    }
 }
 
 fn write_file(header: &str, parts: &Parts) -> Vec<u8> {
@@ -176,7 +201,7 @@ fn digest(bytes: &[u8]) -> String {
 fn read_file(bytes: &[u8], path: &str) -> Result<Model> {
     let wrong = |problem: &str| Error::Model { path: path.to_string(), problem: problem.to_string() };
     if bytes.len() < CHECKSUM.end || &bytes[8..CHECKSUM.start] != HEAD {
-        return Err(wrong("this is not a quince model"));
+        return Err(wrong(NOT_A_MODEL));
     }
     if bytes[CHECKSUM] != *digest(bytes).as_bytes() {
         return Err(wrong("the file is cut short or was changed: its checksum does not match"));

@@ -15,6 +15,7 @@ use crate::learn::{Classes, Examples, Fitted, Learn, Prediction, Target, Task};
 use crate::matrix::{Features, Matrix};
 use crate::registry::{self, Entry};
 use crate::run::{Report, Run};
+use crate::table::kind::yes_or_no;
 use crate::table::{Field, Kind, Labelled, Table, number_text};
 use serde_json::Value;
 
@@ -53,8 +54,8 @@ impl Model {
 
     /// Learns from rows whose target has been taken out already.
     pub fn fit(labelled: &Labelled, weights: Option<&[f64]>, learner: &dyn Learn, run: &Run) -> Result<Model> {
-        let encoder = Encoder::learn(&labelled.table)?;
-        let rows = encoder.encode(&labelled.table)?;
+        let encoder = Encoder::learn(&labelled.table, run)?;
+        let rows = encoder.encode(&labelled.table, run)?;
         let mut model = Model::fit_features(&rows.features(), &labelled.target, weights, learner, run)?;
         model.encoder = encoder;
         model.target = labelled.name.clone();
@@ -111,13 +112,13 @@ impl Model {
 
     /// Predicts for every row of a table. Columns are found by name; the target's need not be there.
     pub fn predict(&self, table: &Table, run: &Run) -> Result<Prediction> {
-        let rows = self.encode(table)?;
+        let rows = self.encode(table, run)?;
         self.predict_features(&rows.features(), run)
     }
 
     /// The features of a table's rows, as the model sees them.
-    pub fn encode(&self, table: &Table) -> Result<Rows> {
-        self.encoder.encode(table)
+    pub fn encode(&self, table: &Table, run: &Run) -> Result<Rows> {
+        self.encoder.encode(table, run)
     }
 
     /// Predicts for features that are encoded already.
@@ -139,14 +140,13 @@ impl Model {
         Ok(prediction)
     }
 
-    /// Which of these columns the model knows, and the kinds they had in training, the target among them: to read a table
-    /// as it was read then.
+    /// Which of these columns the model learnt from, and the kinds to read them as.
     pub fn kinds<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Vec<(String, Kind)> {
-        let kind = |name: &str| if name == self.target { Some(self.target_kind()) } else { self.encoder.kind(name) };
-        names.into_iter().filter_map(|name| Some((name.to_string(), kind(name)?))).collect()
+        names.into_iter().filter_map(|name| Some((name.to_string(), self.encoder.kind(name)?))).collect()
     }
 
-    fn target_kind(&self) -> Kind {
+    /// The kind to read the target as, where it is known.
+    pub fn target_kind(&self) -> Kind {
         if self.task == Task::Regression { Kind::Number } else { Kind::Category }
     }
 
@@ -164,9 +164,14 @@ impl Model {
         };
         let code = |&i: &usize| {
             let label = column.text(i).unwrap_or_default();
-            // A number may be written in another way: 1.0 for 1.
+            // A label may be written in another way: 1.0 for 1, YES for yes.
             let as_number = || classes.code(&number_text(label.parse::<f64>().ok()?));
-            classes.code(&label).or_else(as_number).ok_or_else(|| {
+            let as_answer = || {
+                let answers: Option<Vec<bool>> = classes.names().iter().map(|name| yes_or_no(name)).collect();
+                let answer = yes_or_no(&label)?;
+                answers.filter(|a| a.len() == 2)?.iter().position(|a| *a == answer).map(|code| code as u32)
+            };
+            classes.code(&label).or_else(as_number).or_else(as_answer).ok_or_else(|| {
                 let remedy = format!("The model's classes are {}.", classes.names().join(", "));
                 Error::table(
                     table.place(i, &self.target),

@@ -151,12 +151,14 @@ impl Run {
         self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// Does one of `parts` pieces of work that are left, with its fair share of the time that is left.
-    pub(crate) fn share<T>(&self, parts: usize, work: impl FnOnce() -> T) -> T {
+    /// Does a piece of work with at most half of the time that is left (all of it for the last piece), so that no slow
+    /// method starves those after it.
+    pub(crate) fn share<T>(&self, last: bool, work: impl FnOnce() -> T) -> T {
         let whole = self.deadline.get();
         if let Some(deadline) = whole {
             let now = Instant::now();
-            self.deadline.set(Some(now + deadline.saturating_duration_since(now) / parts.max(1) as u32));
+            let left = deadline.saturating_duration_since(now);
+            self.deadline.set(Some(now + if last { left } else { left / 2 }));
         }
         let result = work();
         self.deadline.set(whole);

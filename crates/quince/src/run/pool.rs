@@ -17,14 +17,14 @@ pub(super) fn default_threads() -> usize {
 }
 
 pub(super) fn map<T: Send>(threads: usize, count: usize, task: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
-    match pool(threads.min(count)) {
+    match pool(if count > 1 { threads } else { 1 }) {
         Some(pool) => pool.install(|| (0..count).into_par_iter().with_max_len(1).map(task).collect()),
         None => (0..count).map(task).collect(),
     }
 }
 
 pub(super) fn each<T: Send>(threads: usize, items: &mut [T], task: impl Fn(usize, &mut T) + Sync + Send) {
-    match pool(threads.min(items.len())) {
+    match pool(if items.len() > 1 { threads } else { 1 }) {
         Some(pool) => pool.install(|| {
             items.par_iter_mut().with_max_len(1).enumerate().for_each(|(i, item)| task(i, item));
         }),

@@ -46,11 +46,18 @@ fn column_of(name: &str, parts: &[ArrayRef]) -> Result<Column> {
             let words = ["False".to_string(), "True".to_string()];
             Column { name: name.into(), kind: Kind::YesNo, data: Data::YesNo { values, words }, why: String::new() }
         }
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
-            kind::column_of_words(name.into(), words_of(parts).ok_or_else(|| unsupported(name, first))?)
-        }
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => kind::column_of_words(
+            name.into(),
+            match words_of(parts) {
+                Some(words) => words,
+                None => return Ok(not_understood(name, parts)),
+            },
+        ),
         DataType::Dictionary(..) => {
-            let words = words_of(parts).ok_or_else(|| unsupported(name, first))?;
+            let words = match words_of(parts) {
+                Some(words) => words,
+                None => return Ok(not_understood(name, parts)),
+            };
             Column { name: name.into(), kind: Kind::Category, data: kind::categories(&words), why: String::new() }
         }
         DataType::Null => {
@@ -59,8 +66,8 @@ fn column_of(name: &str, parts: &[ArrayRef]) -> Result<Column> {
         }
         _ => {
             let mut values = Vec::new();
-            for part in parts {
-                numbers_of(part, &mut values).ok_or_else(|| unsupported(name, first))?;
+            if !parts.iter().all(|part| numbers_of(part, &mut values).is_some()) {
+                return Ok(not_understood(name, parts));
             }
             if let Some(row) = values.iter().position(|v| v.is_some_and(f64::is_infinite)) {
                 return Err(Error::data(
@@ -74,11 +81,12 @@ fn column_of(name: &str, parts: &[ArrayRef]) -> Result<Column> {
     Ok(column)
 }
 
-fn unsupported(name: &str, array: &ArrayRef) -> Error {
-    Error::data(
-        format!("column '{name}' has the Arrow type {}, which is neither numbers nor words", array.data_type()),
-        "Turn it into numbers or words, or drop it.",
-    )
+/// A column whose type is neither numbers nor words (dates, lists) is ignored, and says so.
+fn not_understood(name: &str, parts: &[ArrayRef]) -> Column {
+    let rows: usize = parts.iter().map(|part| part.len()).sum();
+    let why =
+        parts.first().map_or_else(String::new, |part| format!("{} is neither numbers nor words", part.data_type()));
+    Column { name: name.into(), kind: Kind::Ignored, data: Data::Texts(LargeStringArray::new_null(rows)), why }
 }
 
 /// Appends the numbers of an array; not-a-number is a hole. `None` if the type is not one of numbers.

@@ -11,11 +11,19 @@ pub struct Cells {
     ends: Vec<usize>,
     /// The line on which each row begins, counted from 1.
     lines: Vec<u64>,
+    decimal_commas: bool,
 }
 
 impl Cells {
     pub(super) fn new(source: &str, names: Vec<String>) -> Cells {
-        Cells { source: source.into(), names, text: String::new(), ends: Vec::new(), lines: Vec::new() }
+        Cells {
+            source: source.into(),
+            names,
+            text: String::new(),
+            ends: Vec::new(),
+            lines: Vec::new(),
+            decimal_commas: false,
+        }
     }
 
     pub(super) fn push_cell(&mut self, cell: &str) {
@@ -27,6 +35,16 @@ impl Cells {
     pub(super) fn end_row(&mut self, line: u64) {
         self.lines.push(line);
         debug_assert_eq!(self.ends.len(), self.lines.len() * self.names.len());
+    }
+
+    pub(super) fn separated_by(mut self, delimiter: u8) -> Cells {
+        self.decimal_commas = delimiter != b',';
+        self
+    }
+
+    /// Whether a comma inside a cell may be a decimal point.
+    pub(super) fn decimal_commas(&self) -> bool {
+        self.decimal_commas
     }
 
     /// The file, or `stdin`.

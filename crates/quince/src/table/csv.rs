@@ -36,12 +36,23 @@ impl Cells {
             Header::None => (1..=row.len()).map(|j| format!("column{j}")).collect(),
         };
         let width = names.len();
-        let mut cells = Cells::new(source, names);
+        let mut cells = Cells::new(source, names).separated_by(delimiter);
         if options.header == Header::None {
             row.iter().for_each(|cell| cells.push_cell(cell));
             cells.end_row(first_line);
         }
+        // In a table of one column a blank line is a hole, unless only blank lines follow.
+        records.keep_blank = width == 1;
+        let mut blank_lines = Vec::new();
         while let Some(line) = records.next_into(&mut row)? {
+            if records.was_blank {
+                blank_lines.push(line);
+                continue;
+            }
+            for blank in blank_lines.drain(..) {
+                cells.push_cell("");
+                cells.end_row(blank);
+            }
             if row.len() != width {
                 return Err(refuse(
                     Some(line),
@@ -160,11 +171,15 @@ struct Records<'a> {
     line: u64,
     delimiter: u8,
     source: &'a str,
+    /// Whether blank lines are records too.
+    keep_blank: bool,
+    /// Whether the last record was a blank line.
+    was_blank: bool,
 }
 
 impl<'a> Records<'a> {
     fn new(text: &'a str, delimiter: u8, source: &'a str) -> Records<'a> {
-        Records { text, at: 0, line: 1, delimiter, source }
+        Records { text, at: 0, line: 1, delimiter, source, keep_blank: false, was_blank: false }
     }
 
     /// Reads the next record that is not blank into `row`; answers the line on which it begins.
@@ -174,7 +189,7 @@ impl<'a> Records<'a> {
             if self.at >= self.text.len() {
                 return Ok(None);
             }
-            let line = self.line;
+            let (line, start) = (self.line, self.at);
             loop {
                 row.push(self.cell()?);
                 match self.byte() {
@@ -191,8 +206,8 @@ impl<'a> Records<'a> {
                 }
             }
             self.line += 1;
-            let blank = row.len() == 1 && row[0].trim().is_empty();
-            if !blank {
+            self.was_blank = self.text[start..self.at].trim().is_empty() && row.len() == 1;
+            if self.keep_blank || !self.was_blank {
                 return Ok(Some(line));
             }
         }
@@ -248,7 +263,7 @@ impl<'a> Records<'a> {
             cell.to_mut().push('"');
             self.at += 1;
         }
-        while matches!(self.byte(), Some(b' ')) {
+        while self.delimiter != b' ' && self.byte() == Some(b' ') {
             self.at += 1;
         }
         match self.byte() {
@@ -306,6 +321,21 @@ mod tests {
             rows("a\tb\n\"Hi\" she said\t1\n\"all of it\"\t2\n"),
             [["\"Hi\" she said", "1"], ["all of it", "2"]]
         );
+    }
+
+    #[test]
+    fn a_comma_is_a_decimal_point_where_it_does_not_separate_cells() {
+        let table = |text: &str| crate::Table::from_csv(text).unwrap();
+        let european = table("x;name\n1,5;a, b\n-2;c\n3,25;d, e\n");
+        assert_eq!(european.column("x").unwrap().number(2), Some(3.25));
+        assert_eq!(european.column("name").unwrap().text(0).unwrap(), "a, b");
+        // In a file of commas it is no number: 1,234 could be either.
+        assert_ne!(table("x,y\n\"1,5\",1\n\"2,5\",2\n").column("x").unwrap().kind(), crate::Kind::Number);
+    }
+
+    #[test]
+    fn a_blank_line_of_a_single_column_is_a_hole_unless_it_is_the_end() {
+        assert_eq!(rows("x\n1\n\n3\n\"\"\n5\n\n\n"), [["1"], [""], ["3"], [""], ["5"]]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What kind of thing a column holds, and the rule that finds it.
 //!
-//! The rule looks at the cells that are not holes (a hole is an empty cell, `?`, `NA`, `NaN` or `null`, in any case):
+//! The rule looks at the cells that are not holes (a hole is an empty cell, `?`, `NA`, `N/A`, `NaN` or `null`, in any case):
 //!
 //! 1. no cell left, or all the same: **ignored** (empty, constant);
 //! 2. only 0 and 1, or only one pair of yes/no, y/n, true/false, t/f (in any case): **yes/no**;
@@ -78,7 +78,9 @@ impl std::fmt::Display for Kind {
 /// Whether a cell is a hole.
 pub fn is_hole(cell: &str) -> bool {
     let cell = cell.trim();
-    cell.is_empty() || ["?", "na", "nan", "null"].iter().any(|hole| cell.eq_ignore_ascii_case(hole))
+    // C prints a signed nan.
+    let cell = if cell.len() == 4 { cell.trim_start_matches(['-', '+']) } else { cell };
+    cell.is_empty() || ["?", "na", "n/a", "#n/a", "nan", "null"].iter().any(|hole| cell.eq_ignore_ascii_case(hole))
 }
 
 const ID_NAMES: [&str; 8] = ["id", "index", "row", "rownames", "row_number", "nr", "no", "key"];
@@ -194,7 +196,7 @@ pub(crate) fn column_of_words(name: String, cells: LargeStringArray) -> Column {
             } else if count <= 10 {
                 (Kind::Category, "")
             } else {
-                (Kind::Ignored, "nearly every row has a value of its own")
+                (Kind::Ignored, "most rows have a value of their own")
             }
         }
     };
@@ -238,9 +240,21 @@ fn yes_no(cells: &LargeStringArray) -> Option<Data> {
     Some(Data::YesNo { values, words })
 }
 
-fn yes_or_no(cell: &str) -> Option<bool> {
+/// Yes or no, in any of the spellings of the rule; `None` for anything else.
+pub(crate) fn yes_or_no(cell: &str) -> Option<bool> {
     let named = PAIRS.iter().find_map(|pair| pair.iter().position(|word| cell.eq_ignore_ascii_case(word)));
     named.or_else(|| cell.parse::<f64>().ok().and_then(|v| [0.0, 1.0].iter().position(|x| *x == v))).map(|i| i == 1)
+}
+
+/// If cells are not all numbers as they are, but all of them would be with a comma for the decimal point: those numbers.
+pub(crate) fn with_decimal_points(cells: &LargeStringArray) -> Option<LargeStringArray> {
+    let comma = |cell: &str| cell.bytes().filter(|&byte| byte == b',').count() == 1 && !cell.contains('.');
+    if !cells.iter().flatten().any(comma) {
+        return None;
+    }
+    let points: LargeStringArray = cells.iter().map(|cell| cell.map(|cell| cell.replace(',', "."))).collect();
+    let all = cells.iter().flatten().all(|cell| comma(cell) || !cell.contains(','));
+    (all && parse_numbers(&points).is_ok()).then_some(points)
 }
 
 /// All cells as numbers, or the first row that is not one.
@@ -312,9 +326,9 @@ mod tests {
 
     #[test]
     fn every_spelling_of_a_hole_is_a_hole() {
-        for hole in ["", "?", "NA", "na", "NaN", "nan", "null", "NULL", "  "] {
+        for hole in ["", "-nan", "+NaN", "?", "NA", "na", "NaN", "nan", "null", "NULL", "  "] {
             assert!(is_hole(hole), "{hole}");
         }
-        assert!(!is_hole("none") && !is_hole("0") && !is_hole("n/a"));
+        assert!(!is_hole("none") && !is_hole("0") && !is_hole("n.a."));
     }
 }

@@ -16,7 +16,7 @@ pub(crate) use describe::quantile;
 pub use describe::{ColumnDescription, Correlation, Description, NumberDescription, correlation};
 pub use kind::Kind;
 pub use read::{Header, ReadOptions};
-pub use target::Labelled;
+pub use target::{Labelled, Learnable};
 
 use crate::error::{Error, Place, Result, did_you_mean};
 use arrow_array::types::Int32Type;
@@ -242,6 +242,24 @@ impl Column {
             Data::Categories(values) => category_names(values).value(values.keys().value(i) as usize).into(),
             Data::Texts(values) => values.value(i).into(),
         })
+    }
+
+    /// For a column of words of which most are numbers: how many are, and the first row that is not. It may be a slip.
+    pub fn nearly_numbers(&self) -> Option<(usize, usize)> {
+        if !matches!(self.data, Data::Categories(_) | Data::Texts(_)) || self.why == "row numbers" {
+            return None;
+        }
+        let filled = self.rows() - self.holes();
+        let mut count = 0;
+        let mut first = None;
+        for i in 0..self.rows() {
+            match self.text(i) {
+                Some(text) if text.parse::<f64>().is_ok() => count += 1,
+                Some(_) => first = first.or(Some(i)),
+                None => {}
+            }
+        }
+        first.filter(|_| 10 * count >= 8 * filled).map(|row| (count, row))
     }
 
     /// The same cells as another kind; an error names the first cell that does not fit.

@@ -91,6 +91,11 @@ impl Cells {
                 let cell = self.cell(i, j).trim();
                 (!kind::is_hole(cell)).then_some(cell)
             }));
+            // Where cells are not separated by commas, a comma may be a decimal point.
+            let cells = match self.decimal_commas() {
+                true => kind::with_decimal_points(&cells).unwrap_or(cells),
+                false => cells,
+            };
             let column = match wishes.get(name).copied() {
                 Some(kind) => kind::column_of_kind(name.clone(), cells, kind),
                 None => kind::column_of_cells(name.clone(), cells),

@@ -21,6 +21,78 @@ pub struct Labelled {
 }
 
 impl Table {
+    /// Takes target, weights and groups out of a table, and notes what was decided for the user.
+    pub fn learnable(
+        &self,
+        target: &str,
+        task: Option<Task>,
+        weight: Option<&str>,
+        group: Option<&str>,
+    ) -> Result<Learnable> {
+        if [weight, group].contains(&Some(target)) || (weight.is_some() && weight == group) {
+            return Err(Error::data(
+                "target, weights and groups must be different columns",
+                "Name another column for one of them.",
+            ));
+        }
+        let mut labelled = self.labelled(target, task)?;
+        let weights = weight.map(|name| self.weights(name, &labelled.rows)).transpose()?;
+        let groups = group.map(|name| self.groups(name, &labelled.rows)).transpose()?;
+        let aside: Vec<&str> = weight.into_iter().chain(group).collect();
+        labelled.table = labelled.table.without(&aside);
+        let mut notes = Vec::new();
+        if labelled.left_out > 0 {
+            let (rows, have) = if labelled.left_out == 1 { ("row", "has") } else { ("rows", "have") };
+            notes.push(format!("{} {rows} {have} no '{target}' and are left out", labelled.left_out));
+        }
+        if task.is_none()
+            && self.column(target)?.kind() == Kind::Count
+            && labelled.target.task() == Task::Classification
+        {
+            notes.push(format!("'{target}' has few different whole numbers and is learnt as classes, not as a number"));
+        }
+        for name in aside {
+            notes.push(format!("'{name}' is not learnt from"));
+        }
+        notes.extend(labelled.table.what_is_ignored());
+        notes.extend(labelled.table.what_is_nearly_a_number());
+        Ok(Learnable { labelled, weights, groups, notes })
+    }
+
+    /// One sentence for each reason to ignore columns, naming the first few.
+    fn what_is_ignored(&self) -> Vec<String> {
+        let ignored: Vec<&Column> = self.columns().iter().filter(|c| c.kind() == Kind::Ignored).collect();
+        let mut reasons: Vec<&str> = ignored.iter().map(|column| column.why_ignored()).collect();
+        reasons.sort_unstable();
+        reasons.dedup();
+        let sentence = |reason: &str| {
+            let names: Vec<String> =
+                ignored.iter().filter(|c| c.why_ignored() == reason).map(|c| format!("'{}'", c.name())).collect();
+            let shown = names[..names.len().min(5)].join(", ");
+            let more = if names.len() > 5 { format!(" and {} more", names.len() - 5) } else { String::new() };
+            let verb = if names.len() == 1 { "is" } else { "are" };
+            format!("{shown}{more} {verb} ignored: {reason}")
+        };
+        reasons.into_iter().map(sentence).collect()
+    }
+
+    /// A sentence for each column in which a few cells are the reason that it is not one of numbers.
+    fn what_is_nearly_a_number(&self) -> Vec<String> {
+        let sentence = |column: &Column| {
+            let (count, row) = column.nearly_numbers()?;
+            let place = self.place(row, column.name());
+            let line = place.line.map_or_else(|| format!("row {}", row + 1), |line| format!("line {line}"));
+            Some(format!(
+                "'{}' is read as {}: {count} of {} cells are numbers, but '{}' in {line} is not",
+                column.name(),
+                column.kind(),
+                column.rows() - column.holes(),
+                column.text(row).unwrap_or_default()
+            ))
+        };
+        self.columns().iter().filter(|column| column.why_ignored() != "as asked").filter_map(sentence).collect()
+    }
+
     /// The numbers of a weight column for these rows.
     pub fn weights(&self, name: &str, rows: &[usize]) -> Result<Vec<f64>> {
         let column = self.column(name)?.as_kind(Kind::Number, self)?;
@@ -60,6 +132,19 @@ impl Labelled {
     }
 }
 
+/// Rows to learn from, with what else the user named: weights and groups are no features.
+#[derive(Clone, Debug)]
+pub struct Learnable {
+    /// Rows with a known target.
+    pub labelled: Labelled,
+    /// How much each row counts.
+    pub weights: Option<Vec<f64>>,
+    /// The group of each row.
+    pub groups: Option<Vec<u32>>,
+    /// What was decided for the user: rows left out, columns ignored, numbers learnt as classes.
+    pub notes: Vec<String>,
+}
+
 /// A whole-number target with at most this many values is a class unless the user says otherwise.
 const MOST_NUMBER_CLASSES: usize = 20;
 
@@ -70,6 +155,12 @@ impl Table {
     /// which each occurs twice on average; all other numbers are numbers.
     pub fn labelled(&self, name: &str, task: Option<Task>) -> Result<Labelled> {
         let column = self.column(name)?;
+        if column.why_ignored() == "as asked" {
+            return Err(Error::data(
+                format!("the target '{name}' is dropped"),
+                "Keep the column, or learn another one.",
+            ));
+        }
         let place = || Place { file: self.source_name(), line: None, row: None, column: Some(name.into()) };
         let refuse = |problem: String, remedy: &str| Err(Error::table(place(), problem, remedy.to_string()));
         let rows: Vec<usize> = (0..self.rows()).filter(|&i| !column.is_hole(i)).collect();
@@ -100,7 +191,7 @@ impl Table {
                 Target::Classes { classes, codes }
             }
             Task::Regression => {
-                let column = column.as_kind(Kind::Number, self)?;
+                let column = self.column(name)?.as_kind(Kind::Number, self)?.take(&rows);
                 let values: Vec<f64> = (0..rows.len()).filter_map(|i| column.number(i)).collect();
                 if values.windows(2).all(|pair| pair[0] == pair[1]) {
                     return refuse("the target has the same value in every row".into(), "There is nothing to learn.");

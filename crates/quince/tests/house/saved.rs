@@ -168,3 +168,81 @@ fn a_model_of_a_matrix_takes_tables_with_its_column_names() {
     let by_table = model.predict(&table, &Run::new()).unwrap();
     assert_eq!(by_table, model.predict_features(&x.features(), &Run::new()).unwrap());
 }
+
+/// A file with these arrays and a right checksum, whatever they are.
+fn with_arrays(header: &str, arrays: &[(&str, &[usize], &[f64])]) -> Vec<u8> {
+    let (mut entries, mut data) = (String::new(), Vec::new());
+    for (name, shape, values) in arrays {
+        let start = data.len();
+        values.iter().for_each(|value| data.extend_from_slice(&value.to_le_bytes()));
+        entries += &format!(r#","{name}":{{"dtype":"F64","shape":{shape:?},"data_offsets":[{start},{}]}}"#, data.len());
+    }
+    let text = serde_json::to_string(header).unwrap();
+    let mut json = format!(r#"{{"__metadata__":{{"checksum":"{}","quince":{text}}}{entries}}}"#, "0".repeat(64));
+    json += &" ".repeat((8 - json.len() % 8) % 8);
+    let mut file = (json.len() as u64).to_le_bytes().to_vec();
+    file.extend_from_slice(json.as_bytes());
+    file.extend_from_slice(&data);
+    sign(file)
+}
+
+#[test]
+fn models_without_outputs_or_with_one_class_are_refused() {
+    let header = |method: &str, task: &str, classes: &str| {
+        format!(
+            r#"{{"format":1,"version":"0","method":"{method}","settings":{{}},"task":"{task}","target":"y","classes":{classes},"encoder":{{"columns":[],"identity":1}},"report":{{"route":"","stop":"computed","certificate":null,"trace":[],"facts":[],"remarks":[]}},"seed":0,"rows":3,"notes":null}}"#
+        )
+    };
+    let linear = |outputs: usize| {
+        vec![("coefficients", vec![1, outputs]), ("intercept", vec![outputs]), ("temperature", vec![1])]
+    };
+    let load = |header: &str, arrays: &[(&str, Vec<usize>)]| {
+        let zeros = [0.0; 9];
+        let arrays: Vec<(&str, &[usize], &[f64])> = arrays
+            .iter()
+            .map(|(name, shape)| (*name, shape.as_slice(), &zeros[..shape.iter().product::<usize>()]))
+            .collect();
+        Model::from_bytes(&with_arrays(header, &arrays))
+    };
+    assert!(load(&header("ridge", "regression", "null"), &linear(1)).is_ok(), "the forger's tools work");
+    assert!(load(&header("ridge", "classification", r#"["a"]"#), &linear(1)).is_err());
+    assert!(load(&header("ridge", "regression", "null"), &linear(0)).is_err());
+    assert!(load(&header("baseline", "regression", "null"), &[("values", vec![0])]).is_err());
+    assert!(load(&header("baseline", "regression", "null"), &[("values", vec![1])]).is_ok());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_save_keeps_permissions_and_links_and_does_not_replace_what_is_no_file() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = scratch("unix_save");
+    let (model, path) = (iris_model(), folder.join("m.quince"));
+    model.save(&path).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    symlink("m.quince", folder.join("link.quince")).unwrap();
+    model.save(folder.join("link.quince")).unwrap();
+    assert!(std::fs::symlink_metadata(folder.join("link.quince")).unwrap().is_symlink());
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    let pipe = folder.join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read(pipe).unwrap()
+    });
+    model.save(&pipe).unwrap();
+    assert_eq!(reader.join().unwrap(), model.to_bytes());
+    assert!(!std::fs::metadata(&pipe).unwrap().is_file(), "a pipe stays a pipe");
+    model.save(folder.join(format!("{}.quince", "n".repeat(240)))).unwrap();
+}
+
+#[test]
+fn many_threads_may_save_to_the_same_place() {
+    let path = scratch("threads_save").join("m.quince");
+    let model = iris_model();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| (0..20).for_each(|_| model.save(&path).unwrap()));
+        }
+    });
+    assert_eq!(Model::load(&path).unwrap().to_bytes(), model.to_bytes());
+}

@@ -62,3 +62,33 @@ fn a_direct_method_that_runs_out_of_time_has_nothing_to_give_and_says_so() {
     let error = Model::fit_features(&x.features(), &y, None, &Ridge::default(), &run).err().unwrap();
     assert_eq!(error.to_string(), "the budget ran out before ridge had an answer");
 }
+
+#[test]
+fn positive_coefficients_return_the_best_so_far_marked_for_numbers_and_for_classes() {
+    let mut stream = Stream::new(4, 0);
+    // Columns that are nearly the same make coordinate descent slow.
+    let rows: Vec<[f64; 200]> = (0..600)
+        .map(|_| {
+            let shared = stream.uniform();
+            std::array::from_fn(|_| shared + 1e-3 * stream.uniform())
+        })
+        .collect();
+    let x = Matrix::from_rows(&rows);
+    // Every coefficient is needed, and they are hard to tell apart.
+    let sum = |i: usize| (0..200).map(|j| (1 + j % 7) as f64 * x[(i, j)]).sum::<f64>();
+    let numbers = Target::Numbers(Matrix::column_vector((0..600).map(sum).collect()));
+    let classes = quince::learn::Classes::of(["a", "b"]);
+    let classes = Target::Classes { classes, codes: (0..600).map(|i| u32::from(i % 13 < 5)).collect() };
+    let learner = Ridge { alpha: 0.0, positive: true, ..Ridge::default() };
+    let fit = |target: &Target| {
+        // Far too little for the sweeps that the numbers take.
+        let run = Run::new().budget(Duration::from_millis(30));
+        Model::fit_features(&x.features(), target, None, &learner, &run).unwrap()
+    };
+    let model = fit(&numbers);
+    assert_eq!(model.report().stop, quince::run::Stop::Budget);
+    assert!(model.report().remarks[0].starts_with("Not converged: the budget ran out"));
+    assert!(!model.report().holds());
+    // What is done with a fit of classes after it does not count against the budget.
+    assert!(fit(&classes).predict_features(&x.features(), &Run::new()).is_ok());
+}

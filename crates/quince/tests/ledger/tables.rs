@@ -5,7 +5,7 @@ use quince::encode::{Encoder, mean_and_deviation};
 use quince::evaluate::{Split, grouped_folds, hold_out, leave_one_out, stratified_folds, train_validation_test};
 use quince::learn::{Classes, Target};
 use quince::run::Stream;
-use quince::{Matrix, Table};
+use quince::{Matrix, Run, Table};
 
 /// The film table of the second lecture: six critics, six films.
 const FILMS: [[f64; 6]; 6] = [
@@ -74,9 +74,9 @@ fn t3_standardising_uses_the_training_rows_alone() {
         Table::from_csv(&format!("a,b\n{lines}")).unwrap()
     };
     let (train, test) = (csv(0..12), csv(5..30));
-    let encoder = Encoder::learn(&train).unwrap();
+    let encoder = Encoder::learn(&train, &Run::new()).unwrap();
     let encoded = |table: &Table, j: usize| -> Vec<f64> {
-        let rows = encoder.encode(table).unwrap();
+        let rows = encoder.encode(table, &Run::new()).unwrap();
         let dense = rows.features().dense_part().unwrap();
         (0..table.rows()).map(|i| dense.get(i, j)).collect()
     };

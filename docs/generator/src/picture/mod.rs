@@ -81,8 +81,8 @@ fn least_squares_lines() -> Result<(Plot, String)> {
 fn sepals() -> Result<(Labelled, Encoder, Rows)> {
     let table = Table::from_csv(IRIS)?.without(&["species"]);
     let labelled = table.labelled("sepal_length", None)?;
-    let encoder = Encoder::learn(&labelled.table)?;
-    let rows = encoder.encode(&labelled.table)?;
+    let encoder = Encoder::learn(&labelled.table, &quince::Run::new())?;
+    let rows = encoder.encode(&labelled.table, &quince::Run::new())?;
     Ok((labelled, encoder, rows))
 }
 
@@ -170,7 +170,8 @@ fn roc_curves() -> Result<(Plot, String)> {
             .filter(|name| *name != "diagnosis" && !columns.contains(name))
             .collect();
         let labelled = table.without(&others).labelled("diagnosis", None)?;
-        let rows = Encoder::learn(&labelled.table)?.encode(&labelled.table)?;
+        let rows =
+            Encoder::learn(&labelled.table, &quince::Run::new())?.encode(&labelled.table, &quince::Run::new())?;
         let examples = Examples::new(rows.features(), &labelled.target, None)?;
         let prediction = Ridge::default().leave_one_out(&examples, &Run::new())?;
         let (Target::Classes { classes, codes }, Some(Prediction::Classes { probabilities, .. })) =
