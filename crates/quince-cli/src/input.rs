@@ -82,6 +82,9 @@ pub fn read_options(options: &TableOptions) -> ReadOptions {
 /// Takes target, weights and groups out of a table, and says what was decided for the user.
 pub fn learnable(table: &Table, target: &TargetOptions, group: Option<&str>, session: &Session) -> Result<Learnable> {
     let learnable = table.learnable(&target.target, target.task, target.weight.as_deref(), group)?;
+    if let Some(group) = group {
+        session.say(&format!("note: '{group}' tells the groups and is not learnt from"));
+    }
     learnable.notes.iter().for_each(|note| session.say(&format!("note: {note}")));
     Ok(learnable)
 }

@@ -239,10 +239,6 @@ def test_wrong_words_get_a_sentence_that_helps():
             lambda: quince.train(frame, "sold").predict(np.zeros((2, 3))),
             "the model was trained on a table and cannot predict for a ndarray. Give a data frame",
         ),
-        (
-            lambda: quince.train(frame.assign(when=pd.Timestamp("2020-01-01")), "sold"),
-            "column 'when' has the Arrow type",
-        ),
     ]
     for call, sentence in sentences:
         with pytest.raises(ValueError) as error:
@@ -250,6 +246,14 @@ def test_wrong_words_get_a_sentence_that_helps():
         assert sentence in str(error.value)
     with pytest.raises(TypeError, match="a setting is a number, a word, True or False, not a object"):
         quince.train(frame, "sold", settings={"alpha": object()})
+
+
+def test_what_is_decided_for_the_user_comes_as_a_warning():
+    frame = pd.DataFrame(columns())
+    with pytest.warns(UserWarning, match="'when' is ignored: Timestamp.* is neither numbers nor words"):
+        quince.train(frame.assign(when=pd.Timestamp("2020-01-01")), "sold")
+    with pytest.warns(UserWarning, match="'same' is ignored: constant"):
+        quince.compare(frame.assign(same=1), "sold", folds=2)
 
 
 def test_whoever_trains_estimators_on_frames_can():

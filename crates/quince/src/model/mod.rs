@@ -11,7 +11,7 @@ pub use parts::Parts;
 
 use crate::encode::{Encoder, Rows};
 use crate::error::{Error, Result};
-use crate::learn::{Classes, Examples, Fitted, Learn, Prediction, Target, Task};
+use crate::learn::{Classes, Examples, Fitted, Learn, Prediction, Target, Task, named};
 use crate::matrix::{Features, Matrix};
 use crate::registry::{self, Entry};
 use crate::run::{Report, Run};
@@ -54,8 +54,11 @@ impl Model {
 
     /// Learns from rows whose target has been taken out already.
     pub fn fit(labelled: &Labelled, weights: Option<&[f64]>, learner: &dyn Learn, run: &Run) -> Result<Model> {
-        let encoder = Encoder::learn(&labelled.table, run)?;
-        let rows = encoder.encode(&labelled.table, run)?;
+        let encode = || {
+            let encoder = Encoder::learn(&labelled.table, run)?;
+            Ok((encoder.encode(&labelled.table, run)?, encoder))
+        };
+        let (rows, encoder) = named(encode(), learner.card().name)?;
         let mut model = Model::fit_features(&rows.features(), &labelled.target, weights, learner, run)?;
         model.encoder = encoder;
         model.target = labelled.name.clone();

@@ -7,8 +7,8 @@
 //! 3. all numbers: counting up by one from 0 or 1 in the order of the rows, without a hole, over ten rows or under a name
 //!    such as `id`: **ignored** (row numbers); whole and not negative: **count**; otherwise **number**;
 //! 4. words: if on average each value occurs twice or more: **category**; otherwise, if cells have two words or more on
-//!    average: **text**; otherwise, if there are at most ten values: **category**; otherwise **ignored** (keys: nearly
-//!    every row has a value of its own).
+//!    average: **text**; otherwise, if there are at most ten values: **category**; otherwise **ignored** (keys: most rows
+//!    have a value of their own).
 
 use super::{Column, Data};
 use crate::error::Error;

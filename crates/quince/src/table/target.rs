@@ -51,9 +51,6 @@ impl Table {
         {
             notes.push(format!("'{target}' has few different whole numbers and is learnt as classes, not as a number"));
         }
-        for name in aside {
-            notes.push(format!("'{name}' is not learnt from"));
-        }
         notes.extend(labelled.table.what_is_ignored());
         notes.extend(labelled.table.what_is_nearly_a_number());
         Ok(Learnable { labelled, weights, groups, notes })
