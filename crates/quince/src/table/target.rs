@@ -58,7 +58,8 @@ impl Table {
 
     /// One sentence for each reason to ignore columns, naming the first few.
     fn what_is_ignored(&self) -> Vec<String> {
-        let ignored: Vec<&Column> = self.columns().iter().filter(|c| c.kind() == Kind::Ignored).collect();
+        let unasked = |c: &&Column| c.kind() == Kind::Ignored && c.why_ignored() != "as asked";
+        let ignored: Vec<&Column> = self.columns().iter().filter(unasked).collect();
         let mut reasons: Vec<&str> = ignored.iter().map(|column| column.why_ignored()).collect();
         reasons.sort_unstable();
         reasons.dedup();
