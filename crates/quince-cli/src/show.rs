@@ -89,3 +89,8 @@ pub fn seconds(seconds: f64) -> String {
         s => format!("{s:.2} s"),
     }
 }
+
+/// A cell, at most thirty characters of it.
+pub fn clipped(cell: &str) -> String {
+    if cell.chars().count() <= 30 { cell.to_string() } else { cell.chars().take(29).chain(['…']).collect() }
+}

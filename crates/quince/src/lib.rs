@@ -26,6 +26,7 @@ pub mod learn;
 pub mod linear;
 pub mod matrix;
 pub mod model;
+pub mod numbers;
 pub mod registry;
 pub mod run;
 pub mod table;

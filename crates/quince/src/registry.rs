@@ -196,7 +196,7 @@ impl Setting {
             (Allowed::Choice(words), Value::String(word)) => words.contains(&word.as_str()),
             _ => false,
         };
-        let shown = value.as_f64().map_or_else(|| value.to_string(), crate::table::number_text);
+        let shown = value.as_f64().map_or_else(|| value.to_string(), crate::numbers::number_text);
         if fine { Ok(()) } else { Err(self.out_of_range(&shown)) }
     }
 

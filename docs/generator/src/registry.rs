@@ -4,8 +4,8 @@
 use quince::encode::Encoder;
 use quince::evaluate::{Metric, evaluate};
 use quince::learn::{Classes, Prediction, Target};
+use quince::numbers::number_text;
 use quince::registry::{Ability, Card, METHODS, Setting, method};
-use quince::table::number_text;
 use quince::{Kind, Matrix, Table};
 use serde_json::Value;
 

@@ -93,10 +93,7 @@ fn folds(text: &str, groups: Option<Vec<u32>>) -> Result<Folds> {
 }
 
 fn leaderboard(comparison: &Comparison, folds: &Folds) -> String {
-    let metrics: Vec<Metric> = match comparison.task {
-        Task::Classification => vec![Metric::LogLoss, Metric::Accuracy, Metric::F1, Metric::Area],
-        Task::Regression => vec![Metric::Rmse, Metric::R2],
-    };
+    let metrics: Vec<Metric> = Metric::ALL.into_iter().filter(|metric| metric.suits(comparison.task)).collect();
     let mut header = vec!["", "model"];
     header.extend(metrics.iter().map(|metric| metric.title()));
     header.extend(["fit", "predict"]);

@@ -55,7 +55,8 @@ fn details(column: &ColumnDescription) -> String {
     if let Some(words) = column.mean_words {
         return format!("{words:.1} words on average");
     }
-    let shown: Vec<String> = column.top.iter().take(4).map(|(value, count)| format!("{value} {count}")).collect();
+    let shown: Vec<String> =
+        column.top.iter().take(4).map(|(value, count)| format!("{} {count}", show::clipped(value))).collect();
     let more = column.distinct.saturating_sub(shown.len());
     let more = if more > 0 { format!(", {more} more") } else { String::new() };
     format!("{}{more}", shown.join(", "))

@@ -4,7 +4,7 @@ use crate::arguments::Models;
 use crate::input::Session;
 use crate::show;
 use quince::Result;
-use quince::registry::{self, Entry, METHODS};
+use quince::registry::{self, Ability, Entry, METHODS};
 use serde_json::{Value, json};
 
 pub fn run(options: &Models, session: &Session) -> Result<()> {
@@ -19,8 +19,13 @@ pub fn run(options: &Models, session: &Session) -> Result<()> {
 
 fn list() -> String {
     let line = |entry: &Entry| {
-        let learns: Vec<&str> =
-            entry.card.abilities.iter().take_while(|a| a.name() != "row weights").map(|a| a.name()).collect();
+        let learns: Vec<&str> = entry
+            .card
+            .abilities
+            .iter()
+            .filter(|a| matches!(a, Ability::Classify | Ability::Regress))
+            .map(|a| a.name())
+            .collect();
         vec![entry.card.name.to_string(), learns.join(", "), entry.card.summary.to_string()]
     };
     let lines: Vec<Vec<String>> = METHODS.iter().map(line).collect();

@@ -4,7 +4,8 @@ use crate::arguments::Predict;
 use crate::input::{self, Session};
 use crate::show;
 use quince::learn::Prediction;
-use quince::table::{Cells, number_text};
+use quince::numbers::number_text;
+use quince::table::Cells;
 use quince::{Error, Model, Result};
 use serde_json::{Map, Value, json};
 

@@ -182,7 +182,7 @@ fn weighted_quantile(values: &[f64], weights: Option<&[f64]>, q: f64) -> f64 {
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
     let Some(weights) = weights else {
         let sorted: Vec<f64> = order.iter().map(|&i| values[i]).collect();
-        return crate::table::quantile(&sorted, q);
+        return crate::numbers::quantile(&sorted, q);
     };
     order.retain(|&i| weights[i] > 0.0);
     let total: f64 = order.iter().map(|&i| weights[i]).sum();

@@ -17,6 +17,7 @@ mod words;
 
 use crate::error::{Error, Place, Result};
 use crate::matrix::{Dense, Features, Matrix, Sparse};
+use crate::numbers::mean_and_deviation;
 use crate::run::Run;
 use crate::table::{Column, Field, Kind, Table};
 use serde::{Deserialize, Serialize};
@@ -377,20 +378,4 @@ impl Plan {
             }
         }
     }
-}
-
-/// Mean and standard deviation (N - 1); the deviation of fewer than two values is zero.
-pub fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
-    let n = values.len() as f64;
-    if values.is_empty() {
-        return (0.0, 0.0);
-    }
-    let mean = values.iter().map(|v| v / n).sum::<f64>();
-    // Differences are scaled before they are squared, so that neither very large nor very small ones get lost.
-    let largest = values.iter().map(|v| (v - mean).abs()).fold(0.0, f64::max);
-    if values.len() < 2 || largest == 0.0 || !largest.is_finite() {
-        return (mean, 0.0);
-    }
-    let squares: f64 = values.iter().map(|v| ((v - mean) / largest).powi(2)).sum();
-    (mean, largest * (squares / (n - 1.0)).sqrt())
 }

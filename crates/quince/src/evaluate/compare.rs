@@ -7,10 +7,11 @@
 
 use super::metrics::{Evaluation, Metric, evaluate};
 use super::resample::{Split, grouped_folds, hold_out, stratified_folds};
-use crate::encode::{Encoder, Rows, mean_and_deviation};
+use crate::encode::{Encoder, Rows};
 use crate::error::{Error, Result};
 use crate::learn::{Examples, Learn, Prediction, Target, Task, check_weights, named};
 use crate::matrix::Matrix;
+use crate::numbers::mean_and_deviation;
 use crate::run::Run;
 use crate::table::Labelled;
 use serde::Serialize;
@@ -134,17 +135,19 @@ pub fn compare(
     })
 }
 
-/// The best first: those tested in all folds, by the metric, then by accuracy or R², then in the order given.
+/// The best first: by the metric, then by accuracy or R², then in the order given. A method that was tested in fewer than
+/// half as many folds as another comes after all that were tested enough.
 fn rank(entrants: &mut [Entrant], by: Metric, task: Task) {
     let second = if task == Task::Classification { Metric::Accuracy } else { Metric::R2 };
+    let most = entrants.iter().map(|entrant| entrant.folds).max().unwrap_or(0);
     let loss = |entrant: &Entrant, metric: Metric| {
         let sign = if metric.larger_is_better() { -1.0 } else { 1.0 };
         entrant.metric(metric).map_or(f64::INFINITY, |spread| sign * spread.mean)
     };
     entrants.sort_by(|a, b| {
         let by_metric = |metric| loss(a, metric).total_cmp(&loss(b, metric));
-        let complete = |entrant: &Entrant| std::cmp::Reverse(entrant.folds);
-        complete(a).cmp(&complete(b)).then_with(|| by_metric(by)).then_with(|| by_metric(second))
+        let too_few = |entrant: &Entrant| 2 * entrant.folds < most;
+        too_few(a).cmp(&too_few(b)).then_with(|| by_metric(by)).then_with(|| by_metric(second))
     });
 }
 

@@ -13,10 +13,11 @@ use crate::encode::{Encoder, Rows};
 use crate::error::{Error, Result};
 use crate::learn::{Classes, Examples, Fitted, Learn, Prediction, Target, Task, named};
 use crate::matrix::{Features, Matrix};
+use crate::numbers::number_text;
 use crate::registry::{self, Entry};
 use crate::run::{Report, Run};
 use crate::table::kind::yes_or_no;
-use crate::table::{Field, Kind, Labelled, Table, number_text};
+use crate::table::{Cells, Field, Kind, Labelled, ReadOptions, Table};
 use serde_json::Value;
 
 /// A trained model.
@@ -117,6 +118,14 @@ impl Model {
     pub fn predict(&self, table: &Table, run: &Run) -> Result<Prediction> {
         let rows = self.encode(table, run)?;
         self.predict_features(&rows.features(), run)
+    }
+
+    /// Reads a file as the model knows its columns, so that `007` stays the category it was in training.
+    pub fn read_table(&self, path: impl AsRef<std::path::Path>) -> Result<Table> {
+        let mut options = ReadOptions::default();
+        let cells = Cells::read(path, &options)?;
+        options.kinds = self.kinds(cells.names().iter().map(String::as_str));
+        cells.table(&options)
     }
 
     /// The features of a table's rows, as the model sees them.

@@ -129,7 +129,7 @@ fn words_of(parts: &[ArrayRef]) -> Option<LargeStringArray> {
                     Some(names) => names,
                     None => {
                         numbers_of(dictionary.values(), &mut numbers)?;
-                        numbers.iter().map(|v| v.map(super::number_text)).collect()
+                        numbers.iter().map(|v| v.map(crate::numbers::number_text)).collect()
                     }
                 };
                 for (i, key) in keys.into_iter().enumerate() {

@@ -1,7 +1,7 @@
 //! What a table holds, in numbers: for `quince describe`.
 
 use super::{Column, Kind, Table};
-use crate::encode::mean_and_deviation;
+use crate::numbers::{correlation, mean_and_deviation, quantile};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -128,22 +128,4 @@ impl Column {
             mean_words: (self.kind() == Kind::Text).then(|| words as f64 / filled.max(1) as f64),
         }
     }
-}
-
-/// The quantile of sorted values, by linear interpolation between neighbours (type 7 of Hyndman and Fan 1996).
-pub(crate) fn quantile(sorted: &[f64], q: f64) -> f64 {
-    let Some(last) = sorted.len().checked_sub(1) else {
-        return f64::NAN;
-    };
-    let place = q * last as f64;
-    let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
-    low + (high - low) * (place - place.floor())
-}
-
-/// Pearson's correlation; `None` with fewer than two rows or a constant side.
-pub fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
-    let ((mean_a, sd_a), (mean_b, sd_b)) = (mean_and_deviation(a), mean_and_deviation(b));
-    let together: f64 = a.iter().zip(b).map(|(x, y)| (x - mean_a) * (y - mean_b)).sum();
-    let value = together / ((a.len() as f64 - 1.0) * sd_a * sd_b);
-    (a.len() > 1 && sd_a > 0.0 && sd_b > 0.0).then_some(value.clamp(-1.0, 1.0))
 }

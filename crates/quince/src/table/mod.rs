@@ -12,13 +12,13 @@ mod read;
 mod target;
 
 pub use cells::Cells;
-pub(crate) use describe::quantile;
-pub use describe::{ColumnDescription, Correlation, Description, NumberDescription, correlation};
+pub use describe::{ColumnDescription, Correlation, Description, NumberDescription};
 pub use kind::Kind;
 pub use read::{Header, ReadOptions};
 pub use target::{Labelled, Learnable};
 
 use crate::error::{Error, Place, Result, did_you_mean};
+use crate::numbers::number_text;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, BooleanArray, DictionaryArray, Float64Array, LargeStringArray};
 use serde::{Deserialize, Serialize};
@@ -303,11 +303,6 @@ impl Column {
             Data::Texts(values) => values,
         }
     }
-}
-
-/// The shortest text that reads back as the same number; whole numbers without a point.
-pub fn number_text(value: f64) -> String {
-    if value.abs() >= 1e16 || (value != 0.0 && value.abs() < 1e-5) { format!("{value:e}") } else { format!("{value}") }
 }
 
 /// The names behind the codes of a category column.

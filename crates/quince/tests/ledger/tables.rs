@@ -1,9 +1,10 @@
 //! T: tables and features. Rows proven here: T3, T6.
 
 use super::agrees;
-use quince::encode::{Encoder, mean_and_deviation};
+use quince::encode::Encoder;
 use quince::evaluate::{Split, grouped_folds, hold_out, leave_one_out, stratified_folds, train_validation_test};
 use quince::learn::{Classes, Target};
+use quince::numbers::mean_and_deviation;
 use quince::run::Stream;
 use quince::{Matrix, Run, Table};
 

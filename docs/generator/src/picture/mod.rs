@@ -8,7 +8,8 @@ use quince::encode::{Encoder, Rows};
 use quince::evaluate::{Roc, root_mean_square};
 use quince::learn::{Examples, Learner, Prediction, Target};
 use quince::linear::{LeastSquares, LinearModel, Ridge};
-use quince::table::{Labelled, number_text};
+use quince::numbers::number_text;
+use quince::table::Labelled;
 use quince::{Matrix, Result, Run, Table};
 
 const IRIS: &str = include_str!("../../../../examples/data/iris.csv");

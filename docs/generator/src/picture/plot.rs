@@ -1,7 +1,7 @@
 //! A small plot as SVG. Colours come from the style sheet, so that a picture is readable on light and on dark.
 
 use crate::render::escape;
-use quince::table::number_text;
+use quince::numbers::number_text;
 use std::fmt::Write;
 
 const WIDTH: f64 = 520.0;

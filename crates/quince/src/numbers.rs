@@ -1,0 +1,40 @@
+//! A few things that one does with plain numbers: mean, deviation, quantile, correlation, text.
+
+/// Mean and standard deviation (N - 1); the deviation of fewer than two values is zero.
+pub fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    if values.is_empty() {
+        return (0.0, 0.0);
+    }
+    let mean = values.iter().map(|v| v / n).sum::<f64>();
+    // Differences are scaled before they are squared, so that neither very large nor very small ones get lost.
+    let largest = values.iter().map(|v| (v - mean).abs()).fold(0.0, f64::max);
+    if values.len() < 2 || largest == 0.0 || !largest.is_finite() {
+        return (mean, 0.0);
+    }
+    let squares: f64 = values.iter().map(|v| ((v - mean) / largest).powi(2)).sum();
+    (mean, largest * (squares / (n - 1.0)).sqrt())
+}
+
+/// The quantile of sorted values, by linear interpolation between neighbours (type 7 of Hyndman and Fan 1996).
+pub fn quantile(sorted: &[f64], q: f64) -> f64 {
+    let Some(last) = sorted.len().checked_sub(1) else {
+        return f64::NAN;
+    };
+    let place = q * last as f64;
+    let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+    low + (high - low) * (place - place.floor())
+}
+
+/// Pearson's correlation; `None` with fewer than two rows or a constant side.
+pub fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
+    let ((mean_a, sd_a), (mean_b, sd_b)) = (mean_and_deviation(a), mean_and_deviation(b));
+    let together: f64 = a.iter().zip(b).map(|(x, y)| (x - mean_a) * (y - mean_b)).sum();
+    let value = together / ((a.len() as f64 - 1.0) * sd_a * sd_b);
+    (a.len() > 1 && sd_a > 0.0 && sd_b > 0.0).then_some(value.clamp(-1.0, 1.0))
+}
+
+/// The shortest text that reads back as the same number; whole numbers without a point.
+pub fn number_text(value: f64) -> String {
+    if value.abs() >= 1e16 || (value != 0.0 && value.abs() < 1e-5) { format!("{value:e}") } else { format!("{value}") }
+}
