@@ -54,6 +54,7 @@ pub(crate) struct Solution {
 pub(super) struct Centred {
     pub(super) means: Vec<f64>,
     pub(super) targets: Matrix,
+    target_means: Vec<f64>,
     pub(super) roots: Option<Vec<f64>>,
     pub(super) total: f64,
     pub(super) transposed: Option<Sparse>,
@@ -114,7 +115,7 @@ impl Problem<'_> {
             targets.row_mut(i).iter_mut().zip(&target_means).for_each(|(y, mean)| *y -= mean);
         }
         let roots = self.weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
-        Ok(Centred { means, targets, roots, total, transposed: None })
+        Ok(Centred { means, targets, target_means, roots, total, transposed: None })
     }
 
     fn solve_by_columns(&self, centred: Centred, run: &Run) -> Result<Solution> {
@@ -326,15 +327,11 @@ impl Problem<'_> {
                 if !self.intercept {
                     return 0.0;
                 }
-                let mean = self.target_mean(&centred, o);
-                mean - (0..coefficients.rows()).map(|j| centred.means[j] * coefficients[(j, o)]).sum::<f64>()
+                centred.target_means[o]
+                    - (0..coefficients.rows()).map(|j| centred.means[j] * coefficients[(j, o)]).sum::<f64>()
             })
             .collect();
         Solution { coefficients, intercept, report, centred, system }
-    }
-
-    fn target_mean(&self, centred: &Centred, output: usize) -> f64 {
-        self.targets.row(0)[output] - centred.targets.row(0)[output]
     }
 }
 
