@@ -216,3 +216,10 @@ fn predicting_for_a_table_that_does_not_fit_touches_no_file() {
         assert_eq!(bench.read("out.csv"), b"old");
     }
 }
+
+#[test]
+fn a_target_that_is_no_number_is_named_with_its_own_line_though_rows_before_it_are_left_out() {
+    let table = "x,y\n1,\n2,5\n3,abc\n4,7\n";
+    let sentence = "table.csv, line 4, column 'y': 'abc' is not a number";
+    refused("target_line", table, "-t y --task regression", sentence, "another kind");
+}
