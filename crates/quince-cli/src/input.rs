@@ -50,11 +50,7 @@ impl Session {
     pub fn table_for(&self, model: &Model, options: &TableOptions, with_target: bool) -> Result<(Cells, Table)> {
         let mut read = read_options(options);
         let cells = self.cells(options, &read)?;
-        let mut known = model.kinds(cells.names().iter().map(String::as_str));
-        if with_target && cells.names().iter().any(|name| name == model.target()) {
-            known.push((model.target().to_string(), model.target_kind()));
-        }
-        read.kinds.splice(0..0, known);
+        read.kinds = model.kinds(cells.names().iter().map(String::as_str), with_target);
         let table = cells.table(&read)?;
         Ok((cells, table))
     }

@@ -121,10 +121,7 @@ pub(crate) fn from_anything(
         let mut options = ReadOptions::default();
         let cells = Cells::read(path, &options)?;
         if let Some(model) = model {
-            options.kinds = model.kinds(cells.names().iter().map(String::as_str));
-            if with_target && cells.names().iter().any(|name| name == model.target()) {
-                options.kinds.push((model.target().to_string(), model.target_kind()));
-            }
+            options.kinds = model.kinds(cells.names().iter().map(String::as_str), with_target);
         }
         cells.table(&options)
     };

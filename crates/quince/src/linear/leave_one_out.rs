@@ -26,11 +26,10 @@ pub(crate) fn leave_one_out(problem: &Problem<'_>, fit: &Solution, run: &Run) ->
         return Ok(None);
     }
     let mut predictions = problem.features.multiply(&fit.coefficients, &fit.intercept, run)?;
-    let slack = match &fit.system {
-        System::Positive => return Ok(None),
-        System::Rows { .. } => return from_dual(problem, fit, predictions, run).map(Some),
-        System::Columns(_) | System::Singular { .. } | System::Pivoted { .. } => slack_of_rows(problem, fit, run)?,
-    };
+    if let System::Rows { .. } = fit.system {
+        return from_dual(problem, fit, predictions, run).map(Some);
+    }
+    let slack = slack_of_rows(problem, fit, run)?;
     let mut deciding = Vec::new();
     for i in (0..problem.features.rows()).filter(|&i| problem.weights.is_none_or(|w| w[i] > 0.0)) {
         let prediction = predictions.row_mut(i);

@@ -124,7 +124,7 @@ impl Model {
     pub fn read_table(&self, path: impl AsRef<std::path::Path>) -> Result<Table> {
         let mut options = ReadOptions::default();
         let cells = Cells::read(path, &options)?;
-        options.kinds = self.kinds(cells.names().iter().map(String::as_str));
+        options.kinds = self.kinds(cells.names().iter().map(String::as_str), false);
         cells.table(&options)
     }
 
@@ -152,13 +152,15 @@ impl Model {
         Ok(prediction)
     }
 
-    /// Which of these columns the model learnt from, and the kinds to read them as.
-    pub fn kinds<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Vec<(String, Kind)> {
-        names.into_iter().filter_map(|name| Some((name.to_string(), self.encoder.kind(name)?))).collect()
+    /// Which of these columns the model learnt from, and the kinds to read them as; `with_target` adds the target, which a
+    /// table to predict for may hold in any shape.
+    pub fn kinds<'a>(&self, names: impl IntoIterator<Item = &'a str>, with_target: bool) -> Vec<(String, Kind)> {
+        let target = |name: &str| (with_target && name == self.target).then(|| self.target_kind());
+        let kind = |name: &str| target(name).or_else(|| self.encoder.kind(name));
+        names.into_iter().filter_map(|name| Some((name.to_string(), kind(name)?))).collect()
     }
 
-    /// The kind to read the target as, where it is known.
-    pub fn target_kind(&self) -> Kind {
+    fn target_kind(&self) -> Kind {
         if self.task == Task::Regression { Kind::Number } else { Kind::Category }
     }
 

@@ -1,7 +1,7 @@
 //! Opening a file: standard input, gzip, byte-order marks, and kind refusals of what is not a table.
 
 use super::kind::{self, Kind};
-use super::{Cells, Field, Source, Table};
+use super::{Cells, Source, Table};
 use crate::error::{Error, Place, Result, did_you_mean};
 use arrow_array::LargeStringArray;
 use std::collections::{HashMap, HashSet};
@@ -29,13 +29,6 @@ pub enum Header {
     Names,
     /// It does not: columns are called `column1`, `column2` and so on.
     None,
-}
-
-impl ReadOptions {
-    /// Options to read a table as a saved model knows it: the same kinds for the same names.
-    pub fn for_fields(fields: &[Field]) -> ReadOptions {
-        ReadOptions { kinds: fields.iter().map(|f| (f.name.clone(), f.kind)).collect(), ..ReadOptions::default() }
-    }
 }
 
 impl Cells {
