@@ -11,6 +11,7 @@
 //! t is finite even when the scores separate the classes. The order of the scores, and so the label, never changes.
 
 use crate::error::Result;
+use crate::matrix::simd::{exp, log_sum_exp};
 use crate::matrix::{Matrix, cuts, partials};
 use crate::run::Run;
 use std::ops::Range;
@@ -88,10 +89,10 @@ pub(super) fn softmax(scores: &Matrix, temperature: f64) -> Matrix {
     let mut probabilities = scores.clone();
     for i in 0..scores.rows() {
         let row = probabilities.row_mut(i);
-        let best = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        row.iter_mut().for_each(|s| *s = (temperature * (*s - best)).exp());
-        let mass: f64 = row.iter().sum();
-        row.iter_mut().for_each(|p| *p /= mass);
+        row.iter_mut().for_each(|s| *s *= temperature);
+        let all = log_sum_exp(row);
+        row.iter_mut().for_each(|s| *s -= all);
+        exp(row);
     }
     probabilities
 }

@@ -133,8 +133,8 @@ fn leverages(problem: &Problem<'_>, fit: &Solution, range: Range<usize>) -> Vec<
         return factor.projected_diagonal(range);
     }
     let centred = &fit.centred;
-    let (features, centre, scale) = (problem.features, centred.means.as_slice(), centred.roots.as_deref());
-    let tall = Down::Rows { features, centre, scale, beside: None };
+    let features = problem.features.centred(&centred.means);
+    let tall = Down::Rows { features, roots: centred.roots.as_deref(), beside: None };
     let (count, width) = (range.len(), tall.width());
     let mut tile = vec![0.0; count * width];
     tall.pack(range, &mut tile);

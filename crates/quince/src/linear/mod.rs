@@ -46,7 +46,7 @@ impl Quadratic {
         let problem = self.problem(examples, &outputs);
         let fit = problem.solve(run)?;
         let (classes, temperature) = match examples.target {
-            Target::Numbers(_) => (0, 0.0),
+            Target::Numbers(_) | Target::Nothing(_) => (0, 0.0),
             Target::Classes { classes, codes } => {
                 let outputs = match leave_one_out::leave_one_out(&problem, &fit, run)? {
                     Some(left_out) => left_out,
@@ -71,7 +71,7 @@ impl Quadratic {
             return Ok(None);
         };
         Ok(Some(match examples.target {
-            Target::Numbers(_) => Prediction::Numbers(left_out),
+            Target::Numbers(_) | Target::Nothing(_) => Prediction::Numbers(left_out),
             Target::Classes { codes, .. } => {
                 let scores = model::class_scores(left_out);
                 let temperature = calibrate::temperature(&scores, codes, examples.weights, run)?;
@@ -98,6 +98,7 @@ impl Quadratic {
 fn outputs(target: &Target) -> Result<Matrix> {
     match target {
         Target::Numbers(numbers) => Ok(numbers.clone()),
+        Target::Nothing(_) => Err(Target::missing()),
         Target::Classes { classes, codes } => {
             if classes.count() < 2 {
                 return Err(Error::data(
@@ -140,7 +141,7 @@ pub fn solve(
     distinct.sort_by(f64::total_cmp);
     distinct.dedup();
     let classes = match examples.target {
-        Target::Numbers(_) => 0,
+        Target::Numbers(_) | Target::Nothing(_) => 0,
         Target::Classes { classes, .. } => classes.count(),
     };
     let mut model = LinearModel {

@@ -120,7 +120,7 @@ impl Problem<'_> {
 
     fn solve_by_columns(&self, centred: Centred, run: &Run) -> Result<Solution> {
         let columns = self.features.columns();
-        let moments = moments(self.features, &centred.means, &centred.targets, centred.roots.as_deref(), run)?;
+        let moments = moments(self.features.centred(&centred.means), &centred.targets, centred.roots.as_deref(), run)?;
         let mut system = moments.gram;
         system.add_to_diagonal(self.alpha);
         run.check()?;
@@ -146,7 +146,7 @@ impl Problem<'_> {
         let rows = self.features.rows();
         centred.transposed = self.features.sparse_part().map(Sparse::transposed);
         let roots = centred.roots.as_deref();
-        let mut system = row_products(self.features, &centred.means, roots, centred.transposed.as_ref(), run)?;
+        let mut system = row_products(self.features.centred(&centred.means), roots, centred.transposed.as_ref(), run)?;
         let size = system.diagonal().iter().sum::<f64>() / rows as f64;
         system.add_to_diagonal(self.alpha);
         let scaled_targets = scale_rows(&centred.targets, roots);
@@ -190,24 +190,7 @@ impl Problem<'_> {
     /// B = X̃ᵀA.
     fn primal(&self, centred: &Centred, dual: &Matrix, run: &Run) -> Result<Matrix> {
         let scaled = scale_rows(dual, centred.roots.as_deref());
-        let (columns, outputs) = (self.features.columns(), dual.columns());
-        let mut primal = Matrix::zeros(columns, outputs);
-        let mut sums = vec![0.0; outputs];
-        for i in 0..self.features.rows() {
-            let row = scaled.row(i);
-            self.features.for_row(i, |j, value| {
-                primal.row_mut(j).iter_mut().zip(row).for_each(|(sum, a)| *sum += value * a);
-            });
-            sums.iter_mut().zip(row).for_each(|(sum, a)| *sum += a);
-            if i % 256 == 0 {
-                run.check()?;
-            }
-        }
-        for j in 0..columns {
-            let mean = centred.means[j];
-            primal.row_mut(j).iter_mut().zip(&sums).for_each(|(b, sum)| *b -= mean * sum);
-        }
-        Ok(primal)
+        self.features.centred(&centred.means).transposed_multiply(&scaled, run)
     }
 
     /// From the triangular factor R of [X̃ Ỹ] or of X̃ᵀ and the singular values of R.
@@ -215,11 +198,11 @@ impl Problem<'_> {
         let (rows, columns, outputs) = (self.features.rows(), self.features.columns(), self.targets.columns());
         let of_rows = columns > rows;
         let size = columns.min(rows);
-        let (features, centre, scale) = (self.features, centred.means.as_slice(), centred.roots.as_deref());
+        let (features, roots) = (self.features.centred(&centred.means), centred.roots.as_deref());
         let tall = if of_rows {
-            Down::Columns { features, centre, scale, transposed: centred.transposed.as_ref() }
+            Down::Columns { features, roots, transposed: centred.transposed.as_ref() }
         } else {
-            Down::Rows { features, centre, scale, beside: Some(&centred.targets) }
+            Down::Rows { features, roots, beside: Some(&centred.targets) }
         };
         let triangle = triangular_factor(&tall, run)?;
         let square = triangle.as_ref().submatrix(0, 0, size, size).to_owned();
@@ -242,13 +225,13 @@ impl Problem<'_> {
                 }
                 to_matrix(&(&vectors * along))
             };
-            let y = scale_rows(&centred.targets, scale);
+            let y = scale_rows(&centred.targets, roots);
             let mut dual = onto(&y);
             let mut coefficients = self.primal(&centred, &dual, run)?;
             // The dual answer is divided by squared singular values and B = X̃ᵀA multiplies it again: a refinement or two
             // win back the digits that get lost on that way.
             for _ in 0..2 {
-                let mut rest = scale_rows(&self.misfit(&centred, &coefficients, run)?, scale);
+                let mut rest = scale_rows(&self.misfit(&centred, &coefficients, run)?, roots);
                 rest.values_mut().iter_mut().zip(dual.values()).for_each(|(r, a)| *r = -*r - self.alpha * a);
                 let step = onto(&rest);
                 add_to(&mut coefficients, &self.primal(&centred, &step, run)?);
@@ -289,7 +272,7 @@ impl Problem<'_> {
     }
 
     fn solve_positive(&self, centred: Centred, run: &Run) -> Result<Solution> {
-        let moments = moments(self.features, &centred.means, &centred.targets, centred.roots.as_deref(), run)?;
+        let moments = moments(self.features.centred(&centred.means), &centred.targets, centred.roots.as_deref(), run)?;
         let mut gram = moments.gram;
         gram.add_to_diagonal(self.alpha);
         let (coefficients, report) = positive::descend(gram, &moments.cross, run)?;
@@ -298,10 +281,8 @@ impl Problem<'_> {
 
     /// X̃B - Ỹ, rows not weighted.
     fn misfit(&self, centred: &Centred, coefficients: &Matrix, run: &Run) -> Result<Matrix> {
-        let offset: Vec<f64> = (0..coefficients.columns())
-            .map(|o| -(0..coefficients.rows()).map(|j| centred.means[j] * coefficients[(j, o)]).sum::<f64>())
-            .collect();
-        let mut residual = self.features.multiply(coefficients, &offset, run)?;
+        let nothing = vec![0.0; coefficients.columns()];
+        let mut residual = self.features.centred(&centred.means).multiply(coefficients, &nothing, run)?;
         residual.values_mut().iter_mut().zip(centred.targets.values()).for_each(|(fit, y)| *fit -= y);
         Ok(residual)
     }

@@ -1,11 +1,13 @@
 //! What a learner sees of the data: a dense part, a sparse part beside it, or both, with one row an example.
+//!
+//! A column may have a centre and a scale that are not applied to the numbers in memory: every kernel reads x as
+//! (x - centre) · scale. So columns are standardised without a copy, and sparse ones stay sparse.
 
+use super::simd::{centre_and_convert, convert};
 use super::view::with_view;
-use super::{Dense, Matrix, Sparse, cuts, partials};
+use super::{Dense, Matrix, Real, Rows, Sparse, cuts, partials};
 use crate::error::{Error, Result};
 use crate::run::Run;
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Par};
 use std::ops::Range;
 
 /// Rows of numbers, borrowed: dense columns first, then sparse ones.
@@ -14,17 +16,19 @@ pub struct Features<'a> {
     rows: usize,
     dense: Option<Dense<'a>>,
     sparse: Option<&'a Sparse>,
+    centre: Option<&'a [f64]>,
+    scale: Option<&'a [f64]>,
 }
 
 impl<'a> Features<'a> {
     /// Dense features alone.
     pub fn dense(dense: Dense<'a>) -> Features<'a> {
-        Features { rows: dense.rows(), dense: Some(dense), sparse: None }
+        Features { rows: dense.rows(), dense: Some(dense), sparse: None, centre: None, scale: None }
     }
 
     /// Sparse features alone.
     pub fn sparse(sparse: &'a Sparse) -> Features<'a> {
-        Features { rows: sparse.rows(), dense: None, sparse: Some(sparse) }
+        Features { rows: sparse.rows(), dense: None, sparse: Some(sparse), centre: None, scale: None }
     }
 
     /// Dense columns with sparse ones beside them. Both must have the same number of rows.
@@ -35,7 +39,25 @@ impl<'a> Features<'a> {
                 "Give both parts the same rows.",
             ));
         }
-        Ok(Features { rows: dense.rows(), dense: Some(dense), sparse: Some(sparse) })
+        Ok(Features { rows: dense.rows(), dense: Some(dense), sparse: Some(sparse), centre: None, scale: None })
+    }
+
+    /// The same with `centre` taken off each column, and nothing copied.
+    ///
+    /// # Panics
+    /// If there is not one number for each column.
+    pub fn centred(self, centre: &'a [f64]) -> Features<'a> {
+        assert_eq!(centre.len(), self.columns(), "every column has a centre");
+        Features { centre: Some(centre), ..self }
+    }
+
+    /// The same with each column multiplied by its scale (after its centre is taken off), and nothing copied.
+    ///
+    /// # Panics
+    /// If there is not one number for each column.
+    pub fn scaled(self, scale: &'a [f64]) -> Features<'a> {
+        assert_eq!(scale.len(), self.columns(), "every column has a scale");
+        Features { scale: Some(scale), ..self }
     }
 
     /// Number of rows.
@@ -63,7 +85,89 @@ impl<'a> Features<'a> {
         self.dense.map_or(0, |dense| dense.columns())
     }
 
-    /// Calls `visit(column, value)` for every entry of row `i` that is stored.
+    /// What is taken off column `j`.
+    #[inline]
+    pub(crate) fn centre_of(&self, j: usize) -> f64 {
+        self.centre.map_or(0.0, |centre| centre[j])
+    }
+
+    /// What column `j` is multiplied by.
+    #[inline]
+    pub(crate) fn scale_of(&self, j: usize) -> f64 {
+        self.scale.map_or(1.0, |scale| scale[j])
+    }
+
+    /// Whether columns are centred or scaled.
+    pub(crate) fn is_shifted(&self) -> bool {
+        self.centre.is_some() || self.scale.is_some()
+    }
+
+    /// The same with columns neither centred nor scaled.
+    pub(crate) fn plain(self) -> Features<'a> {
+        Features { centre: None, scale: None, ..self }
+    }
+
+    /// The same with columns centred but not scaled.
+    pub(crate) fn without_scale(self) -> Features<'a> {
+        Features { scale: None, ..self }
+    }
+
+    /// The dense columns alone, with their centres and scales.
+    pub(crate) fn dense_alone(self) -> Features<'a> {
+        let dense = self.dense.unwrap_or(Dense::F64(super::View::row_major(&[], self.rows, 0)));
+        let part = |values: Option<&'a [f64]>| values.map(|values| &values[..dense.columns()]);
+        Features { dense: Some(dense), sparse: None, centre: part(self.centre), scale: part(self.scale), ..self }
+    }
+
+    /// Packs a tile: these rows, one after another, centred and scaled, in the precision of the tile.
+    pub(crate) fn pack<T: Real>(&self, rows: impl Iterator<Item = usize>, tile: &mut [T]) {
+        let (dense, columns) = (self.dense_columns(), self.columns());
+        if columns == 0 {
+            return;
+        }
+        for (i, row) in rows.zip(tile.chunks_exact_mut(columns)) {
+            let (left, right) = row.split_at_mut(dense);
+            if let Some(part) = self.dense {
+                with_view!(part, view => match (view.whole_row(i), self.centre, self.scale) {
+                    (Some(row), None, None) => convert(row, left),
+                    (Some(row), Some(centre), None) => centre_and_convert(row, centre, left),
+                    _ => view.copy_row(i, left, |j, x| (x - self.centre_of(j)) * self.scale_of(j)),
+                });
+            }
+            if let Some(sparse) = self.sparse {
+                let shifted = |j: usize, x: f64| T::from_f64((x - self.centre_of(j)) * self.scale_of(j));
+                right.iter_mut().enumerate().for_each(|(k, x)| *x = shifted(dense + k, 0.0));
+                sparse.entries(i).for_each(|(k, value)| right[k] = shifted(dense + k, value));
+            }
+        }
+    }
+
+    /// A copy of some rows, neither centred nor scaled.
+    pub fn take(&self, rows: &[usize]) -> Rows {
+        let mut dense = Matrix::zeros(rows.len(), self.dense_columns());
+        self.plain().dense_alone().pack(rows.iter().copied(), dense.values_mut());
+        Rows::of(dense, self.sparse.map(|sparse| sparse.take_rows(rows)))
+    }
+
+    /// A copy whose first `dense` columns are dense and whose others are sparse, however they are here.
+    pub(crate) fn split_at(&self, dense: usize) -> Result<Rows> {
+        let mut left = Matrix::zeros(self.rows, dense);
+        let mut right: Vec<Vec<(u32, f64)>> = Vec::new();
+        for i in 0..self.rows {
+            let mut entries = Vec::new();
+            self.for_row(i, |j, value| match j.checked_sub(dense) {
+                None => left[(i, j)] = value,
+                Some(k) if value != 0.0 => entries.push((k as u32, value)),
+                Some(_) => {}
+            });
+            right.push(entries);
+        }
+        let rest = self.columns() - dense;
+        let right = (rest > 0).then(|| Sparse::from_rows(rest, right)).transpose()?;
+        Ok(Rows::of(left, right))
+    }
+
+    /// Calls `visit(column, value)` for every entry of row `i` that is stored, neither centred nor scaled.
     pub(crate) fn for_row(&self, i: usize, mut visit: impl FnMut(usize, f64)) {
         if let Some(dense) = self.dense {
             with_view!(dense, view => view.for_block(i..i + 1, 0..view.columns(), |_, j, value| visit(j, value)));
@@ -116,11 +220,21 @@ impl<'a> Features<'a> {
         if fine { Ok(()) } else { Err(self.not_finite()) }
     }
 
-    fn not_finite(&self) -> Error {
+    pub(crate) fn not_finite(&self) -> Error {
+        self.refuse(|_, value| !value.is_finite())
+    }
+
+    /// The error for an infinity, where dense columns may have holes.
+    pub(crate) fn infinite(&self) -> Error {
+        let dense = self.dense_columns();
+        self.refuse(|j, value| value.is_infinite() || (j >= dense && value.is_nan()))
+    }
+
+    fn refuse(&self, wrong: impl Fn(usize, f64) -> bool) -> Error {
         let mut found = None;
         for i in 0..self.rows {
             self.for_row(i, |j, value| {
-                if found.is_none() && !value.is_finite() {
+                if found.is_none() && wrong(j, value) {
                     found = Some((i, j, value));
                 }
             });
@@ -140,68 +254,6 @@ impl<'a> Features<'a> {
                 "the features are too large to be added up",
                 "Rescale the columns so that sums stay below 1e308.",
             ),
-        }
-    }
-
-    /// X·B + offset for every row: `b` has a row for each column of the features.
-    pub(crate) fn multiply(&self, b: &Matrix, offset: &[f64], run: &Run) -> Result<Matrix> {
-        let outputs = b.columns();
-        let mut product = Matrix::zeros(self.rows, outputs);
-        let chunk = 4096;
-        let step = chunk * 16;
-        for (start, block) in (0..self.rows).step_by(step).zip(product.values_mut().chunks_mut(step * outputs.max(1))) {
-            let mut tiles: Vec<&mut [f64]> = block.chunks_mut(chunk * outputs.max(1)).collect();
-            run.each(&mut tiles, |tile, out| {
-                let first = start + tile * chunk;
-                let rows = first..first + out.len() / outputs.max(1);
-                self.multiply_rows(rows, b, offset, out);
-            });
-            run.check()?;
-        }
-        Ok(product)
-    }
-
-    fn multiply_rows(&self, rows: Range<usize>, b: &Matrix, offset: &[f64], out: &mut [f64]) {
-        let outputs = b.columns();
-        out.chunks_mut(outputs).for_each(|row| row.copy_from_slice(offset));
-        if let Some(dense) = self.dense.filter(|dense| dense.columns() > 0) {
-            let upper = b.view().faer().subrows(0, dense.columns());
-            let count = rows.len();
-            let mut target = faer::MatMut::from_row_major_slice_mut(out, count, outputs);
-            match dense {
-                Dense::F64(view) => {
-                    let lhs = view.faer().subrows(rows.start, count);
-                    matmul(target, Accum::Add, lhs, upper, 1.0, Par::Seq);
-                }
-                Dense::F32(view) => {
-                    // Tiles that stay in a core's cache, each written in the order in which it is read.
-                    let columns = view.columns();
-                    let step = (32_768 / columns).max(16);
-                    let mut packed = vec![0.0; step.min(count) * columns];
-                    for first in (0..count).step_by(step) {
-                        let (start, size) = (rows.start + first, step.min(count - first));
-                        let tile = &mut packed[..size * columns];
-                        let (down, across) = if view.by_rows() { (columns, 1) } else { (1, size) };
-                        view.for_block(start..start + size, 0..columns, |i, j, value| {
-                            tile[(i - start) * down + j * across] = value;
-                        });
-                        let lhs = if view.by_rows() {
-                            faer::MatRef::from_row_major_slice(tile, size, columns)
-                        } else {
-                            faer::MatRef::from_column_major_slice(tile, size, columns)
-                        };
-                        matmul(target.as_mut().subrows_mut(first, size), Accum::Add, lhs, upper, 1.0, Par::Seq);
-                    }
-                }
-            }
-        }
-        if let Some(sparse) = self.sparse {
-            let first = self.dense_columns();
-            for (i, row) in rows.zip(out.chunks_mut(outputs)) {
-                for (j, value) in sparse.entries(i) {
-                    row.iter_mut().zip(b.row(first + j)).for_each(|(sum, b)| *sum += value * b);
-                }
-            }
         }
     }
 }

@@ -7,16 +7,23 @@
 
 mod cholesky;
 mod features;
+pub(crate) mod fused;
 mod moments;
 mod pivoted;
+mod products;
+mod rows;
+pub(crate) mod simd;
 mod sparse;
 mod tall;
+#[cfg(test)]
+mod tests;
 mod view;
 
 pub(crate) use cholesky::{Cholesky, Triangle};
 pub use features::Features;
 pub(crate) use moments::{moments, row_products};
 pub(crate) use pivoted::Pivoted;
+pub use rows::Rows;
 pub use sparse::Sparse;
 pub(crate) use tall::{Down, Tall, singular_values_of, triangular_factor};
 pub use view::{Dense, Real, View};

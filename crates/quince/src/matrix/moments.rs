@@ -21,20 +21,13 @@ pub(crate) struct Moments {
     pub(crate) cross: Matrix,
 }
 
-/// Moments of features and targets. `y` is already centred; `scale` holds the roots of the row weights.
-pub(crate) fn moments(
-    features: Features<'_>,
-    centre: &[f64],
-    y: &Matrix,
-    scale: Option<&[f64]>,
-    run: &Run,
-) -> Result<Moments> {
+/// Moments of features, centred and scaled as they say, and targets. `y` is already centred; `roots` holds the roots of the
+/// row weights.
+pub(crate) fn moments(features: Features<'_>, y: &Matrix, roots: Option<&[f64]>, run: &Run) -> Result<Moments> {
     let (dense, columns, outputs) = (features.dense_columns(), features.columns(), y.columns());
-    let dense_only = match features.dense_part() {
-        Some(part) => Features::dense(part),
-        None => Features::dense(super::Dense::F64(super::View::row_major(&[], features.rows(), 0))),
-    };
-    let tall = Down::Rows { features: dense_only, centre, scale, beside: Some(y) };
+    // Scales are put on at the end, where they cost least.
+    let (scaled, features) = (features, features.without_scale());
+    let tall = Down::Rows { features: features.dense_alone(), roots, beside: Some(y) };
     let products = tall_products(&tall, run)?;
     let mut gram = Triangle::zeros(columns);
     let mut cross = Matrix::zeros(columns, outputs);
@@ -43,53 +36,56 @@ pub(crate) fn moments(
         (0..outputs).for_each(|k| cross[(j, k)] = products.get(dense + k, j));
     }
     if let Some(sparse) = features.sparse_part() {
-        let weights: Option<Vec<f64>> = scale.map(|scale| scale.iter().map(|root| root * root).collect());
+        let weights: Option<Vec<f64>> = roots.map(|roots| roots.iter().map(|root| root * root).collect());
         let weights = weights.as_deref();
         let total = weights.map_or(features.rows() as f64, |w| w.iter().sum());
         let transposed = sparse.transposed();
-        let beside = products_beside(&transposed, features, centre, y, weights, run)?;
+        let beside = products_beside(&transposed, features, y, weights, run)?;
         for j in 0..sparse.columns() {
             (0..dense).for_each(|i| gram.set(dense + j, i, beside[(j, i)]));
             (0..outputs).for_each(|k| cross[(dense + j, k)] = beside[(j, dense + k)]);
         }
         let mut block = sparse_products(sparse, &transposed, weights, run)?;
-        let means = &centre[dense..];
-        for j in 0..means.len() {
-            (j..means.len()).for_each(|i| block.add(i, j, -total * means[i] * means[j]));
+        let mean = |j: usize| features.centre_of(dense + j);
+        for j in 0..sparse.columns() {
+            (j..sparse.columns()).for_each(|i| block.add(i, j, -total * mean(i) * mean(j)));
         }
-        for j in 0..means.len() {
-            (j..means.len()).for_each(|i| gram.set(dense + i, dense + j, block.get(i, j)));
+        for j in 0..sparse.columns() {
+            (j..sparse.columns()).for_each(|i| gram.set(dense + i, dense + j, block.get(i, j)));
+        }
+    }
+    if (0..columns).any(|j| scaled.scale_of(j) != 1.0) {
+        for j in 0..columns {
+            (j..columns).for_each(|i| gram.set(i, j, gram.get(i, j) * scaled.scale_of(i) * scaled.scale_of(j)));
+            cross.row_mut(j).iter_mut().for_each(|x| *x *= scaled.scale_of(j));
         }
     }
     Ok(Moments { gram, cross })
 }
 
-/// Rows by rows: element (i, k) is s_i s_k (x_i - x̄)·(x_k - x̄), with `scale` s.
+/// Rows by rows: element (i, k) is r_i r_k x_i·x_k, with x centred (not scaled) and r the `roots`.
 pub(crate) fn row_products(
     features: Features<'_>,
-    centre: &[f64],
-    scale: Option<&[f64]>,
+    roots: Option<&[f64]>,
     transposed: Option<&Sparse>,
     run: &Run,
 ) -> Result<Triangle> {
     let rows = features.rows();
+    let features = features.without_scale();
     let mut products = match features.dense_part() {
-        Some(part) => {
-            let features = Features::dense(part);
-            tall_products(&Down::Columns { features, centre, scale, transposed: None }, run)?
-        }
+        Some(_) => tall_products(&Down::Columns { features: features.dense_alone(), roots, transposed: None }, run)?,
         None => Triangle::zeros(rows),
     };
     if let (Some(sparse), Some(transposed)) = (features.sparse_part(), transposed) {
         let block = sparse_products(transposed, sparse, None, run)?;
-        let means = &centre[features.dense_columns()..];
-        let squared: f64 = means.iter().map(|mean| mean * mean).sum();
-        let along: Vec<f64> = (0..rows).map(|i| sparse.entries(i).map(|(j, value)| value * means[j]).sum()).collect();
-        let scale = |i: usize| scale.map_or(1.0, |scale| scale[i]);
+        let mean = |j: usize| features.centre_of(features.dense_columns() + j);
+        let squared: f64 = (0..sparse.columns()).map(|j| mean(j) * mean(j)).sum();
+        let along: Vec<f64> = (0..rows).map(|i| sparse.entries(i).map(|(j, value)| value * mean(j)).sum()).collect();
+        let root = |i: usize| roots.map_or(1.0, |roots| roots[i]);
         for k in 0..rows {
             for i in k..rows {
                 let centred = block.get(i, k) - along[i] - along[k] + squared;
-                products.add(i, k, scale(i) * scale(k) * centred);
+                products.add(i, k, root(i) * root(k) * centred);
             }
         }
     }
@@ -204,7 +200,6 @@ fn sparse_products(a: &Sparse, transposed: &Sparse, weights: Option<&[f64]>, run
 fn products_beside(
     transposed: &Sparse,
     features: Features<'_>,
-    centre: &[f64],
     y: &Matrix,
     weights: Option<&[f64]>,
     run: &Run,
@@ -221,7 +216,7 @@ fn products_beside(
                 let factor = weights.map_or(value, |w| w[h] * value);
                 if let Some(view) = features.dense_part() {
                     with_view!(view, view => view.for_block(h..h + 1, 0..dense, |_, i, d| {
-                        beside_dense[i] += factor * (d - centre[i]);
+                        beside_dense[i] += factor * (d - features.centre_of(i));
                     }));
                 }
                 beside_y.iter_mut().zip(y.row(h)).for_each(|(sum, y)| *sum += factor * y);

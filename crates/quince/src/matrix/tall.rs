@@ -21,12 +21,13 @@ pub(crate) trait Tall: Sync {
     fn pack(&self, range: Range<usize>, tile: &mut [f64]);
 }
 
-/// Features with column means taken off and rows scaled, seen in one of two directions.
+/// Features, centred and scaled as they say, with each row multiplied by its root (of a weight), seen in one of two
+/// directions.
 pub(crate) enum Down<'a> {
     /// Height is rows, width is columns; the columns of `beside` (already centred) follow those of the features.
-    Rows { features: Features<'a>, centre: &'a [f64], scale: Option<&'a [f64]>, beside: Option<&'a Matrix> },
+    Rows { features: Features<'a>, roots: Option<&'a [f64]>, beside: Option<&'a Matrix> },
     /// Height is columns, width is rows: the transpose. A sparse part comes with its own transpose.
-    Columns { features: Features<'a>, centre: &'a [f64], scale: Option<&'a [f64]>, transposed: Option<&'a Sparse> },
+    Columns { features: Features<'a>, roots: Option<&'a [f64]>, transposed: Option<&'a Sparse> },
 }
 
 impl Tall for Down<'_> {
@@ -47,46 +48,70 @@ impl Tall for Down<'_> {
     fn pack(&self, range: Range<usize>, tile: &mut [f64]) {
         let count = range.len();
         match self {
-            Down::Rows { features, centre, scale, beside } => {
-                let scale = |i: usize| scale.map_or(1.0, |scale| scale[i]);
+            Down::Rows { features, roots, beside } => {
+                let root = |i: usize| roots.map_or(1.0, |roots| roots[i]);
                 let (dense, columns) = (features.dense_columns(), features.columns());
+                let (first, shift) = (range.start, Shift::of(features));
                 if let Some(part) = features.dense_part() {
                     with_view!(part, view => view.for_block(range.clone(), 0..dense, |i, j, value| {
-                        tile[j * count + (i - range.start)] = scale(i) * (value - centre[j]);
+                        tile[j * count + (i - first)] = root(i) * shift.of_value(j, value);
                     }));
                 }
                 if let Some(sparse) = features.sparse_part() {
                     for (r, i) in range.clone().enumerate() {
-                        (dense..columns).for_each(|j| tile[j * count + r] = -scale(i) * centre[j]);
-                        sparse.entries(i).for_each(|(j, value)| tile[(dense + j) * count + r] += scale(i) * value);
+                        (dense..columns).for_each(|j| tile[j * count + r] = root(i) * shift.of_value(j, 0.0));
+                        sparse.entries(i).for_each(|(k, value)| {
+                            tile[(dense + k) * count + r] = root(i) * shift.of_value(dense + k, value);
+                        });
                     }
                 }
                 if let Some(beside) = beside {
                     for (r, i) in range.enumerate() {
                         for (k, value) in beside.row(i).iter().enumerate() {
-                            tile[(columns + k) * count + r] = scale(i) * value;
+                            tile[(columns + k) * count + r] = root(i) * value;
                         }
                     }
                 }
             }
-            Down::Columns { features, centre, scale, transposed } => {
-                let scale = |i: usize| scale.map_or(1.0, |scale| scale[i]);
+            Down::Columns { features, roots, transposed } => {
+                let root = |i: usize| roots.map_or(1.0, |roots| roots[i]);
                 let (rows, dense) = (features.rows(), features.dense_columns());
-                let split = dense.clamp(range.start, range.end);
+                let (split, shift) = (dense.clamp(range.start, range.end), Shift::of(features));
                 if let Some(part) = features.dense_part() {
                     with_view!(part, view => view.for_block(0..rows, range.start..split, |i, j, value| {
-                        tile[i * count + (j - range.start)] = scale(i) * (value - centre[j]);
+                        tile[i * count + (j - range.start)] = root(i) * shift.of_value(j, value);
                     }));
                 }
                 if let Some(sparse) = transposed {
                     for j in split..range.end {
                         let r = j - range.start;
-                        (0..rows).for_each(|i| tile[i * count + r] = -scale(i) * centre[j]);
-                        sparse.entries(j - dense).for_each(|(i, value)| tile[i * count + r] += scale(i) * value);
+                        (0..rows).for_each(|i| tile[i * count + r] = root(i) * shift.of_value(j, 0.0));
+                        sparse.entries(j - dense).for_each(|(i, value)| {
+                            tile[i * count + r] = root(i) * shift.of_value(j, value);
+                        });
                     }
                 }
             }
         }
+    }
+}
+
+/// Centres and scales with nothing to ask in the inner loop.
+struct Shift {
+    centre: Vec<f64>,
+    scale: Vec<f64>,
+}
+
+impl Shift {
+    fn of(features: &Features<'_>) -> Shift {
+        let columns = 0..features.columns();
+        let centre = columns.clone().map(|j| features.centre_of(j)).collect();
+        Shift { centre, scale: columns.map(|j| features.scale_of(j)).collect() }
+    }
+
+    #[inline(always)]
+    fn of_value(&self, j: usize, value: f64) -> f64 {
+        (value - self.centre[j]) * self.scale[j]
     }
 }
 

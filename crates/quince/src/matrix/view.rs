@@ -3,9 +3,24 @@
 use crate::error::{Error, Result};
 
 /// The two kinds of number a view can hold.
-pub trait Real: Copy + Into<f64> + Send + Sync + 'static {}
-impl Real for f32 {}
-impl Real for f64 {}
+pub trait Real: Copy + Into<f64> + Send + Sync + 'static {
+    /// The nearest number of this kind.
+    fn from_f64(value: f64) -> Self;
+}
+
+impl Real for f32 {
+    #[inline(always)]
+    fn from_f64(value: f64) -> f32 {
+        value as f32
+    }
+}
+
+impl Real for f64 {
+    #[inline(always)]
+    fn from_f64(value: f64) -> f64 {
+        value
+    }
+}
 
 /// A strided look at a matrix: element (i, j) is `values[i * row_stride + j * column_stride]`.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +84,19 @@ impl<'a, T: Real> View<'a, T> {
     /// Whether memory holds one row after another rather than one column after another.
     pub(crate) fn by_rows(&self) -> bool {
         self.row_stride >= self.column_stride
+    }
+
+    /// Copies row `i` into `out`, each number changed by `change(column, number)`.
+    #[inline]
+    pub(crate) fn copy_row<U: Real>(&self, i: usize, out: &mut [U], change: impl Fn(usize, f64) -> f64) {
+        out.iter_mut().enumerate().for_each(|(j, out)| *out = U::from_f64(change(j, self.get(i, j))));
+    }
+
+    /// Row `i`, if its numbers lie side by side.
+    #[inline]
+    pub(crate) fn whole_row(&self, i: usize) -> Option<&'a [T]> {
+        let start = i * self.row_stride;
+        (self.column_stride == 1 && self.columns > 0).then(|| &self.values[start..start + self.columns])
     }
 
     /// Calls `write` with (row, column, value) for a block, walking memory in its own order.

@@ -1,0 +1,180 @@
+//! A matrix product in single precision whose results are looked at while they are still in registers.
+//!
+//! Searches for the nearest of many rows need scores x·y for all pairs, and forget nearly all of them at once. Here sixteen
+//! rows x lie side by side in a [`Panels`], six rows y at a time are multiplied with them, and the ninety-six sums go
+//! to a [`Visit`] instead of to memory.
+
+/// How many rows a panel holds side by side.
+pub(crate) const WIDE: usize = 16;
+/// How many rows are multiplied with a panel at a time: with two vectors each, as many sums as there are registers.
+const TALL: usize = 6;
+/// Columns that are multiplied at a time: a panel of so many stays in the nearest cache.
+const DEEP: usize = 384;
+
+/// Rows packed side by side: for each panel its columns, sixteen values each; what is past the last row is zero.
+pub(crate) struct Panels {
+    columns: usize,
+    values: Vec<[f32; WIDE]>,
+}
+
+impl Panels {
+    pub(crate) fn zeros(rows: usize, columns: usize) -> Panels {
+        Panels { columns, values: vec![[0.0; WIDE]; rows.div_ceil(WIDE) * columns] }
+    }
+
+    /// Writes row `i`.
+    pub(crate) fn set_row(&mut self, i: usize, row: impl Iterator<Item = f32>) {
+        let first = i / WIDE * self.columns;
+        let panel = &mut self.values[first..first + self.columns];
+        panel.iter_mut().zip(row).for_each(|(lanes, x)| lanes[i % WIDE] = x);
+    }
+
+    /// The columns of a panel.
+    pub(crate) fn panel(&self, p: usize) -> &[[f32; WIDE]] {
+        &self.values[p * self.columns..(p + 1) * self.columns]
+    }
+}
+
+/// Looks at the scores of one row with the sixteen rows of a panel.
+pub(crate) trait Visit {
+    /// Implementations are `#[inline(always)]`, so that scores stay where they are.
+    fn scores(&mut self, row: usize, scores: &[f32; WIDE]);
+}
+
+/// Multiplies a panel with `rows` (each as long as the panel is deep, one after another) and shows the scores of every row,
+/// in order. `sums` is working space.
+pub(crate) fn each_score<V: Visit>(panel: &[[f32; WIDE]], rows: &[f32], sums: &mut Vec<[f32; WIDE]>, visit: &mut V) {
+    #[cfg(target_arch = "x86_64")]
+    if super::simd::has_wide_vectors() {
+        // SAFETY: the machine was asked, and has these instructions.
+        return unsafe { wide(panel, rows, sums, visit) };
+    }
+    product::<V, { cfg!(target_arch = "aarch64") }>(panel, rows, sums, visit);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn wide<V: Visit>(panel: &[[f32; WIDE]], rows: &[f32], sums: &mut Vec<[f32; WIDE]>, visit: &mut V) {
+    product::<V, true>(panel, rows, sums, visit);
+}
+
+#[inline(always)]
+fn product<V: Visit, const FUSED: bool>(
+    panel: &[[f32; WIDE]],
+    rows: &[f32],
+    sums: &mut Vec<[f32; WIDE]>,
+    visit: &mut V,
+) {
+    let columns = panel.len();
+    if columns == 0 {
+        return;
+    }
+    let count = rows.len() / columns;
+    let deep = columns > DEEP;
+    if deep {
+        sums.clear();
+        sums.resize(count.next_multiple_of(TALL), [0.0; WIDE]);
+    }
+    let mut from = 0;
+    while from < columns {
+        let to = (from + DEEP).min(columns);
+        let part = &panel[from..to];
+        let mut first = 0;
+        while first < count {
+            let mut block = [[0.0; WIDE]; TALL];
+            if deep && from > 0 {
+                block.copy_from_slice(&sums[first..first + TALL]);
+            }
+            // Past the last row the last one is multiplied again, and nobody looks.
+            let start = |r: usize| (first + r).min(count - 1) * columns;
+            let of = [start(0), start(1), start(2), start(3), start(4), start(5)];
+            let block = add_products::<FUSED>(
+                part,
+                [
+                    &rows[of[0] + from..of[0] + to],
+                    &rows[of[1] + from..of[1] + to],
+                    &rows[of[2] + from..of[2] + to],
+                    &rows[of[3] + from..of[3] + to],
+                    &rows[of[4] + from..of[4] + to],
+                    &rows[of[5] + from..of[5] + to],
+                ],
+                block,
+            );
+            if to == columns {
+                let last = TALL.min(count - first);
+                for r in 0..TALL {
+                    if r < last {
+                        visit.scores(first + r, &block[r]);
+                    }
+                }
+            } else {
+                sums[first..first + TALL].copy_from_slice(&block);
+            }
+            first += TALL;
+        }
+        from = to;
+    }
+}
+
+#[inline(always)]
+fn add_products<const FUSED: bool>(
+    panel: &[[f32; WIDE]],
+    rows: [&[f32]; TALL],
+    mut block: [[f32; WIDE]; TALL],
+) -> [[f32; WIDE]; TALL] {
+    let columns = panel.len();
+    for row in rows {
+        assert_eq!(row.len(), columns);
+    }
+    for j in 0..columns {
+        let lanes = panel[j];
+        for r in 0..TALL {
+            let x = rows[r][j];
+            for l in 0..WIDE {
+                block[r][l] = if FUSED { x.mul_add(lanes[l], block[r][l]) } else { x * lanes[l] + block[r][l] };
+            }
+        }
+    }
+    block
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::Stream;
+    use proptest::prelude::*;
+
+    struct Collect(Vec<[f32; WIDE]>);
+
+    impl Visit for Collect {
+        #[inline(always)]
+        fn scores(&mut self, row: usize, scores: &[f32; WIDE]) {
+            assert_eq!(row, self.0.len());
+            self.0.push(*scores);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn scores_are_the_products_of_plain_loops(left in 1usize..40, right in 1usize..20, columns in 1usize..900, seed in 0u64..99) {
+            let mut stream = Stream::new(seed, 0);
+            let mut numbers = |count: usize| (0..count).map(|_| stream.below(9) as f32 - 4.0).collect::<Vec<f32>>();
+            let (x, y) = (numbers(left * columns), numbers(right * columns));
+            let mut panels = Panels::zeros(left, columns);
+            (0..left).for_each(|i| panels.set_row(i, x[i * columns..(i + 1) * columns].iter().copied()));
+            let mut sums = Vec::new();
+            for p in 0..left.div_ceil(WIDE) {
+                let mut seen = Collect(Vec::new());
+                each_score(panels.panel(p), &y, &mut sums, &mut seen);
+                prop_assert_eq!(seen.0.len(), right);
+                for i in p * WIDE..((p + 1) * WIDE).min(left) {
+                    for k in 0..right {
+                        // Whole numbers this small add up without rounding.
+                        let slow: f32 = (0..columns).map(|j| x[i * columns + j] * y[k * columns + j]).sum();
+                        prop_assert_eq!(seen.0[k][i % WIDE], slow);
+                    }
+                }
+            }
+        }
+    }
+}

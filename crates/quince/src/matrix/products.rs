@@ -1,0 +1,180 @@
+//! Products of features with a matrix from either side, and the norms of their rows.
+//!
+//! Centre and scale are never applied to the features themselves: (X - 1cᵀ)S·B is X·(SB) minus the row cᵀSB, and the
+//! transposed product is S(XᵀB - c·1ᵀB).
+
+use super::simd::squared_norm;
+use super::view::with_view;
+use super::{Dense, Features, Matrix, cuts, partials};
+use crate::error::Result;
+use crate::run::Run;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Par};
+use std::ops::Range;
+
+impl Features<'_> {
+    /// X·B + offset for every row: `b` has a row for each column of the features.
+    pub(crate) fn multiply(&self, b: &Matrix, offset: &[f64], run: &Run) -> Result<Matrix> {
+        if self.is_shifted() {
+            return self.multiply_shifted(b, offset, run);
+        }
+        let outputs = b.columns();
+        let mut product = Matrix::zeros(self.rows(), outputs);
+        let chunk = 4096;
+        let step = chunk * 16;
+        for (start, block) in (0..self.rows()).step_by(step).zip(product.values_mut().chunks_mut(step * outputs.max(1)))
+        {
+            let mut tiles: Vec<&mut [f64]> = block.chunks_mut(chunk * outputs.max(1)).collect();
+            run.each(&mut tiles, |tile, out| {
+                let first = start + tile * chunk;
+                let rows = first..first + out.len() / outputs.max(1);
+                self.multiply_rows(rows, b, offset, out);
+            });
+            run.check()?;
+        }
+        Ok(product)
+    }
+
+    fn multiply_rows(&self, rows: Range<usize>, b: &Matrix, offset: &[f64], out: &mut [f64]) {
+        let outputs = b.columns();
+        out.chunks_mut(outputs).for_each(|row| row.copy_from_slice(offset));
+        if let Some(dense) = self.dense_part().filter(|dense| dense.columns() > 0) {
+            let upper = b.view().faer().subrows(0, dense.columns());
+            let count = rows.len();
+            let mut target = faer::MatMut::from_row_major_slice_mut(out, count, outputs);
+            match dense {
+                Dense::F64(view) => {
+                    let lhs = view.faer().subrows(rows.start, count);
+                    matmul(target, Accum::Add, lhs, upper, 1.0, Par::Seq);
+                }
+                Dense::F32(view) => {
+                    // Tiles that stay in a core's cache, each written in the order in which it is read.
+                    let columns = view.columns();
+                    let step = (32_768 / columns).max(16);
+                    let mut packed = vec![0.0; step.min(count) * columns];
+                    for first in (0..count).step_by(step) {
+                        let (start, size) = (rows.start + first, step.min(count - first));
+                        let tile = &mut packed[..size * columns];
+                        let (down, across) = if view.by_rows() { (columns, 1) } else { (1, size) };
+                        view.for_block(start..start + size, 0..columns, |i, j, value| {
+                            tile[(i - start) * down + j * across] = value;
+                        });
+                        let lhs = if view.by_rows() {
+                            faer::MatRef::from_row_major_slice(tile, size, columns)
+                        } else {
+                            faer::MatRef::from_column_major_slice(tile, size, columns)
+                        };
+                        matmul(target.as_mut().subrows_mut(first, size), Accum::Add, lhs, upper, 1.0, Par::Seq);
+                    }
+                }
+            }
+        }
+        if let Some(sparse) = self.sparse_part() {
+            let first = self.dense_columns();
+            for (i, row) in rows.zip(out.chunks_mut(outputs)) {
+                for (j, value) in sparse.entries(i) {
+                    row.iter_mut().zip(b.row(first + j)).for_each(|(sum, b)| *sum += value * b);
+                }
+            }
+        }
+    }
+
+    fn multiply_shifted(&self, b: &Matrix, offset: &[f64], run: &Run) -> Result<Matrix> {
+        let (mut scaled, mut offset) = (b.clone(), offset.to_vec());
+        for j in 0..b.rows() {
+            let (centre, scale) = (self.centre_of(j), self.scale_of(j));
+            scaled.row_mut(j).iter_mut().for_each(|b| *b *= scale);
+            offset.iter_mut().zip(scaled.row(j)).for_each(|(offset, b)| *offset -= centre * b);
+        }
+        self.plain().multiply(&scaled, &offset, run)
+    }
+
+    /// Xᵀ·B: `b` has a row for each row of the features, the product a row for each column.
+    pub(crate) fn transposed_multiply(&self, b: &Matrix, run: &Run) -> Result<Matrix> {
+        let (columns, outputs) = (self.columns(), b.columns());
+        // Partial sums where they are small, and else one sum whose columns are split.
+        let parts = if columns * outputs <= 1 << 16 { partials(self.rows()) } else { 1 };
+        let ranges = cuts(self.rows(), parts);
+        let mut sums: Vec<Matrix> = ranges.iter().map(|_| Matrix::zeros(columns, outputs)).collect();
+        let step = (4_000_000 / (columns * outputs).max(1)).max(16);
+        let longest = ranges.iter().map(Range::len).max().unwrap_or(0);
+        for offset in (0..longest).step_by(step) {
+            run.each(&mut sums, |part, sum| {
+                let whole = ranges[part].clone();
+                let rows = (whole.start + offset).min(whole.end)..(whole.start + offset + step).min(whole.end);
+                self.add_transposed_product(rows, b, sum);
+            });
+            run.check()?;
+        }
+        let mut sums = sums.into_iter();
+        let mut product = sums.next().unwrap_or_else(|| Matrix::zeros(columns, outputs));
+        sums.for_each(|part| product.values_mut().iter_mut().zip(part.values()).for_each(|(sum, part)| *sum += part));
+        if self.is_shifted() {
+            let mut totals = vec![0.0; outputs];
+            (0..b.rows()).for_each(|i| totals.iter_mut().zip(b.row(i)).for_each(|(total, b)| *total += b));
+            for j in 0..columns {
+                let (centre, scale) = (self.centre_of(j), self.scale_of(j));
+                product.row_mut(j).iter_mut().zip(&totals).for_each(|(x, total)| *x = scale * (*x - centre * total));
+            }
+        }
+        Ok(product)
+    }
+
+    fn add_transposed_product(&self, rows: Range<usize>, b: &Matrix, sum: &mut Matrix) {
+        let (dense, outputs) = (self.dense_columns(), b.columns());
+        if outputs == 0 || rows.is_empty() {
+            return;
+        }
+        if let Some(Dense::F64(view)) = self.dense_part()
+            && outputs > 4
+        {
+            let left = view.faer().subrows(rows.start, rows.len());
+            let right = b.view().faer().subrows(rows.start, rows.len());
+            let upper = &mut sum.values_mut()[..dense * outputs];
+            let upper = faer::MatMut::from_row_major_slice_mut(upper, dense, outputs);
+            matmul(upper, Accum::Add, left.transpose(), right, 1.0, Par::Seq);
+        } else if let Some(part) = self.dense_part() {
+            with_view!(part, view => view.for_block(rows.clone(), 0..dense, |i, j, value| {
+                sum.row_mut(j).iter_mut().zip(b.row(i)).for_each(|(sum, b)| *sum += value * b);
+            }));
+        }
+        if let Some(sparse) = self.sparse_part() {
+            for i in rows {
+                for (j, value) in sparse.entries(i) {
+                    sum.row_mut(dense + j).iter_mut().zip(b.row(i)).for_each(|(sum, b)| *sum += value * b);
+                }
+            }
+        }
+    }
+
+    /// ‖x‖² of every row.
+    pub(crate) fn row_norms(&self, run: &Run) -> Result<Vec<f64>> {
+        let mut norms = vec![0.0; self.rows()];
+        let dense = self.dense_columns();
+        // A sparse row differs from the row of zeros, shifted, in its entries alone.
+        let square = |j: usize, x: f64| ((x - self.centre_of(j)) * self.scale_of(j)).powi(2);
+        let of_zeros: f64 = if self.is_shifted() { (dense..self.columns()).map(|j| square(j, 0.0)).sum() } else { 0.0 };
+        let chunk = (262_144 / self.columns().max(1)).clamp(16, 4096);
+        for (start, block) in (0..).step_by(chunk * 16).zip(norms.chunks_mut(chunk * 16)) {
+            let mut pieces: Vec<&mut [f64]> = block.chunks_mut(chunk).collect();
+            run.each(&mut pieces, |piece, norms| {
+                let rows = start + piece * chunk..start + piece * chunk + norms.len();
+                let first = rows.start;
+                let mut row = vec![0.0; dense];
+                let alone = self.dense_alone();
+                for i in rows.clone() {
+                    alone.pack(std::iter::once(i), &mut row);
+                    norms[i - first] = squared_norm(&row);
+                }
+                if let Some(sparse) = self.sparse_part() {
+                    for i in rows {
+                        let entries = sparse.entries(i).map(|(k, x)| (dense + k, x));
+                        norms[i - first] += of_zeros + entries.map(|(j, x)| square(j, x) - square(j, 0.0)).sum::<f64>();
+                    }
+                }
+            });
+            run.check()?;
+        }
+        Ok(norms)
+    }
+}

@@ -1,0 +1,33 @@
+//! Features that own their numbers.
+
+use super::{Dense, Features, Matrix, Sparse};
+
+/// Features that own their numbers.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    dense: Matrix,
+    sparse: Option<Sparse>,
+}
+
+impl Rows {
+    /// Dense features, with sparse ones beside them if there are any; both have the same rows.
+    pub(crate) fn of(dense: Matrix, sparse: Option<Sparse>) -> Rows {
+        Rows { dense, sparse }
+    }
+
+    /// A view for a learner.
+    pub fn features(&self) -> Features<'_> {
+        match &self.sparse {
+            None => self.dense.features(),
+            Some(sparse) if self.dense.columns() == 0 => sparse.features(),
+            Some(sparse) => {
+                Features::both(Dense::F64(self.dense.view()), sparse).expect("both parts are made from the same rows")
+            }
+        }
+    }
+
+    /// The rows with these numbers, in this order.
+    pub fn take(&self, rows: &[usize]) -> Rows {
+        Rows { dense: self.dense.take_rows(rows), sparse: self.sparse.as_ref().map(|s| s.take_rows(rows)) }
+    }
+}

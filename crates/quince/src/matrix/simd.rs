@@ -1,0 +1,226 @@
+//! Inner loops that run on the widest vectors of the machine at hand, which is asked at run time (by `pulp`), so that one
+//! build serves every machine.
+//!
+//! A function inside [`vectorised!`] is compiled twice: once for any machine and once for x86 with AVX2 and fused
+//! multiply-add. Its body is plain Rust over slices and small arrays, which the compiler turns into vector code; loops are
+//! written out, because a closure may be compiled apart and then knows nothing of the vectors. Sums run over [`LANES`]
+//! partial sums in an order that depends on the length alone.
+
+use super::Real;
+
+/// How many numbers the loops take at a time: a multiple of every vector of doubles there is.
+pub(crate) const LANES: usize = 8;
+
+/// Compiles functions for the machine's vectors, and chooses when they are called.
+macro_rules! vectorised {
+    ($($(#[$attribute:meta])* $visible:vis fn $name:ident
+        $(<$($kind:ident: $bound:path),+>)? ($($argument:ident: $type:ty),* $(,)?) $(-> $answer:ty)? $body:block)+) => {$(
+        $(#[$attribute])*
+        $visible fn $name $(<$($kind: $bound),+>)? ($($argument: $type),*) $(-> $answer)? {
+            #[inline(always)]
+            fn plain $(<$($kind: $bound),+>)? ($($argument: $type),*) $(-> $answer)? $body
+
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma")]
+            fn wide $(<$($kind: $bound),+>)? ($($argument: $type),*) $(-> $answer)? {
+                plain($($argument),*)
+            }
+
+            #[cfg(target_arch = "x86_64")]
+            if $crate::matrix::simd::has_wide_vectors() {
+                // SAFETY: the machine was asked, and has these instructions.
+                return unsafe { wide($($argument),*) };
+            }
+            plain($($argument),*)
+        }
+    )+};
+}
+pub(crate) use vectorised;
+
+/// Whether this machine has AVX2 and fused multiply-add.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(crate) fn has_wide_vectors() -> bool {
+    pulp::x86::V3::try_new().is_some()
+}
+
+vectorised! {
+    /// Σ x², over eight partial sums.
+    pub(crate) fn squared_norm(values: &[f64]) -> f64 {
+        let (blocks, rest) = values.as_chunks::<LANES>();
+        let mut sums = [0.0; LANES];
+        for block in blocks {
+            for l in 0..LANES {
+                sums[l] += block[l] * block[l];
+            }
+        }
+        rest.iter().enumerate().for_each(|(l, x)| sums[l] += x * x);
+        fold(sums)
+    }
+
+    /// Σ (x - y)², over eight partial sums.
+    pub(crate) fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
+        let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<LANES>(), y.as_chunks::<LANES>());
+        let mut sums = [0.0; LANES];
+        for (x, y) in x.iter().zip(y) {
+            for l in 0..LANES {
+                sums[l] += (x[l] - y[l]) * (x[l] - y[l]);
+            }
+        }
+        x_rest.iter().zip(y_rest).enumerate().for_each(|(l, (x, y))| sums[l] += (x - y) * (x - y));
+        fold(sums)
+    }
+
+    /// Numbers of one precision in another.
+    pub(crate) fn convert<T: Real, U: Real>(from: &[T], to: &mut [U]) {
+        for (from, to) in from.iter().zip(to) {
+            *to = U::from_f64((*from).into());
+        }
+    }
+
+    /// Numbers less their centres, in another precision.
+    pub(crate) fn centre_and_convert<T: Real, U: Real>(from: &[T], centre: &[f64], to: &mut [U]) {
+        for ((from, centre), to) in from.iter().zip(centre).zip(to) {
+            let from: f64 = (*from).into();
+            *to = U::from_f64(from - centre);
+        }
+    }
+
+    /// The place of the smallest number, the first of equals; `None` if there is no number (NaN is none).
+    pub(crate) fn argmin(values: &[f64]) -> Option<usize> {
+        let (blocks, rest) = values.as_chunks::<LANES>();
+        let mut least = [f64::INFINITY; LANES];
+        for block in blocks {
+            for l in 0..LANES {
+                least[l] = if block[l] < least[l] { block[l] } else { least[l] };
+            }
+        }
+        let least = least.into_iter().chain(rest.iter().copied()).fold(f64::INFINITY, f64::min);
+        values.iter().position(|&value| value == least)
+    }
+
+    /// eˣ in place, to the last digit or two: x = n ln 2 + r, eʳ by its series, times 2ⁿ.
+    pub(crate) fn exp(values: &mut [f64]) {
+        for x in values {
+            *x = exp_of(*x);
+        }
+    }
+
+    /// ln Σ eˣ without overflow; -∞ for no numbers at all.
+    pub(crate) fn log_sum_exp(values: &[f64]) -> f64 {
+        let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if !largest.is_finite() {
+            return if values.iter().any(|x| x.is_nan()) { f64::NAN } else { largest };
+        }
+        let (blocks, rest) = values.as_chunks::<LANES>();
+        let mut sums = [0.0; LANES];
+        for block in blocks {
+            for l in 0..LANES {
+                sums[l] += exp_of(block[l] - largest);
+            }
+        }
+        rest.iter().enumerate().for_each(|(l, x)| sums[l] += exp_of(x - largest));
+        largest + fold(sums).ln()
+    }
+}
+
+/// The lanes of a sum, added in a fixed order.
+#[inline(always)]
+fn fold(sums: [f64; LANES]) -> f64 {
+    ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]))
+}
+
+/// eˣ without a branch.
+#[inline(always)]
+fn exp_of(x: f64) -> f64 {
+    // Adding 1.5·2⁵² rounds to a whole number, which then stands in the lowest bits.
+    const ROUND: f64 = 6_755_399_441_055_744.0;
+    // ln 2 in two parts, so that n ln 2 is taken off without rounding (Cody and Waite).
+    const LN2_HIGH: f64 = 0.693_147_180_369_123_8;
+    const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+    // 1/13!, 1/12!, ... 1/0!
+    const SERIES: [f64; 14] = [
+        1.605_904_383_682_161_3e-10,
+        2.087_675_698_786_81e-9,
+        2.505_210_838_544_172e-8,
+        2.755_731_922_398_589e-7,
+        2.755_731_922_398_589_3e-6,
+        2.480_158_730_158_73e-5,
+        1.984_126_984_126_984e-4,
+        1.388_888_888_888_889e-3,
+        8.333_333_333_333_333e-3,
+        4.166_666_666_666_666_4e-2,
+        1.666_666_666_666_666_6e-1,
+        0.5,
+        1.0,
+        1.0,
+    ];
+    let bounded = if x > 710.0 { 710.0 } else { x };
+    let bounded = if bounded < -746.0 { -746.0 } else { bounded };
+    let shifted = bounded * std::f64::consts::LOG2_E + ROUND;
+    let n = shifted - ROUND;
+    let r = (bounded - n * LN2_HIGH) - n * LN2_LOW;
+    let mut series = SERIES[0];
+    for coefficient in &SERIES[1..] {
+        series = series * r + coefficient;
+    }
+    // 2ⁿ in two factors, because n may lie outside the exponents of normal numbers.
+    let n = shifted.to_bits().wrapping_sub(ROUND.to_bits()) as i64;
+    let half = n >> 1;
+    let power = |n: i64| f64::from_bits(((n + 1023) << 52) as u64);
+    series * power(half) * power(n - half)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn numbers() -> impl Strategy<Value = Vec<f64>> {
+        prop::collection::vec(-50.0f64..50.0, 0..70)
+    }
+
+    proptest! {
+        #[test]
+        fn exp_agrees_with_the_standard_library_to_two_units_in_the_last_place(x in -760.0f64..720.0) {
+            let mut one = [x; 3];
+            exp(&mut one);
+            let expected = x.exp();
+            let unit = expected.max(f64::MIN_POSITIVE) * f64::EPSILON;
+            prop_assert!(one[1] == expected || (one[1] - expected).abs() <= 2.0 * unit, "{} {}", one[1], expected);
+        }
+
+        #[test]
+        fn sums_agree_with_plain_loops(x in numbers()) {
+            let y: Vec<f64> = x.iter().rev().map(|v| v * 0.5 - 1.0).collect();
+            let plain = |f: &dyn Fn(f64, f64) -> f64| x.iter().zip(&y).map(|(a, b)| f(*a, *b)).sum::<f64>();
+            prop_assert!((squared_norm(&x) - plain(&|a, _| a * a)).abs() < 1e-9);
+            prop_assert!((squared_distance(&x, &y) - plain(&|a, b| (a - b) * (a - b))).abs() < 1e-9);
+        }
+
+        #[test]
+        fn argmin_is_the_first_of_the_smallest(x in prop::collection::vec(-3i8..3, 0..70)) {
+            let values: Vec<f64> = x.iter().map(|&v| f64::from(v)).collect();
+            let slow = (0..x.len()).min_by_key(|&i| x[i]);
+            prop_assert_eq!(argmin(&values), slow);
+        }
+
+        #[test]
+        fn log_sum_exp_is_the_logarithm_of_the_sum(x in numbers()) {
+            let slow = x.iter().map(|v| v.exp()).sum::<f64>().ln();
+            prop_assert!(log_sum_exp(&x) == slow || (log_sum_exp(&x) - slow).abs() < 1e-12 * (1.0 + slow.abs()));
+        }
+    }
+
+    #[test]
+    fn exp_at_the_ends() {
+        let mut ends = [f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, f64::NAN, 1e300, -1e300, 709.78, -745.1];
+        exp(&mut ends);
+        assert_eq!(ends[..4], [f64::INFINITY, 0.0, 1.0, 1.0]);
+        assert!(ends[4].is_nan());
+        assert_eq!(ends[5..7], [f64::INFINITY, 0.0]);
+        assert!((ends[7] / 709.78f64.exp() - 1.0).abs() < 1e-15 && ends[8] == (-745.1f64).exp());
+        assert_eq!(log_sum_exp(&[1000.0, 1000.0]), 1000.0 + 2f64.ln());
+        assert_eq!(log_sum_exp(&[f64::NEG_INFINITY; 3]), f64::NEG_INFINITY);
+    }
+}
