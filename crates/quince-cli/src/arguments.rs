@@ -50,6 +50,8 @@ pub enum Command {
     Predict(Predict),
     /// Measure a saved model on a table whose target is known
     Evaluate(Evaluate),
+    /// Find groups of rows that are alike
+    Cluster(Cluster),
     /// Show the kinds, holes and statistics of a table's columns
     Describe(Describe),
     /// List the methods, or show one and its settings
@@ -173,6 +175,42 @@ pub struct Evaluate {
     /// Also give the points of each class's ROC curve
     #[arg(long)]
     pub roc: bool,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "Clusters are numbered from 1, the largest first. A saved model tells the cluster of new rows:\n  \
+    quince cluster TABLE -k 3 --save m.quince\n  quince predict m.quince NEW"
+)]
+pub struct Cluster {
+    #[command(flatten)]
+    pub table: TableOptions,
+    #[command(flatten)]
+    pub kinds: KindOptions,
+    /// The method
+    #[arg(long, short, default_value = "kmeans", value_name = "NAME")]
+    pub method: String,
+    /// How many clusters, or auto (the default)
+    #[arg(short, long = "clusters", value_name = "NUMBER")]
+    pub k: Option<String>,
+    /// There is no target; whoever asks for one is told so
+    #[arg(long, short, hide = true, value_name = "COLUMN")]
+    pub target: Option<String>,
+    /// A setting of the method, for example restarts=20
+    #[arg(long, value_name = "SETTING=VALUE")]
+    pub set: Vec<String>,
+    /// A column that names the rows; it is not clustered by (row numbers if not given)
+    #[arg(long, value_name = "COLUMN")]
+    pub key: Option<String>,
+    /// A column that says how much each row counts; it is not clustered by
+    #[arg(long, value_name = "COLUMN")]
+    pub weight: Option<String>,
+    /// Write the cluster of each row here as CSV; - is standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Save the model here, to find the clusters of new rows with `quince predict`
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
 }
 
 #[derive(Args)]

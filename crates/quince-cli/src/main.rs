@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         Command::Train(options) => commands::train::run(options, &session),
         Command::Predict(options) => commands::predict::run(options, &session),
         Command::Evaluate(options) => commands::evaluate::run(options, &session),
+        Command::Cluster(options) => commands::cluster::run(options, &session),
         Command::Describe(options) => commands::describe::run(options, &session),
         Command::Models(options) => commands::models::run(options, &session),
     };

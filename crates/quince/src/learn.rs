@@ -58,6 +58,8 @@ pub enum Target {
     },
     /// A row of numbers for each row: one column an output.
     Numbers(Matrix),
+    /// Nothing: groups of so many rows are to be found.
+    Nothing(usize),
 }
 
 impl Target {
@@ -66,6 +68,7 @@ impl Target {
         match self {
             Target::Classes { codes, .. } => codes.len(),
             Target::Numbers(numbers) => numbers.rows(),
+            Target::Nothing(rows) => *rows,
         }
     }
 
@@ -76,14 +79,21 @@ impl Target {
                 Target::Classes { classes: classes.clone(), codes: rows.iter().map(|&i| codes[i]).collect() }
             }
             Target::Numbers(numbers) => Target::Numbers(numbers.take_rows(rows)),
+            Target::Nothing(_) => Target::Nothing(rows.len()),
         }
     }
 
-    /// Classes or numbers.
+    /// The error of a learner that needs a target and has none.
+    pub(crate) fn missing() -> Error {
+        Error::data("there is no target to learn", "Give every row a class or a number.")
+    }
+
+    /// Classes, numbers or groups.
     pub fn task(&self) -> Task {
         match self {
             Target::Classes { .. } => Task::Classification,
             Target::Numbers(_) => Task::Regression,
+            Target::Nothing(_) => Task::Clustering,
         }
     }
 }
@@ -96,6 +106,8 @@ pub enum Task {
     Classification,
     /// The target is a number.
     Regression,
+    /// There is no target: rows are put into groups.
+    Clustering,
 }
 
 /// Rows to learn from: features, target and, if rows do not count alike, weights.
@@ -107,6 +119,8 @@ pub struct Examples<'a> {
     pub target: &'a Target,
     /// How much each row counts; `None` if all count alike.
     pub weights: Option<&'a [f64]>,
+    /// The names of the features where they come from a table (`age`, `city=Oslo`, `review: good`), or none.
+    pub names: &'a [String],
 }
 
 impl<'a> Examples<'a> {
@@ -125,7 +139,44 @@ impl<'a> Examples<'a> {
         if let Some(weights) = weights {
             check_weights(weights, rows)?;
         }
-        Ok(Examples { features, target, weights })
+        Ok(Examples { features, target, weights, names: &[] })
+    }
+
+    /// The same, knowing the names of the features.
+    pub fn named(self, names: &'a [String]) -> Examples<'a> {
+        Examples { names, ..self }
+    }
+}
+
+/// How many of something: so many, or as many as the data suggest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Value", into = "Value")]
+pub enum Count {
+    /// As many as the data suggest.
+    #[default]
+    Auto,
+    /// So many.
+    Fixed(usize),
+}
+
+impl TryFrom<Value> for Count {
+    type Error = String;
+
+    fn try_from(value: Value) -> std::result::Result<Count, String> {
+        match value.as_u64() {
+            Some(count) => Ok(Count::Fixed(count as usize)),
+            None if value == "auto" => Ok(Count::Auto),
+            None => Err(format!("{value} is neither a whole number nor auto")),
+        }
+    }
+}
+
+impl From<Count> for Value {
+    fn from(count: Count) -> Value {
+        match count {
+            Count::Auto => Value::from("auto"),
+            Count::Fixed(count) => Value::from(count),
+        }
     }
 }
 
@@ -165,14 +216,22 @@ pub enum Prediction {
     },
     /// Predicted numbers, a column an output.
     Numbers(Matrix),
+    /// The group of each row, and its distance from the centre of each group.
+    Clusters {
+        /// The number of the nearest centre, on a tie the first.
+        labels: Vec<u32>,
+        /// Distances, a column a group.
+        distances: Matrix,
+    },
 }
 
 impl Prediction {
-    /// The predicted class numbers: the largest score, on a tie the class that comes first. Empty for numbers.
+    /// The predicted classes (the largest score, on a tie the class that comes first) or groups. Empty for numbers.
     pub fn labels(&self) -> Vec<u32> {
         match self {
             Prediction::Classes { scores, .. } => (0..scores.rows()).map(|i| largest(scores.row(i))).collect(),
             Prediction::Numbers(_) => Vec::new(),
+            Prediction::Clusters { labels, .. } => labels.clone(),
         }
     }
 
@@ -181,6 +240,7 @@ impl Prediction {
         match self {
             Prediction::Classes { scores, .. } => scores.rows(),
             Prediction::Numbers(numbers) => numbers.rows(),
+            Prediction::Clusters { labels, .. } => labels.len(),
         }
     }
 
@@ -190,6 +250,7 @@ impl Prediction {
         match self {
             Prediction::Classes { scores, probabilities } => finite(scores) && finite(probabilities),
             Prediction::Numbers(numbers) => finite(numbers),
+            Prediction::Clusters { distances, .. } => finite(distances),
         }
     }
 }

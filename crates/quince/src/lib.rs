@@ -19,6 +19,7 @@
 //! Same data, settings, seed and version: the same bits, on one thread or on many.
 
 pub mod baseline;
+pub mod cluster;
 pub mod encode;
 mod error;
 pub mod evaluate;
@@ -26,6 +27,7 @@ pub mod learn;
 pub mod linear;
 pub mod matrix;
 pub mod model;
+pub mod neighbours;
 pub mod numbers;
 pub mod registry;
 pub mod run;

@@ -1,14 +1,22 @@
 //! Every method, once. The command line, `compare`, the guide and the README read this list and nothing else.
 
 use crate::baseline::Baseline;
+use crate::cluster::KMeans;
 use crate::error::{Error, Result, did_you_mean};
 use crate::learn::{Fitted, Learn, Learner, Task};
 use crate::linear::{LeastSquares, Ridge};
 use crate::model::Parts;
+use crate::neighbours::Knn;
 use serde_json::Value;
 
 /// The methods, in the order they are shown. To add one: its own folder, and a line here.
-pub static METHODS: &[Entry] = &[Entry::of::<Baseline>(), Entry::of::<LeastSquares>(), Entry::of::<Ridge>()];
+pub static METHODS: &[Entry] = &[
+    Entry::of::<Baseline>(),
+    Entry::of::<LeastSquares>(),
+    Entry::of::<Ridge>(),
+    Entry::of::<Knn>(),
+    Entry::of::<KMeans>(),
+];
 
 /// The method with this name.
 pub fn method(name: &str) -> Result<&'static Entry> {
@@ -103,6 +111,7 @@ impl Card {
         self.can(match task {
             Task::Classification => Ability::Classify,
             Task::Regression => Ability::Regress,
+            Task::Clustering => Ability::Cluster,
         })
     }
 
@@ -136,6 +145,10 @@ pub enum Ability {
     SeveralOutputs,
     /// Leave-one-out predictions without refitting.
     ExactLeaveOneOut,
+    /// Finds groups of rows that are alike; there is no target.
+    Cluster,
+    /// Takes rows with holes as they are.
+    Holes,
 }
 
 impl Ability {
@@ -148,6 +161,8 @@ impl Ability {
             Ability::Sparse => "sparse",
             Ability::SeveralOutputs => "several outputs",
             Ability::ExactLeaveOneOut => "exact leave-one-out",
+            Ability::Cluster => "clusters",
+            Ability::Holes => "holes",
         }
     }
 }
@@ -170,6 +185,10 @@ pub enum Allowed {
     Switch,
     /// A number from the first to the second, both included.
     Number(f64, f64),
+    /// A whole number of at least this.
+    Whole(u64),
+    /// A whole number of at least this, or `auto`.
+    WholeOrAuto(u64),
     /// One of these words.
     Choice(&'static [&'static str]),
     /// Any text.
@@ -182,6 +201,8 @@ impl std::fmt::Display for Allowed {
             Allowed::Switch => f.write_str("true or false"),
             Allowed::Number(least, most) if *most == f64::MAX => write!(f, "a number of at least {least}"),
             Allowed::Number(least, most) => write!(f, "a number from {least} to {most}"),
+            Allowed::Whole(least) => write!(f, "a whole number of at least {least}"),
+            Allowed::WholeOrAuto(least) => write!(f, "a whole number of at least {least}, or auto"),
             Allowed::Choice(words) => write!(f, "one of {}", words.join(", ")),
             Allowed::Text => f.write_str("any text"),
         }
@@ -193,6 +214,10 @@ impl Setting {
         let fine = match (&self.allowed, value) {
             (Allowed::Switch, Value::Bool(_)) | (Allowed::Text, Value::String(_)) => true,
             (Allowed::Number(least, most), Value::Number(n)) => n.as_f64().is_some_and(|n| *least <= n && n <= *most),
+            (Allowed::Whole(least) | Allowed::WholeOrAuto(least), Value::Number(n)) => {
+                n.as_u64().is_some_and(|n| n >= *least)
+            }
+            (Allowed::WholeOrAuto(_), Value::String(word)) => word == "auto",
             (Allowed::Choice(words), Value::String(word)) => words.contains(&word.as_str()),
             _ => false,
         };
@@ -204,6 +229,8 @@ impl Setting {
         let value = match self.allowed {
             Allowed::Switch => text.parse::<bool>().ok().map(Value::from),
             Allowed::Number(..) => text.parse::<f64>().ok().filter(|n| n.is_finite()).map(Value::from),
+            Allowed::WholeOrAuto(_) if text == "auto" => Some(Value::from(text)),
+            Allowed::Whole(_) | Allowed::WholeOrAuto(_) => text.parse::<u64>().ok().map(Value::from),
             Allowed::Choice(_) | Allowed::Text => Some(Value::from(text)),
         };
         let value = value.ok_or_else(|| self.out_of_range(text))?;

@@ -5,7 +5,7 @@ use crate::input::{self, Session};
 use crate::show;
 use quince::evaluate::{Comparison, Folds, Metric, compare};
 use quince::learn::{Learn, Task};
-use quince::registry::{self, METHODS};
+use quince::registry::{self, Ability, METHODS};
 use quince::{Error, Result};
 
 pub fn run(options: &Compare, session: &Session) -> Result<()> {
@@ -45,6 +45,13 @@ fn learners(options: &Compare, task: Task) -> Result<Vec<Box<dyn Learn>>> {
     } else {
         options.models.iter().map(|name| registry::method(name.trim())).collect::<Result<_>>()?
     };
+    if let Some(entry) = entries.iter().find(|entry| entry.card.can(Ability::Cluster)) {
+        return Err(Error::Setting {
+            name: "models".into(),
+            problem: format!("cannot hold '{}', which learns no target", entry.card.name),
+            remedy: "It finds clusters: use `quince cluster`.".into(),
+        });
+    }
     let mut written = Vec::new();
     for text in &options.set {
         let (name, value) = input::assignment(text)?;

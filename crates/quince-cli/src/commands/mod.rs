@@ -1,5 +1,6 @@
 //! One file a command: read, call the library, show.
 
+pub mod cluster;
 pub mod compare;
 pub mod describe;
 pub mod evaluate;

@@ -4,6 +4,7 @@ use crate::arguments::Models;
 use crate::input::Session;
 use crate::show;
 use quince::Result;
+use quince::numbers::number_text;
 use quince::registry::{self, Ability, Entry, METHODS};
 use serde_json::{Value, json};
 
@@ -23,13 +24,13 @@ fn list() -> String {
             .card
             .abilities
             .iter()
-            .filter(|a| matches!(a, Ability::Classify | Ability::Regress))
+            .filter(|a| matches!(a, Ability::Classify | Ability::Regress | Ability::Cluster))
             .map(|a| a.name())
             .collect();
         vec![entry.card.name.to_string(), learns.join(", "), entry.card.summary.to_string()]
     };
     let lines: Vec<Vec<String>> = METHODS.iter().map(line).collect();
-    show::table(&["model", "learns", ""], &lines, 0..0) + "\n`quince models NAME` shows the settings of one.\n"
+    show::table(&["method", "finds", ""], &lines, 0..0) + "\n`quince models NAME` shows the settings of one.\n"
 }
 
 fn page(entry: &Entry) -> String {
@@ -44,6 +45,7 @@ fn page(entry: &Entry) -> String {
         let default = match &defaults[setting.name] {
             Value::String(text) if text.is_empty() => "(empty)".to_string(),
             Value::String(text) => text.clone(),
+            Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), number_text),
             other => other.to_string(),
         };
         vec![setting.name.to_string(), default, setting.allowed.to_string(), setting.help.to_string()]

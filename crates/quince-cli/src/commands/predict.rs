@@ -31,8 +31,9 @@ pub fn run(options: &Predict, session: &Session) -> Result<()> {
     Ok(())
 }
 
-enum Values {
+pub enum Values {
     Labels(Vec<String>),
+    Clusters(Vec<u32>),
     Numbers(Vec<f64>),
 }
 
@@ -44,26 +45,42 @@ fn added_columns(
     taken: &[String],
 ) -> Vec<(String, Values)> {
     let mut added = Vec::new();
-    let mut name = format!("predicted_{}", model.target());
-    while taken.contains(&name) {
-        name.push('_');
-    }
+    let name = free(format!("predicted_{}", model.target()), taken);
     match prediction {
         Prediction::Classes { probabilities, .. } => {
             let labels = model.labels(prediction).into_iter().map(str::to_string).collect();
             added.push((name, Values::Labels(labels)));
             let classes = model.classes().map_or(&[][..], |classes| classes.names());
             for (k, class) in classes.iter().enumerate().filter(|_| !no_probabilities) {
-                let mut name = format!("probability_{class}");
-                while taken.contains(&name) {
-                    name.push('_');
-                }
+                let name = free(format!("probability_{class}"), taken);
                 added.push((name, Values::Numbers(probabilities.column(k))));
             }
         }
         Prediction::Numbers(numbers) => added.push((name, Values::Numbers(numbers.column(0)))),
+        Prediction::Clusters { labels, distances } => {
+            for (name, values) in cluster_columns(labels, distances) {
+                added.push((free(name.to_string(), taken), values));
+            }
+        }
     }
     added
+}
+
+/// The cluster of each row, counted from 1, and its distance from the centre of that cluster.
+pub fn cluster_columns(labels: &[u32], distances: &quince::Matrix) -> [(&'static str, Values); 2] {
+    let of_own = |(i, &label): (usize, &u32)| distances[(i, label as usize)];
+    [
+        ("cluster", Values::Clusters(labels.iter().map(|label| label + 1).collect())),
+        ("distance", Values::Numbers(labels.iter().enumerate().map(of_own).collect())),
+    ]
+}
+
+/// A name that is not taken: with underscores if need be.
+fn free(mut name: String, taken: &[String]) -> String {
+    while taken.contains(&name) {
+        name.push('_');
+    }
+    name
 }
 
 fn as_csv(cells: &Cells, added: &[(String, Values)]) -> String {
@@ -77,6 +94,7 @@ fn as_csv(cells: &Cells, added: &[(String, Values)]) -> String {
         let old = (0..cells.names().len()).map(|j| cells.cell(i, j).to_string());
         let new = added.iter().map(|(_, values)| match values {
             Values::Labels(labels) => labels[i].clone(),
+            Values::Clusters(clusters) => clusters[i].to_string(),
             Values::Numbers(numbers) => number_text(numbers[i]),
         });
         line(&mut old.chain(new));
@@ -84,7 +102,7 @@ fn as_csv(cells: &Cells, added: &[(String, Values)]) -> String {
     text
 }
 
-fn quoted(cell: &str) -> String {
+pub fn quoted(cell: &str) -> String {
     if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_string() }
 }
 
@@ -95,6 +113,7 @@ fn as_json(added: &[(String, Values)], rows: usize) -> String {
         for (name, values) in added {
             let value = match values {
                 Values::Labels(labels) => json!(labels[i]),
+                Values::Clusters(clusters) => json!(clusters[i]),
                 Values::Numbers(numbers) => json!(numbers[i]),
             };
             object.insert(name.clone(), value);

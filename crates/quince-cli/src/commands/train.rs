@@ -3,7 +3,7 @@
 use crate::arguments::Train;
 use crate::input::{self, Session};
 use crate::show;
-use quince::encode::Encoder;
+use quince::encode::{Encoder, Holes};
 use quince::evaluate::{Evaluation, evaluate};
 use quince::learn::{Examples, Learn};
 use quince::registry::{self, Ability};
@@ -54,9 +54,10 @@ pub fn run(options: &Train, session: &Session) -> Result<()> {
 fn leave_one_out(learnable: &Learnable, learner: &dyn Learn, session: &Session) -> Result<Evaluation> {
     session.progress.stage("leaving each row out");
     let labelled = &learnable.labelled;
-    let rows = Encoder::learn(&labelled.table, &session.run)?.encode(&labelled.table, &session.run)?;
-    let weights = learnable.weights.as_deref();
-    let examples = Examples::new(rows.features(), &labelled.target, weights)?;
+    let encoder = Encoder::learn(&labelled.table, &session.run)?;
+    let rows = encoder.encode(&labelled.table, Holes::for_method(learner.card()), &session.run)?;
+    let (weights, names) = (learnable.weights.as_deref(), encoder.feature_names());
+    let examples = Examples::new(rows.features(), &labelled.target, weights)?.named(&names);
     let prediction = learner.leave_one_out(&examples, &session.run)?.ok_or_else(|| Error::Data {
         problem: "with these settings the method has no exact leave-one-out".into(),
         remedy: "Use quince compare --folds loo.".into(),

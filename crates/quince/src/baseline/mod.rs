@@ -145,6 +145,7 @@ impl Learner for Baseline {
                 };
                 ((0..numbers.columns()).map(of_column).collect(), route)
             }
+            Target::Nothing(_) => return Err(Target::missing()),
         };
         let classes = matches!(examples.target, Target::Classes { .. });
         Ok((Constant { values, classes }, Report::computed(route)))

@@ -11,13 +11,15 @@
 //! | text | one column a word, how often it occurs (lower case; words found in two rows or more) | no word |
 //!
 //! A category that was not seen in training is 0 in every column; a word that was not seen is left out. A column that is
-//! constant in the training rows is only centred. Matrices are taken as they are ([`Encoder::identity`]).
+//! constant in the training rows is only centred. Matrices are taken as they are ([`Encoder::identity`]). For a method
+//! that takes holes ([`Holes::Kept`]) a hole stays one: NaN in every feature of its column, unless these are sparse.
 
 mod words;
 
 use crate::error::{Error, Place, Result};
-use crate::matrix::{Dense, Features, Matrix, Sparse};
+use crate::matrix::{Matrix, Rows, Sparse};
 use crate::numbers::mean_and_deviation;
+use crate::registry::{Ability, Card};
 use crate::run::Run;
 use crate::table::{Column, Field, Kind, Table};
 use serde::{Deserialize, Serialize};
@@ -52,28 +54,19 @@ enum Plan {
     Words { vocabulary: Vec<String> },
 }
 
-/// Features that own their numbers.
-#[derive(Clone, Debug)]
-pub struct Rows {
-    dense: Matrix,
-    sparse: Option<Sparse>,
+/// What becomes of holes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holes {
+    /// They are filled by the rule of their kind.
+    Filled,
+    /// They stay, as NaN.
+    Kept,
 }
 
-impl Rows {
-    /// A view for a learner.
-    pub fn features(&self) -> Features<'_> {
-        match &self.sparse {
-            None => self.dense.features(),
-            Some(sparse) if self.dense.columns() == 0 => sparse.features(),
-            Some(sparse) => {
-                Features::both(Dense::F64(self.dense.view()), sparse).expect("both parts are made from the same rows")
-            }
-        }
-    }
-
-    /// The rows with these numbers, in this order.
-    pub fn take(&self, rows: &[usize]) -> Rows {
-        Rows { dense: self.dense.take_rows(rows), sparse: self.sparse.as_ref().map(|s| s.take_rows(rows)) }
+impl Holes {
+    /// What a method wants.
+    pub fn for_method(card: &Card) -> Holes {
+        if card.can(Ability::Holes) { Holes::Kept } else { Holes::Filled }
     }
 }
 
@@ -169,10 +162,10 @@ impl Encoder {
     }
 
     /// The features of a table's rows. Columns are found by name and read as the kind they had in training.
-    pub fn encode(&self, table: &Table, run: &Run) -> Result<Rows> {
+    pub fn encode(&self, table: &Table, holes: Holes, run: &Run) -> Result<Rows> {
         let columns = self.align(table)?;
         if self.is_identity() {
-            return as_they_are(&columns, table);
+            return as_they_are(&columns, table, holes);
         }
         let rows = table.rows();
         let mut dense = Matrix::zeros(rows, self.dense_width());
@@ -184,12 +177,12 @@ impl Encoder {
                 plan.encode_sparse(column, next_sparse, &mut sparse_rows, run)?;
                 next_sparse += plan.width();
             } else {
-                plan.encode_dense(column, next_dense, &mut dense);
+                plan.encode_dense(column, next_dense, holes, &mut dense);
                 next_dense += plan.width();
             }
         }
         let sparse = self.has_sparse().then(|| Sparse::from_rows(next_sparse, sparse_rows)).transpose()?;
-        Ok(Rows { dense, sparse })
+        Ok(Rows::of(dense, sparse))
     }
 
     /// The columns that the encoder knows, in its order and with its kinds.
@@ -260,11 +253,12 @@ impl Encoder {
 }
 
 /// The numbers of columns that stand for the columns of a matrix, which cannot have holes.
-fn as_they_are(columns: &[Column], table: &Table) -> Result<Rows> {
+fn as_they_are(columns: &[Column], table: &Table, holes: Holes) -> Result<Rows> {
     let mut dense = Matrix::zeros(table.rows(), columns.len());
     for (j, column) in columns.iter().enumerate() {
         for i in 0..table.rows() {
-            dense[(i, j)] = column.number(i).ok_or_else(|| {
+            let kept = (holes == Holes::Kept).then_some(f64::NAN);
+            dense[(i, j)] = column.number(i).or(kept).ok_or_else(|| {
                 Error::table(
                     table.place(i, column.name()),
                     "a hole where the model needs a number",
@@ -273,7 +267,7 @@ fn as_they_are(columns: &[Column], table: &Table) -> Result<Rows> {
             })?;
         }
     }
-    Ok(Rows { dense, sparse: None })
+    Ok(Rows::of(dense, None))
 }
 
 /// A column of counts in training may hold any number later: both are standardised alike.
@@ -328,7 +322,7 @@ impl Plan {
         }
     }
 
-    fn encode_dense(&self, column: &Column, first: usize, out: &mut Matrix) {
+    fn encode_dense(&self, column: &Column, first: usize, holes: Holes, out: &mut Matrix) {
         match self {
             Plan::Standard { mean, deviation } => {
                 for i in 0..column.rows() {
@@ -341,6 +335,11 @@ impl Plan {
             }
             Plan::OneHot { .. } => self.category_codes(column, |i, code| out[(i, first + code)] = 1.0),
             Plan::Words { .. } => {}
+        }
+        if holes == Holes::Kept {
+            for i in (0..column.rows()).filter(|&i| column.is_hole(i)) {
+                out.row_mut(i)[first..first + self.width()].fill(f64::NAN);
+            }
         }
     }
 

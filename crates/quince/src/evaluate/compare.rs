@@ -7,13 +7,13 @@
 
 use super::metrics::{Evaluation, Metric, evaluate};
 use super::resample::{Split, grouped_folds, hold_out, stratified_folds};
-use crate::encode::{Encoder, Rows};
+use crate::encode::{Encoder, Holes};
 use crate::error::{Error, Result};
 use crate::learn::{Examples, Learn, Prediction, Target, Task, check_weights, named};
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, Rows};
 use crate::numbers::mean_and_deviation;
 use crate::run::Run;
-use crate::table::Labelled;
+use crate::table::{Labelled, Table};
 use serde::Serialize;
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -199,7 +199,7 @@ impl Tally {
 fn make_splits(target: &Target, folds: &Folds, warnings: &mut Vec<String>, run: &Run) -> Result<Option<Vec<Split>>> {
     let mut stream = run.stream(0);
     let fewest = match target {
-        Target::Numbers(_) => None,
+        Target::Numbers(_) | Target::Nothing(_) => None,
         Target::Classes { classes, codes } => {
             let mut counts = vec![0usize; classes.count()];
             codes.iter().for_each(|&code| counts[code as usize] += 1);
@@ -251,11 +251,13 @@ fn test_in_folds(
             warnings.push(format!("fold {} is left out: no row of one side has any weight", fold + 1));
             continue;
         }
-        let encode = || -> Result<(Rows, Rows)> {
+        let encode = || -> Result<(Encoder, Encoded, Encoded)> {
             let encoder = Encoder::learn(&train_rows.table, run)?;
-            Ok((encoder.encode(&train_rows.table, run)?, encoder.encode(&test_rows.table, run)?))
+            let both = |table: &Table| Encoded::of(&encoder, table, learners, run);
+            let (train, test) = (both(&train_rows.table)?, both(&test_rows.table)?);
+            Ok((encoder, train, test))
         };
-        let (train, test) = match encode() {
+        let (encoder, train, test) = match encode() {
             // Out of time: what is there so far is the answer.
             Err(Error::OutOfTime { .. }) => {
                 for (learner, tally) in learners.iter().zip(tallies.iter_mut()) {
@@ -266,14 +268,16 @@ fn test_in_folds(
             }
             encoded => encoded?,
         };
+        let names = encoder.feature_names();
         for (m, (learner, tally)) in learners.iter().zip(tallies.iter_mut()).enumerate() {
             let done = fold * learners.len() + m;
             run.progress(&format!("fold {} of {}: {}", fold + 1, splits.len(), learner.card().name), done, total);
             tally.attempt(|tally| {
                 let result = run.share(done + 1 == total, || {
-                    let features = train.features();
+                    let features = train.for_method(learner.as_ref()).features();
                     let examples = Examples::new(features, &train_rows.target, train_weights.as_deref())?;
-                    fit_and_predict(learner.as_ref(), &examples, &test, run)
+                    let test = test.for_method(learner.as_ref());
+                    fit_and_predict(learner.as_ref(), &examples.named(&names), test, run)
                 });
                 let (prediction, times) = named(result, learner.card().name)?;
                 let evaluation = evaluate(&test_rows.target, &prediction, test_weights.as_deref())?;
@@ -286,6 +290,26 @@ fn test_in_folds(
     }
     run.progress("done", total, total);
     Ok(())
+}
+
+/// A table's features with holes filled and, where there are holes and a method takes them, with holes kept.
+struct Encoded {
+    filled: Rows,
+    kept: Option<Rows>,
+}
+
+impl Encoded {
+    fn of(encoder: &Encoder, table: &Table, learners: &[Box<dyn Learn>], run: &Run) -> Result<Encoded> {
+        let wanted = learners.iter().any(|learner| Holes::for_method(learner.card()) == Holes::Kept);
+        let holes = wanted && table.columns().iter().any(|column| (0..column.rows()).any(|i| column.is_hole(i)));
+        let kept = holes.then(|| encoder.encode(table, Holes::Kept, run)).transpose()?;
+        Ok(Encoded { filled: encoder.encode(table, Holes::Filled, run)?, kept })
+    }
+
+    fn for_method(&self, learner: &dyn Learn) -> &Rows {
+        let kept = self.kept.as_ref().filter(|_| Holes::for_method(learner.card()) == Holes::Kept);
+        kept.unwrap_or(&self.filled)
+    }
 }
 
 fn fit_and_predict(
@@ -311,7 +335,7 @@ fn leave_each_out(
     run: &Run,
 ) -> Result<()> {
     let encoder = Encoder::learn(&labelled.table, run)?;
-    let rows = encoder.encode(&labelled.table, run)?;
+    let (encoded, names) = (Encoded::of(&encoder, &labelled.table, learners, run)?, encoder.feature_names());
     let target = &labelled.target;
     for (m, (learner, tally)) in learners.iter().zip(tallies.iter_mut()).enumerate() {
         run.progress(&format!("leave-one-out: {}", learner.card().name), m, learners.len());
@@ -319,10 +343,11 @@ fn leave_each_out(
             let start = Instant::now();
             let result = run.share(m + 1 == learners.len(), || {
                 run.check()?;
-                let examples = Examples::new(rows.features(), target, weights)?;
+                let rows = encoded.for_method(learner.as_ref());
+                let examples = Examples::new(rows.features(), target, weights)?.named(&names);
                 match learner.leave_one_out(&examples, run)? {
                     Some(exact) => Ok(exact),
-                    None => refit_for_each(learner.as_ref(), &rows, target, weights, run),
+                    None => refit_for_each(learner.as_ref(), rows, &examples, run),
                 }
             });
             let prediction = named(result, learner.card().name)?;
@@ -336,20 +361,15 @@ fn leave_each_out(
 }
 
 /// Leave-one-out as it is defined: a fit for every row.
-fn refit_for_each(
-    learner: &dyn Learn,
-    rows: &Rows,
-    target: &Target,
-    weights: Option<&[f64]>,
-    run: &Run,
-) -> Result<Prediction> {
+fn refit_for_each(learner: &dyn Learn, rows: &Rows, all_examples: &Examples<'_>, run: &Run) -> Result<Prediction> {
+    let Examples { target, weights, names, .. } = *all_examples;
     let n = target.rows();
     let mut all: Option<Prediction> = None;
     for i in 0..n {
         let others: Vec<usize> = (0..n).filter(|&k| k != i).collect();
         let others_weights: Option<Vec<f64>> = weights.map(|w| others.iter().map(|&k| w[k]).collect());
         let (others, others_target) = (rows.take(&others), target.take(&others));
-        let examples = Examples::new(others.features(), &others_target, others_weights.as_deref())?;
+        let examples = Examples::new(others.features(), &others_target, others_weights.as_deref())?.named(names);
         let (fitted, _) = learner.fit(&examples, run)?;
         let one = fitted.predict(&rows.take(&[i]).features(), run)?;
         let put = |whole: &mut Matrix, one: &Matrix| whole.row_mut(i).copy_from_slice(one.row(0));
@@ -373,5 +393,6 @@ fn empty_like(one: &Prediction, rows: usize) -> Prediction {
             Prediction::Classes { scores: empty.clone(), probabilities: empty }
         }
         Prediction::Numbers(numbers) => Prediction::Numbers(Matrix::zeros(rows, numbers.columns())),
+        Prediction::Clusters { .. } => unreachable!("only what has a target is compared"),
     }
 }

@@ -109,7 +109,7 @@ pub fn train_validation_test(
 /// The rows of each class; all rows together if the target is numbers.
 fn strata(target: &Target) -> Vec<Vec<usize>> {
     match target {
-        Target::Numbers(_) => vec![(0..target.rows()).collect()],
+        Target::Numbers(_) | Target::Nothing(_) => vec![(0..target.rows()).collect()],
         Target::Classes { classes, codes } => {
             let mut strata = vec![Vec::new(); classes.count()];
             codes.iter().enumerate().for_each(|(i, &code)| strata[code as usize].push(i));

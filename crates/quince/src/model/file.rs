@@ -247,6 +247,9 @@ fn read_file(bytes: &[u8], path: &str) -> Result<Model> {
     }
     parts.features = header.encoder.width();
     let method = registry::method(&header.method).map_err(|error| wrong(&error.to_string()))?;
+    if !method.card.learns(header.task) {
+        return Err(wrong("the quince header contradicts itself"));
+    }
     let fitted = (method.load)(&parts)?;
     Ok(Model {
         method,

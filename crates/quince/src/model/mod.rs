@@ -9,10 +9,10 @@ mod parts;
 pub use file::{FORMAT, replace_file};
 pub use parts::Parts;
 
-use crate::encode::{Encoder, Rows};
+use crate::encode::{Encoder, Holes};
 use crate::error::{Error, Result};
 use crate::learn::{Classes, Examples, Fitted, Learn, Prediction, Target, Task, named};
-use crate::matrix::{Features, Matrix};
+use crate::matrix::{Features, Matrix, Rows};
 use crate::numbers::number_text;
 use crate::registry::{self, Entry};
 use crate::run::{Report, Run};
@@ -57,10 +57,12 @@ impl Model {
     pub fn fit(labelled: &Labelled, weights: Option<&[f64]>, learner: &dyn Learn, run: &Run) -> Result<Model> {
         let encode = || {
             let encoder = Encoder::learn(&labelled.table, run)?;
-            Ok((encoder.encode(&labelled.table, run)?, encoder))
+            Ok((encoder.encode(&labelled.table, Holes::for_method(learner.card()), run)?, encoder))
         };
         let (rows, encoder) = named(encode(), learner.card().name)?;
-        let mut model = Model::fit_features(&rows.features(), &labelled.target, weights, learner, run)?;
+        let names = encoder.feature_names();
+        let examples = Examples::new(rows.features(), &labelled.target, weights)?.named(&names);
+        let mut model = Model::fit_examples(&examples, learner, run)?;
         model.encoder = encoder;
         model.target = labelled.name.clone();
         Ok(model)
@@ -74,16 +76,28 @@ impl Model {
         learner: &dyn Learn,
         run: &Run,
     ) -> Result<Model> {
-        let examples = Examples::new(*features, target, weights)?;
+        Model::fit_examples(&Examples::new(*features, target, weights)?, learner, run)
+    }
+
+    fn fit_examples(examples: &Examples<'_>, learner: &dyn Learn, run: &Run) -> Result<Model> {
+        let (features, target) = (&examples.features, examples.target);
         let method = registry::method(learner.card().name)?;
         if !method.card.learns(target.task()) {
-            let what = if target.task() == Task::Regression { "numbers" } else { "classes" };
+            let what = match target.task() {
+                Task::Classification => "classes",
+                Task::Regression => "numbers",
+                Task::Clustering => "groups",
+            };
             return Err(Error::data(
                 format!("'{}' does not learn {what}", method.card.name),
-                "See `quince models` for what each method learns.",
+                if method.card.learns(Task::Clustering) {
+                    "It finds clusters: use `quince cluster`."
+                } else {
+                    "See `quince models` for what each method learns."
+                },
             ));
         }
-        let (fitted, report) = learner.fit(&examples, run)?;
+        let (fitted, report) = learner.fit(examples, run)?;
         Model::from_fitted(learner, (features, target), fitted, report, run)
     }
 
@@ -97,7 +111,7 @@ impl Model {
     ) -> Result<Model> {
         let classes = match target {
             Target::Classes { classes, .. } => Some(classes.clone()),
-            Target::Numbers(_) => None,
+            Target::Numbers(_) | Target::Nothing(_) => None,
         };
         Ok(Model {
             method: registry::method(learner.card().name)?,
@@ -130,7 +144,7 @@ impl Model {
 
     /// The features of a table's rows, as the model sees them.
     pub fn encode(&self, table: &Table, run: &Run) -> Result<Rows> {
-        self.encoder.encode(table, run)
+        self.encoder.encode(table, Holes::for_method(self.method.card), run)
     }
 
     /// Predicts for features that are encoded already.
@@ -166,6 +180,10 @@ impl Model {
 
     /// The target of the rows that have one, in the model's classes, and which rows those are.
     pub fn truth(&self, table: &Table) -> Result<(Target, Vec<usize>)> {
+        if self.task == Task::Clustering {
+            let problem = "the model finds clusters, and there is no target to measure it by";
+            return Err(Error::data(problem, "Use quince predict to see the cluster of each row."));
+        }
         let column = table.column(&self.target)?.as_kind(self.target_kind(), table)?;
         let rows: Vec<usize> = (0..table.rows()).filter(|&i| !column.is_hole(i)).collect();
         if rows.is_empty() {

@@ -1,7 +1,7 @@
 //! The named arrays of a saved model.
 
 use crate::error::{Error, Result};
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, Sparse};
 use std::collections::BTreeMap;
 
 /// Named arrays, and the sizes they must agree with.
@@ -41,6 +41,20 @@ impl Parts {
         self.arrays.insert(name.into(), Array::Numbers { shape: vec![values.len()], values: values.to_vec() });
     }
 
+    /// Adds a sparse matrix as three vectors.
+    pub fn put_sparse(&mut self, name: &str, sparse: &Sparse) {
+        let (mut ends, mut indices, mut values) = (vec![sparse.columns() as f64], Vec::new(), Vec::new());
+        for i in 0..sparse.rows() {
+            let (columns, entries) = sparse.row(i);
+            indices.extend(columns.iter().map(|&j| f64::from(j)));
+            values.extend_from_slice(entries);
+            ends.push(values.len() as f64);
+        }
+        self.put_vector(&format!("{name}.ends"), &ends);
+        self.put_vector(&format!("{name}.columns"), &indices);
+        self.put_vector(&format!("{name}.values"), &values);
+    }
+
     /// Adds words, none of which contains a line break.
     pub(super) fn put_words(&mut self, name: &str, words: &[String]) {
         self.arrays.insert(name.into(), Array::Bytes(words.join("\n").into_bytes()));
@@ -68,6 +82,29 @@ impl Parts {
             Some(_) => Err(self.wrong(&format!("the array '{name}' has the wrong shape"))),
             None => Err(self.wrong(&format!("the array '{name}' is missing"))),
         }
+    }
+
+    /// Whether there is an array of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.arrays.contains_key(name)
+    }
+
+    /// A sparse matrix with this many rows; `None` if there is none of this name.
+    pub fn sparse(&self, name: &str, rows: usize) -> Result<Option<Sparse>> {
+        if !self.has(&format!("{name}.ends")) {
+            return Ok(None);
+        }
+        let part = |part: &str, length: Option<usize>| self.vector(&format!("{name}.{part}"), length);
+        let ends = part("ends", Some(rows + 1))?;
+        let (indices, values) = (part("columns", None)?, part("values", None)?);
+        let whole = |x: &f64| x.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(x);
+        if !ends.iter().chain(&indices).all(whole) {
+            return Err(self.wrong(&format!("the places of '{name}' are not whole numbers")));
+        }
+        let columns = ends[0] as usize;
+        let starts = std::iter::once(0).chain(ends[1..].iter().map(|&end| end as usize)).collect();
+        let indices = indices.into_iter().map(|j| j as u32).collect();
+        Sparse::new(rows, columns, starts, indices, values).map(Some).map_err(|e| self.wrong(&e.to_string()))
     }
 
     pub(super) fn words(&self, name: &str) -> Result<Vec<String>> {

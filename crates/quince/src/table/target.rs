@@ -56,6 +56,25 @@ impl Table {
         Ok(Learnable { labelled, weights, groups, notes })
     }
 
+    /// All rows, with nothing to learn but groups; weights and the columns of `aside` are no features.
+    pub fn groupable(&self, weight: Option<&str>, aside: &[&str]) -> Result<Learnable> {
+        let rows: Vec<usize> = (0..self.rows()).collect();
+        if rows.is_empty() {
+            let place = Place { file: self.source_name(), ..Place::default() };
+            return Err(Error::table(place, "the table has no rows", "Give at least one row."));
+        }
+        for name in aside {
+            self.column(name)?;
+        }
+        let weights = weight.map(|name| self.weights(name, &rows)).transpose()?;
+        let aside: Vec<&str> = weight.into_iter().chain(aside.iter().copied()).collect();
+        let table = self.without(&aside);
+        let notes = table.what_is_ignored().into_iter().chain(table.what_is_nearly_a_number()).collect();
+        let target = Target::Nothing(rows.len());
+        let labelled = Labelled { table, target, name: "cluster".into(), rows, left_out: 0 };
+        Ok(Learnable { labelled, weights, groups: None, notes })
+    }
+
     /// One sentence for each reason to ignore columns, naming the first few.
     fn what_is_ignored(&self) -> Vec<String> {
         let unasked = |c: &&Column| c.kind() == Kind::Ignored && c.why_ignored() != "as asked";
@@ -167,6 +186,7 @@ impl Table {
         }
         let column = column.take(&rows);
         let target = match task.unwrap_or_else(|| column.natural_task()) {
+            Task::Clustering => return refuse("a target is not for clustering".into(), "Leave the target out."),
             Task::Classification => {
                 let labels: Vec<String> =
                     (0..rows.len()).map(|i| column.text(i).unwrap_or_default().into_owned()).collect();

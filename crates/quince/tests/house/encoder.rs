@@ -1,6 +1,6 @@
 //! The encoder's rules, each as a claim.
 
-use quince::encode::Encoder;
+use quince::encode::{Encoder, Holes};
 use quince::linear::Ridge;
 use quince::{Model, Run, Table};
 
@@ -9,7 +9,7 @@ const TRAIN: &str = "age,city,member,note,label\n31,Oslo,yes,good good film,a\n2
 
 fn dense(encoder: &Encoder, csv: &str) -> Vec<Vec<f64>> {
     let table = Table::from_csv(csv).unwrap();
-    let rows = encoder.encode(&table, &Run::new()).unwrap();
+    let rows = encoder.encode(&table, Holes::Filled, &Run::new()).unwrap();
     let part = rows.features().dense_part().unwrap();
     (0..part.rows()).map(|i| (0..part.columns()).map(|j| part.get(i, j)).collect()).collect()
 }
@@ -36,7 +36,7 @@ fn holes_become_the_mean_the_most_frequent_category_and_the_more_frequent_answer
 fn an_unseen_category_is_zero_everywhere_and_an_unseen_word_is_left_out() {
     let table = Table::from_csv("age,city,member,note\n34,Paris,no,good unheard\n").unwrap();
     let encoder = encoder();
-    let rows = encoder.encode(&table, &Run::new()).unwrap();
+    let rows = encoder.encode(&table, Holes::Filled, &Run::new()).unwrap();
     let part = rows.features().dense_part().unwrap();
     assert_eq!((1..4).map(|j| part.get(0, j)).collect::<Vec<_>>(), [0.0, 0.0, 0.0]);
     let words = rows.features().sparse_part().unwrap();
@@ -66,7 +66,7 @@ fn a_missing_column_and_a_cell_that_does_not_fit_are_refused_with_their_names() 
 fn a_column_that_is_constant_in_the_training_rows_is_only_centred() {
     let train = Table::from_csv("x,y\n3,1.5\n3,2.5\n4,0.5\n").unwrap();
     let encoder = Encoder::learn(&train.take(&[0, 1]), &Run::new()).unwrap();
-    let rows = encoder.encode(&train, &Run::new()).unwrap();
+    let rows = encoder.encode(&train, Holes::Filled, &Run::new()).unwrap();
     let part = rows.features().dense_part().unwrap();
     assert_eq!((part.get(0, 0), part.get(2, 0)), (0.0, 1.0));
 }
@@ -75,7 +75,7 @@ fn a_column_that_is_constant_in_the_training_rows_is_only_centred() {
 fn a_category_of_many_values_is_sparse_and_a_text_never_dense() {
     let lines: String = (0..120).map(|i| format!("c{},{}\n", i % 40, i % 7)).collect();
     let table = Table::from_csv(&format!("c,x\n{lines}")).unwrap();
-    let rows = Encoder::learn(&table, &Run::new()).unwrap().encode(&table, &Run::new()).unwrap();
+    let rows = Encoder::learn(&table, &Run::new()).unwrap().encode(&table, Holes::Filled, &Run::new()).unwrap();
     assert_eq!(rows.features().dense_columns(), 1);
     assert_eq!(rows.features().sparse_part().unwrap().stored(), 120);
 }

@@ -2,9 +2,12 @@
 //! anything, and no panic from any bytes.
 
 mod allocations;
+mod clusters;
 mod encoder;
 mod killed;
+mod layouts;
 mod leaderboard;
+mod neighbours;
 mod random_bytes;
 mod same_bits;
 mod saved;
@@ -14,6 +17,12 @@ mod stopping;
 /// A small real table.
 fn example(name: &str) -> quince::Table {
     quince::Table::read(example_path(name)).unwrap()
+}
+
+/// The rows of a table as a method learns them: with their target, or without any if it finds groups.
+fn lesson(method: &quince::registry::Entry, table: &quince::Table, target: &str) -> quince::table::Labelled {
+    let groups = method.card.can(quince::registry::Ability::Cluster);
+    if groups { table.groupable(None, &[target]).unwrap().labelled } else { table.labelled(target, None).unwrap() }
 }
 
 fn example_path(name: &str) -> std::path::PathBuf {

@@ -1,7 +1,10 @@
 //! Ten thousand random byte strings through the reader of tables and the loader of models: refused or read, never a panic.
 
 use crate::{allocations, example, saved};
+use quince::cluster::{Algorithm, KMeans};
+use quince::learn::Count;
 use quince::linear::Ridge;
+use quince::neighbours::Knn;
 use quince::run::Stream;
 use quince::table::{Cells, ReadOptions};
 use quince::{Model, Run};
@@ -64,10 +67,19 @@ fn no_bytes_make_the_reader_of_tables_panic() {
 #[test]
 fn no_bytes_make_the_loader_of_models_panic_or_allocate_wildly() {
     let mut stream = Stream::new(2024, 2);
+    let clusters = |algorithm| {
+        let lesson = example("iris.csv").groupable(None, &["species"]).unwrap().labelled;
+        let settings = KMeans { algorithm, k: Count::Fixed(4), ..KMeans::default() };
+        Model::fit(&lesson, None, &settings, &Run::new()).unwrap().to_bytes()
+    };
     let small = quince::Table::from_csv("x,c,y\n1,u,2.5\n2,v,3.5\n4,u,1.5\n3,v,0.5\n").unwrap();
     let originals = [
         Model::train(&small, "y", &Ridge::default(), &Run::new()).unwrap().to_bytes(),
         Model::train(&example("iris.csv"), "species", &Ridge::default(), &Run::new()).unwrap().to_bytes(),
+        Model::train(&small, "y", &Knn::default(), &Run::new()).unwrap().to_bytes(),
+        Model::train(&example("weather.csv"), "play", &Knn::default(), &Run::new()).unwrap().to_bytes(),
+        clusters(Algorithm::Lloyd),
+        clusters(Algorithm::Bisecting),
     ];
     for k in 0..COUNT {
         let mut bytes = mangle(&originals[k % originals.len()], &mut stream);

@@ -3,7 +3,7 @@
 use crate::example;
 use quince::learn::Target;
 use quince::matrix::Sparse;
-use quince::registry::METHODS;
+use quince::registry::{Ability, METHODS};
 use quince::run::Stream;
 use quince::{Matrix, Model, Run};
 use serde_json::json;
@@ -25,12 +25,15 @@ fn every_method_gives_the_same_bytes_on_any_number_of_threads() {
             for (features, target) in
                 [(dense.features(), &numbers), (sparse.features(), &numbers), (wide.features(), &few)]
             {
+                let nothing = Target::Nothing(target.rows());
+                let target = if method.card.can(Ability::Cluster) { &nothing } else { target };
                 let model = Model::fit_features(&features, target, None, learner.as_ref(), &run).unwrap();
                 bytes.push(model.to_bytes());
+                bytes.push(format!("{:?}", model.predict_features(&features, &run).unwrap()).into_bytes());
             }
             for (table, target) in [("iris.csv", "species"), ("film_reviews.csv.gz", "label")] {
                 let table = example(table);
-                let model = Model::train(&table, target, learner.as_ref(), &run).unwrap();
+                let model = Model::fit(&crate::lesson(method, &table, target), None, learner.as_ref(), &run).unwrap();
                 bytes.push(model.to_bytes());
                 bytes.push(format!("{:?}", model.predict(&table, &run).unwrap()).into_bytes());
             }

@@ -19,14 +19,15 @@ fn every_method_comes_back_from_its_file_as_it_was() {
         for (table, target) in [("iris.csv", "species"), ("film_reviews.csv.gz", "label"), ("wine.csv", "alcohol")] {
             let table = example(table);
             let learner = method.configure(&json!({})).unwrap();
-            let model = Model::train(&table, target, learner.as_ref(), &Run::new().seed(3)).unwrap();
+            let lesson = crate::lesson(method, &table, target);
+            let model = Model::fit(&lesson, None, learner.as_ref(), &Run::new().seed(3)).unwrap();
             let path = folder.join("m.quince");
             model.save(&path).unwrap();
             let again = Model::load(&path).unwrap();
             let run = Run::new();
             assert_eq!(model.predict(&table, &run).unwrap(), again.predict(&table, &run).unwrap());
             assert_eq!(model.to_bytes(), again.to_bytes());
-            assert_eq!((again.seed(), again.rows(), again.target()), (3, table.rows(), target));
+            assert_eq!((again.seed(), again.rows(), again.target()), (3, table.rows(), lesson.name.as_str()));
             assert_eq!((again.settings(), again.report()), (model.settings(), model.report()));
             assert_eq!(again.fields(), model.fields());
         }

@@ -1,7 +1,9 @@
 //! The ledger's numbers, one file a letter. Every test names the row it proves.
 
+mod clusters;
 mod evaluation;
 mod linear;
+mod neighbours;
 mod tables;
 
 /// Asserts that two numbers agree to so many decimals of the ledger.

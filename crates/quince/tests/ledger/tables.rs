@@ -9,7 +9,7 @@ use quince::run::Stream;
 use quince::{Matrix, Run, Table};
 
 /// The film table of the second lecture: six critics, six films.
-const FILMS: [[f64; 6]; 6] = [
+pub(crate) const FILMS: [[f64; 6]; 6] = [
     [3.0, 7.0, 4.0, 9.0, 9.0, 7.0],
     [7.0, 5.0, 5.0, 3.0, 8.0, 8.0],
     [7.0, 5.0, 5.0, 0.0, 8.0, 4.0],
@@ -77,7 +77,7 @@ fn t3_standardising_uses_the_training_rows_alone() {
     let (train, test) = (csv(0..12), csv(5..30));
     let encoder = Encoder::learn(&train, &Run::new()).unwrap();
     let encoded = |table: &Table, j: usize| -> Vec<f64> {
-        let rows = encoder.encode(table, &Run::new()).unwrap();
+        let rows = encoder.encode(table, quince::encode::Holes::Filled, &Run::new()).unwrap();
         let dense = rows.features().dense_part().unwrap();
         (0..table.rows()).map(|i| dense.get(i, j)).collect()
     };

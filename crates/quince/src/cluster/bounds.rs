@@ -1,0 +1,147 @@
+//! Inner loops of the bounds of k-means: scores and lower bounds of one row or sixteen with all centres.
+
+use crate::matrix::fused::{Visit, WIDE};
+use crate::matrix::simd::{LANES, vectorised};
+
+/// The best and second best score of sixteen rows, and whose the best is.
+pub(super) struct NearestTwo {
+    pub(super) best: [f32; WIDE],
+    pub(super) second: [f32; WIDE],
+    pub(super) label: [u32; WIDE],
+}
+
+impl NearestTwo {
+    pub(super) fn new() -> NearestTwo {
+        NearestTwo { best: [f32::NEG_INFINITY; WIDE], second: [f32::NEG_INFINITY; WIDE], label: [0; WIDE] }
+    }
+}
+
+impl Visit for NearestTwo {
+    #[inline(always)]
+    fn scores(&mut self, row: usize, scores: &[f32; WIDE]) {
+        // One simple loop a vector instruction.
+        let (row, mut lesser) = (row as u32, [0.0; WIDE]);
+        for l in 0..WIDE {
+            lesser[l] = if scores[l] < self.best[l] { scores[l] } else { self.best[l] };
+        }
+        for l in 0..WIDE {
+            self.second[l] = if lesser[l] > self.second[l] { lesser[l] } else { self.second[l] };
+        }
+        for l in 0..WIDE {
+            self.label[l] = if scores[l] > self.best[l] { row } else { self.label[l] };
+        }
+        for l in 0..WIDE {
+            self.best[l] = if scores[l] > self.best[l] { scores[l] } else { self.best[l] };
+        }
+    }
+}
+
+/// All scores of sixteen rows, a line a centre.
+pub(super) struct AllScores(pub(super) Vec<[f32; WIDE]>);
+
+impl Visit for AllScores {
+    #[inline(always)]
+    fn scores(&mut self, _: usize, scores: &[f32; WIDE]) {
+        self.0.push(*scores);
+    }
+}
+vectorised! {
+    /// Lower bounds of one row from the scores of all centres, `square` being ‖x‖² less the error.
+    pub(super) fn lower_bounds(scores: &[[f32; WIDE]], lane: usize, square: f32, moved: &[f32], bounds: &mut [f32]) {
+        for ((bound, scores), &moved) in bounds.iter_mut().zip(scores).zip(moved) {
+            let left = square - 2.0 * scores[lane];
+            let distance = if left > 0.0 { left.sqrt() } else { 0.0 };
+            // Three roundings downwards.
+            *bound = (distance + moved) * (1.0 - 4e-7);
+        }
+    }
+
+    /// Whether any lower bound, less what its centre has moved, is not above `upper`.
+    pub(super) fn any_crossed(bounds: &[f32], moved: &[f32], upper: f32) -> bool {
+        let (blocks, rest) = bounds.as_chunks::<16>();
+        let (moved_blocks, moved_rest) = moved.as_chunks::<16>();
+        let mut any = false;
+        for (bounds, moved) in blocks.iter().zip(moved_blocks) {
+            for l in 0..16 {
+                any |= bounds[l] <= (upper + moved[l]) * (1.0 + 3e-7);
+            }
+        }
+        for (bound, moved) in rest.iter().zip(moved_rest) {
+            any |= *bound <= (upper + moved) * (1.0 + 3e-7);
+        }
+        any
+    }
+
+    /// Fills `crossed` with the next centres from `from` on whose bound is crossed; how many, and where to go on.
+    pub(super) fn next_crossed(bounds: &[f32], moved: &[f32], upper: f32, from: usize, crossed: &mut [u32; 4]) -> (usize, usize) {
+        let (mut count, mut c) = (0, from);
+        while c < bounds.len() {
+            if c % LANES == 0 && c + LANES <= bounds.len() {
+                let mut any = false;
+                for l in 0..LANES {
+                    any |= bounds[c + l] <= (upper + moved[c + l]) * (1.0 + 3e-7);
+                }
+                if !any {
+                    c += LANES;
+                    continue;
+                }
+            }
+            if bounds[c] <= (upper + moved[c]) * (1.0 + 3e-7) {
+                crossed[count] = c as u32;
+                count += 1;
+                if count == 4 {
+                    return (count, c + 1);
+                }
+            }
+            c += 1;
+        }
+        (count, c)
+    }
+
+    pub(super) fn dot(x: &[f32], y: &[f32]) -> f32 {
+        let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<32>(), y.as_chunks::<32>());
+        let mut sums = [0.0f32; 32];
+        for (x, y) in x.iter().zip(y) {
+            for l in 0..32 {
+                sums[l] += x[l] * y[l];
+            }
+        }
+        let mut sum = 0.0;
+        for l in 0..32 {
+            sum += sums[l];
+        }
+        for (x, y) in x_rest.iter().zip(y_rest) {
+            sum += x * y;
+        }
+        sum
+    }
+
+    /// The products of a row with four others.
+    pub(super) fn four_dots(x: &[f32], others: [&[f32]; 4]) -> [f32; 4] {
+        let (x, x_rest) = x.as_chunks::<16>();
+        let ((a, a_rest), (b, b_rest)) = (others[0].as_chunks::<16>(), others[1].as_chunks::<16>());
+        let ((c, c_rest), (d, d_rest)) = (others[2].as_chunks::<16>(), others[3].as_chunks::<16>());
+        let mut sums = [[0.0f32; 16]; 4];
+        for ((((x, a), b), c), d) in x.iter().zip(a).zip(b).zip(c).zip(d) {
+            for l in 0..16 {
+                sums[0][l] += x[l] * a[l];
+                sums[1][l] += x[l] * b[l];
+                sums[2][l] += x[l] * c[l];
+                sums[3][l] += x[l] * d[l];
+            }
+        }
+        let mut answers = [0.0; 4];
+        for r in 0..4 {
+            for l in 0..16 {
+                answers[r] += sums[r][l];
+            }
+        }
+        for (j, x) in x_rest.iter().enumerate() {
+            answers[0] += x * a_rest[j];
+            answers[1] += x * b_rest[j];
+            answers[2] += x * c_rest[j];
+            answers[3] += x * d_rest[j];
+        }
+        answers
+    }
+}

@@ -1,0 +1,111 @@
+//! How many clusters: silhouette and elbow.
+
+use super::KMeans;
+use super::silhouette::silhouette;
+use crate::error::Result;
+use crate::learn::Count;
+use crate::matrix::Features;
+use crate::run::{Run, Stop};
+use serde::Serialize;
+
+/// The most clusters that are tried.
+const MOST: usize = 10;
+/// The most rows whose silhouettes are taken; of more, so many are drawn.
+const ROWS: usize = 2000;
+
+/// What was seen with so many clusters.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Trial {
+    /// How many clusters.
+    pub k: usize,
+    /// The within-cluster error.
+    pub error: f64,
+    /// The mean silhouette (of at most 2000 rows); `None` for one cluster.
+    pub silhouette: Option<f64>,
+}
+
+/// Trials with 1, 2, 3 ... clusters, and what they suggest.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Choice {
+    /// The trials, by k.
+    pub trials: Vec<Trial>,
+    /// The number with the largest mean silhouette: this one is taken.
+    pub by_silhouette: usize,
+    /// The number after which the error stops falling fast.
+    pub by_elbow: usize,
+}
+
+impl Choice {
+    /// Why, in a sentence.
+    pub fn reason(&self) -> String {
+        let last = self.trials.last().map_or(1, |trial| trial.k);
+        let best = self.trials.iter().find(|trial| trial.k == self.by_silhouette).and_then(|trial| trial.silhouette);
+        match best {
+            None => "one cluster: there are too few different rows for more".into(),
+            Some(value) => {
+                let also = if self.by_elbow == self.by_silhouette {
+                    "the elbow of the error is there too".to_string()
+                } else {
+                    format!("the elbow of the error is at {}", self.by_elbow)
+                };
+                let weak = match () {
+                    _ if value < 0.25 => "; below 0.25 clusters are hardly apart",
+                    _ if self.by_silhouette == MOST => "; it is the last number tried, and more may be better",
+                    _ => "",
+                };
+                format!(
+                    "{} clusters: their mean silhouette, {value:.3}, is the largest of 2 to {last}{weak}; {also}",
+                    self.by_silhouette
+                )
+            }
+        }
+    }
+}
+
+/// Clusters with 1 to 10 centres and compares them.
+pub(super) fn choose(settings: &KMeans, features: Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<Choice> {
+    let rows = features.rows();
+    let mut sample: Vec<usize> = (0..rows).collect();
+    if rows > ROWS {
+        run.stream(u64::MAX).shuffle(&mut sample);
+        sample.truncate(ROWS);
+        sample.sort_unstable();
+    }
+    let seen = features.take(&sample);
+    let mut trials = Vec::new();
+    for k in 1..=MOST.min(rows) {
+        let fixed = KMeans { k: Count::Fixed(k), ..settings.clone() };
+        let found = fixed.cluster(features, weights, run)?;
+        let labels: Vec<u32> = sample.iter().map(|&i| found.labels[i]).collect();
+        let distinct = labels.iter().collect::<std::collections::BTreeSet<_>>().len();
+        let apart = if k > 1 && distinct > 1 && distinct < labels.len() {
+            Some(silhouette(&seen.features(), &labels, run)?)
+        } else {
+            None
+        };
+        let error = found.model.error();
+        trials.push(Trial { k, error, silhouette: apart });
+        run.progress("choosing the number of clusters", k, MOST.min(rows));
+        if error <= 0.0 || found.report.stop == Stop::Budget {
+            break;
+        }
+    }
+    let of = |trial: &Trial| trial.silhouette.unwrap_or(f64::NEG_INFINITY);
+    let best = trials.iter().rev().max_by(|a, b| of(a).total_cmp(&of(b))).map_or(1, |trial| trial.k);
+    let by_silhouette = if trials.iter().any(|trial| trial.silhouette.is_some()) { best } else { 1 };
+    Ok(Choice { by_silhouette, by_elbow: elbow(&trials), trials })
+}
+
+/// Where the error, as a share of that of one cluster, lies furthest below the line from its first point to its last.
+fn elbow(trials: &[Trial]) -> usize {
+    let (Some(first), Some(last)) = (trials.first(), trials.last()) else { return 1 };
+    let drop = first.error - last.error;
+    if drop <= 0.0 || last.k == first.k {
+        return first.k;
+    }
+    let below = |trial: &Trial| {
+        let along = (trial.k - first.k) as f64 / (last.k - first.k) as f64;
+        (first.error - along * drop - trial.error) / drop
+    };
+    trials.iter().rev().max_by(|a, b| below(a).total_cmp(&below(b))).map_or(1, |trial| trial.k)
+}

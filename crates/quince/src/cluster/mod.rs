@@ -1,0 +1,462 @@
+//! Clusters: groups of rows that are alike, found without a target.
+//!
+//! k-means puts k centres so that the within-cluster error is small,
+//!
+//! ```text
+//! E = Σ_i w_i ‖x_i - c_{l(i)}‖²        l(i) the nearest centre of row i, the first of equals
+//!   = ½ Σ_c n_c · mean of ‖x_i - x_j‖² over all ordered pairs of rows of cluster c, a row with itself included
+//! ```
+//!
+//! by turns: every row to its nearest centre, every centre to the mean of its rows. Neither turn can raise E.
+//! [`KMeans`] does that from one or more starts, or one row at a time (sequential), or by mini-batches, or by halving
+//! (bisecting). An empty cluster takes the row furthest from its centre; if there are fewer different rows than clusters,
+//! the rest stay empty.
+
+mod assign;
+mod bisect;
+mod bounds;
+mod choose;
+mod lloyd;
+mod minibatch;
+mod model;
+mod part;
+mod points;
+mod sequential;
+mod silhouette;
+mod start;
+
+pub use choose::{Choice, Trial};
+pub use minibatch::Batches;
+pub use model::KMeansModel;
+pub use silhouette::{silhouette, silhouettes};
+
+use crate::error::{Error, Result};
+use crate::learn::{Count, Examples, Learner, Target, check_weights};
+use crate::matrix::{Features, Matrix};
+use crate::registry::{Ability, Allowed, Card, Setting};
+use crate::run::{Certificate, Report, Run, Stop};
+use lloyd::{Limits, Outcome, lloyd, nearest};
+use points::Points;
+use sequential::Moving;
+use serde::{Deserialize, Serialize};
+
+/// k centres, each the mean of the rows nearest to it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct KMeans {
+    /// How many clusters; `Auto` takes the number from 1 to 10 with the largest mean silhouette.
+    pub k: Count,
+    /// How centres are found.
+    pub algorithm: Algorithm,
+    /// Where they start.
+    pub start: Start,
+    /// How often to start anew; the smallest error wins.
+    pub restarts: usize,
+    /// The most rounds over the rows.
+    pub steps: usize,
+    /// Done when the squared moves of all centres add up to less than this times the mean variance of the columns.
+    pub tolerance: f64,
+    /// Whether rows are moved one at a time at the end, which can lower the error further.
+    pub polish: bool,
+    /// How many rows a mini-batch has.
+    pub batch: usize,
+}
+
+/// How centres are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Algorithm {
+    /// All rows, then all centres, by turns.
+    #[default]
+    Lloyd,
+    /// One row at a time, its centres following at once.
+    Sequential,
+    /// A few rows at a time, drawn at random.
+    MiniBatch,
+    /// The cluster with the largest error is halved, again and again.
+    Bisecting,
+}
+
+/// Where centres start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// Rows far from each other, by k-means++.
+    #[default]
+    PlusPlus,
+    /// Any rows.
+    Random,
+}
+
+impl Default for KMeans {
+    fn default() -> KMeans {
+        KMeans {
+            k: Count::Auto,
+            algorithm: Algorithm::Lloyd,
+            start: Start::PlusPlus,
+            restarts: 10,
+            steps: 300,
+            tolerance: 1e-4,
+            polish: false,
+            batch: 1024,
+        }
+    }
+}
+
+/// What clustering found.
+pub struct Clustering {
+    /// The centres.
+    pub model: KMeansModel,
+    /// The cluster of each row.
+    pub labels: Vec<u32>,
+    /// How it went.
+    pub report: Report,
+    /// Why so many clusters, if the data chose.
+    pub choice: Option<Choice>,
+}
+
+impl Learner for KMeans {
+    type Fitted = KMeansModel;
+
+    const CARD: Card = Card {
+        name: "kmeans",
+        title: "k-means",
+        summary: "Groups of rows that are alike, each around its mean; finds their number if asked.",
+        abilities: &[Ability::Cluster, Ability::Weights, Ability::Sparse],
+        settings: &[
+            Setting {
+                name: "k",
+                allowed: Allowed::WholeOrAuto(1),
+                help: "How many clusters; auto takes the number from 1 to 10 with the largest mean silhouette.",
+            },
+            Setting {
+                name: "algorithm",
+                allowed: Allowed::Choice(&["lloyd", "sequential", "mini-batch", "bisecting"]),
+                help: "All rows by turns with all centres, one row at a time, a few at a time, or halving.",
+            },
+            Setting {
+                name: "start",
+                allowed: Allowed::Choice(&["plus-plus", "random"]),
+                help: "Start from rows far from each other (k-means++) or from any rows.",
+            },
+            Setting {
+                name: "restarts",
+                allowed: Allowed::Whole(1),
+                help: "How often to start anew; the smallest error wins.",
+            },
+            Setting { name: "steps", allowed: Allowed::Whole(1), help: "The most rounds over the rows." },
+            Setting {
+                name: "tolerance",
+                allowed: Allowed::Number(0.0, f64::MAX),
+                help: "Done when the squared moves of the centres are below this times the mean variance; 0: when no row moves.",
+            },
+            Setting {
+                name: "polish",
+                allowed: Allowed::Switch,
+                help: "Whether rows are moved one at a time at the end, which can lower the error further.",
+            },
+            Setting { name: "batch", allowed: Allowed::Whole(1), help: "How many rows a mini-batch has." },
+        ],
+        python: &["KMeans", "MiniBatchKMeans", "BisectingKMeans"],
+    };
+
+    fn fit(&self, examples: &Examples<'_>, run: &Run) -> Result<(KMeansModel, Report)> {
+        if !matches!(examples.target, Target::Nothing(_)) {
+            return Err(Error::data("k-means learns no target", "Use quince cluster."));
+        }
+        let found = self.cluster(examples.features, examples.weights, run)?;
+        Ok((found.model, found.report))
+    }
+}
+
+impl KMeans {
+    /// Finds clusters of rows.
+    pub fn cluster(&self, features: Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<Clustering> {
+        check(&features, weights)?;
+        if self.k == Count::Auto {
+            let choice = choose::choose(self, features, weights, run)?;
+            let fixed = KMeans { k: Count::Fixed(choice.by_silhouette), ..self.clone() };
+            let mut found = fixed.cluster(features, weights, run)?;
+            for trial in &choice.trials {
+                found.report.fact(&format!("error with {} clusters", trial.k), trial.error);
+                if let Some(silhouette) = trial.silhouette {
+                    found.report.fact(&format!("silhouette with {} clusters", trial.k), silhouette);
+                }
+            }
+            found.report.remarks.push(choice.reason());
+            found.choice = Some(choice);
+            return Ok(found);
+        }
+        let points = Points::new(features, weights, run)?;
+        let k = self.fixed_k(features.rows())?;
+        if self.algorithm == Algorithm::Bisecting {
+            return self.bisect(&points, k, run);
+        }
+        let mut best: Option<Found> = None;
+        for restart in 0..self.restarts {
+            if best.is_some() && run.out_of_time() {
+                break;
+            }
+            let start = self.draw_start(&points, k, restart as u64, run)?;
+            let found = self.run_from(&points, start, restart as u64, run)?;
+            let found = Found { restarts: restart + 1, ..found };
+            if best.as_ref().is_none_or(|best| found.outcome.error < best.outcome.error) {
+                best = Some(found);
+            }
+        }
+        let mut best = best.expect("there is at least one restart");
+        best.restarts = self.restarts;
+        best.largest_first();
+        Ok(best.clustering(&points, None))
+    }
+
+    /// Finds clusters from given centres, a row each, and leaves them in their order.
+    pub fn cluster_from(
+        &self,
+        features: Features<'_>,
+        weights: Option<&[f64]>,
+        centres: &Matrix,
+        run: &Run,
+    ) -> Result<Clustering> {
+        check(&features, weights)?;
+        if centres.rows() == 0 || centres.columns() != features.columns() {
+            return Err(Error::data(
+                format!(
+                    "{} centres of {} numbers do not fit rows of {}",
+                    centres.rows(),
+                    centres.columns(),
+                    features.columns()
+                ),
+                "Give every centre as many numbers as a row has.",
+            ));
+        }
+        if centres.values().iter().any(|x| !x.is_finite()) {
+            return Err(Error::data("a centre holds NaN or infinity", "Give finite numbers."));
+        }
+        let points = Points::new(features, weights, run)?;
+        let mut about = centres.clone();
+        (0..about.rows()).for_each(|c| about.row_mut(c).iter_mut().zip(&points.origin).for_each(|(x, o)| *x -= o));
+        Ok(self.run_from(&points, about, 0, run)?.clustering(&points, None))
+    }
+
+    fn fixed_k(&self, rows: usize) -> Result<usize> {
+        match self.k {
+            Count::Fixed(k) if (1..=rows).contains(&k) => Ok(k),
+            Count::Fixed(k) => Err(Error::setting(
+                "k",
+                format!("cannot be {k} with {rows} {}", if rows == 1 { "row" } else { "rows" }),
+                format!("Use from 1 to {rows}, or auto."),
+            )),
+            Count::Auto => Ok(1),
+        }
+    }
+
+    fn draw_start(&self, points: &Points<'_>, k: usize, task: u64, run: &Run) -> Result<Matrix> {
+        let mut stream = run.stream(task);
+        match self.start {
+            Start::PlusPlus => start::plus_plus(points, k, &mut stream, run),
+            Start::Random => Ok(start::random(points, k, &mut stream)),
+        }
+    }
+
+    fn run_from(&self, points: &Points<'_>, start: Matrix, task: u64, run: &Run) -> Result<Found> {
+        let limits = Limits { steps: self.steps, tolerance: self.tolerance };
+        let mut outcome = match self.algorithm {
+            Algorithm::Sequential => {
+                let (labels, _) = nearest(points, start.clone(), run)?;
+                self.one_at_a_time(points, labels, start, run)?
+            }
+            Algorithm::MiniBatch => self.by_batches(points, start, task, run)?,
+            Algorithm::Lloyd | Algorithm::Bisecting => lloyd(points, start, limits, run)?,
+        };
+        let mut polished = 0;
+        if self.polish && self.algorithm == Algorithm::Lloyd && !run.out_of_time() {
+            let mut after = self.one_at_a_time(points, outcome.labels.clone(), outcome.centres.clone(), run)?;
+            polished = after.trace.len();
+            if after.error < outcome.error {
+                after.trace = outcome.trace.into_iter().chain([after.error]).collect();
+                outcome = Outcome { stop: outcome.stop, largest_move: outcome.largest_move, ..after };
+            }
+        }
+        Ok(Found { outcome, polished, restarts: 1 })
+    }
+
+    fn one_at_a_time(&self, points: &Points<'_>, labels: Vec<u32>, centres: Matrix, run: &Run) -> Result<Outcome> {
+        let mut moving = Moving::new(points, labels, centres);
+        let before = sequential::error(points, &moving);
+        let (_, stop) = moving.settle(points, self.steps, run)?;
+        let error = sequential::error(points, &moving);
+        let Moving { labels, centres, sizes, .. } = moving;
+        Ok(Outcome { centres, labels, sizes, trace: vec![before, error], error, stop, largest_move: 0.0 })
+    }
+
+    fn by_batches(&self, points: &Points<'_>, start: Matrix, task: u64, run: &Run) -> Result<Outcome> {
+        let rows = points.rows();
+        let mut absolute = start;
+        let shift = |centres: &mut Matrix, sign: f64| {
+            for c in 0..centres.rows() {
+                centres.row_mut(c).iter_mut().zip(&points.origin).for_each(|(x, o)| *x += sign * o);
+            }
+        };
+        shift(&mut absolute, 1.0);
+        let mut batches = Batches::new(absolute);
+        let mut stream = run.stream(task + (1 << 32));
+        let mut order: Vec<usize> = (0..rows).collect();
+        let (mut trace, mut stop, mut moved) = (Vec::new(), Stop::StepLimit, f64::INFINITY);
+        'rounds: for round in 0..self.steps {
+            stream.shuffle(&mut order);
+            let mut error = 0.0;
+            for batch in order.chunks(self.batch) {
+                let some = points.features.take(batch);
+                let weights: Option<Vec<f64>> = points.weights.map(|w| batch.iter().map(|&i| w[i]).collect());
+                let (of_batch, moves) = batches.learn(some.features(), weights.as_deref(), run)?;
+                error += of_batch;
+                moved = moves;
+                run.check_cancelled()?;
+                if run.out_of_time() {
+                    stop = Stop::Budget;
+                    break 'rounds;
+                }
+            }
+            run.progress("mini-batches", round + 1, self.steps);
+            trace.push(error);
+            let improved = trace.len() < 2 || error < trace[trace.len() - 2] * (1.0 - self.tolerance);
+            if !improved || moved <= self.tolerance * points.spread {
+                stop = Stop::Converged;
+                break;
+            }
+        }
+        let mut about = batches.centres;
+        shift(&mut about, -1.0);
+        let (labels, error) = run.finish(|| nearest(points, about.clone(), run))?;
+        let mut sizes = vec![0.0; about.rows()];
+        labels.iter().enumerate().for_each(|(i, &label)| sizes[label as usize] += points.weight(i));
+        Ok(Outcome { centres: about, labels, sizes, trace, error, stop, largest_move: moved.sqrt() })
+    }
+
+    fn bisect(&self, points: &Points<'_>, k: usize, run: &Run) -> Result<Clustering> {
+        let found = bisect::bisect(self, points, k, run)?;
+        let error = found.trace.last().copied().unwrap_or(0.0);
+        let outcome = Outcome {
+            centres: found.centres,
+            labels: found.labels,
+            sizes: found.sizes,
+            trace: found.trace,
+            error,
+            stop: found.stop,
+            largest_move: 0.0,
+        };
+        Ok(Found { outcome, polished: 0, restarts: self.restarts }.clustering(points, Some(found.halvings)))
+    }
+}
+
+/// What a start led to.
+struct Found {
+    outcome: Outcome,
+    polished: usize,
+    restarts: usize,
+}
+
+impl Found {
+    /// Numbers the clusters by their size, the largest first, of equals the one with the first row.
+    fn largest_first(&mut self) {
+        let k = self.outcome.sizes.len();
+        let mut first_rows = vec![usize::MAX; k];
+        for (i, &label) in self.outcome.labels.iter().enumerate().rev() {
+            first_rows[label as usize] = i;
+        }
+        let mut order: Vec<usize> = (0..k).collect();
+        let sizes = &self.outcome.sizes;
+        order.sort_by(|&a, &b| sizes[b].total_cmp(&sizes[a]).then(first_rows[a].cmp(&first_rows[b])));
+        let mut place = vec![0u32; k];
+        order.iter().enumerate().for_each(|(new, &old)| place[old] = new as u32);
+        self.outcome.labels.iter_mut().for_each(|label| *label = place[*label as usize]);
+        self.outcome.sizes = order.iter().map(|&c| self.outcome.sizes[c]).collect();
+        self.outcome.centres = self.outcome.centres.take_rows(&order);
+    }
+
+    fn clustering(self, points: &Points<'_>, halvings: Option<bisect::Halvings>) -> Clustering {
+        let Outcome { mut centres, labels, sizes, trace, error, stop, largest_move } = self.outcome;
+        let k = centres.rows();
+        let mut members = vec![0usize; k];
+        labels.iter().for_each(|&label| members[label as usize] += 1);
+        let empty = members.iter().filter(|&&count| count == 0).count();
+        let spread = points.spread.sqrt();
+        let certificate = Certificate {
+            measure: "largest move of a centre in the last round, relative to the spread of the rows".into(),
+            value: if spread > 0.0 { largest_move / spread } else { 0.0 },
+            tolerance: 1.0,
+        };
+        let mut report = Report {
+            route: format!("{} in {}", count(k, "centre"), count(trace.len(), "round")),
+            stop,
+            certificate: Some(certificate),
+            trace,
+            ..Report::default()
+        };
+        report.fact("error", error);
+        report.fact("error per unit of weight", error / points.total);
+        report.fact(
+            "share explained",
+            if points.spread > 0.0 {
+                1.0 - error / (points.spread * points.columns() as f64 * points.total)
+            } else {
+                1.0
+            },
+        );
+        report.fact("restarts", self.restarts as f64);
+        if self.polished > 0 {
+            report.fact("polished", 1.0);
+        }
+        if empty > 0 {
+            let are = if empty == 1 { "is" } else { "are" };
+            let remark = format!("{empty} of {k} clusters {are} empty: there are not as many different rows");
+            report.remarks.push(remark);
+        }
+        if stop == Stop::StepLimit {
+            report.remarks.push("the centres were still moving at the last step: allow more steps".into());
+        }
+        (0..k).for_each(|c| centres.row_mut(c).iter_mut().zip(&points.origin).for_each(|(x, o)| *x += o));
+        let halvings = halvings.map(|mut halvings| {
+            let count = halvings.centres.rows();
+            (0..count)
+                .for_each(|c| halvings.centres.row_mut(c).iter_mut().zip(&points.origin).for_each(|(x, o)| *x += o));
+            halvings
+        });
+        Clustering { model: KMeansModel { centres, sizes, error, halvings }, labels, report, choice: None }
+    }
+}
+
+/// `1 centre`, `3 centres`.
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+fn check(features: &Features<'_>, weights: Option<&[f64]>) -> Result<()> {
+    if features.rows() == 0 {
+        return Err(Error::data("there are no rows to cluster", "Give at least one row."));
+    }
+    if features.columns() == 0 {
+        return Err(Error::data("the rows have no columns", "Give at least one column."));
+    }
+    weights.map_or(Ok(()), |weights| check_weights(weights, features.rows()))
+}
+
+/// The within-cluster error from pairs of rows: half the sum over clusters of n times the mean of squared distances over all
+/// ordered pairs. Equal to Σ ‖x - mean‖², but slow: for checking and for teaching.
+pub fn scatter(features: &Features<'_>, labels: &[u32]) -> f64 {
+    let k = labels.iter().map(|&label| label as usize + 1).max().unwrap_or(0);
+    let all: Vec<usize> = (0..features.rows()).collect();
+    let mut rows = Matrix::zeros(all.len(), features.columns());
+    features.pack(all.iter().copied(), rows.values_mut());
+    let mut total = 0.0;
+    for c in 0..k {
+        let members: Vec<usize> = all.iter().copied().filter(|&i| labels[i] as usize == c).collect();
+        let pairs = members.iter().flat_map(|&i| members.iter().map(move |&j| (i, j)));
+        let sum: f64 = pairs.map(|(i, j)| crate::matrix::simd::squared_distance(rows.row(i), rows.row(j))).sum();
+        if !members.is_empty() {
+            total += 0.5 * sum / members.len() as f64;
+        }
+    }
+    total
+}

@@ -1,0 +1,267 @@
+//! A range of rows that one thread looks after: labels, bounds, and the sums of its clusters.
+
+use super::bounds::{AllScores, NearestTwo, any_crossed, dot, four_dots, lower_bounds, next_crossed};
+use super::points::{Centres, Points, Space};
+use crate::matrix::Matrix;
+use crate::matrix::fused::WIDE;
+use std::ops::Range;
+
+/// How the nearest centres are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// One lower bound a row, all centres in one product.
+    Products,
+    /// One lower bound a centre.
+    Bounds,
+    /// All centres directly, in f64: for sparse rows, and numbers that single precision cannot hold.
+    Direct,
+}
+
+impl Way {
+    pub(super) fn choose(points: &Points<'_>, k: usize) -> Way {
+        let memory = points.rows() as f64 * k as f64 * 4.0;
+        match () {
+            _ if points.is_sparse() || !points.scored => Way::Direct,
+            _ if points.columns() >= 64 && memory <= 1e9 => Way::Bounds,
+            _ => Way::Products,
+        }
+    }
+
+    pub(super) fn bounds_a_row(self, k: usize) -> usize {
+        if self == Way::Bounds { k } else { 1 }
+    }
+}
+/// What one thread knows of a range of rows.
+pub(super) struct Part {
+    pub(super) rows: Range<usize>,
+    pub(super) labels: Vec<u32>,
+    /// Above the distance from the own centre, less what that centre has moved in all.
+    pub(super) upper: Vec<f32>,
+    /// Below the distances from other centres, plus what they have moved in all; infinite for the own centre.
+    pub(super) lower: Vec<f32>,
+    pub(super) sums: Matrix,
+    pub(super) sizes: Vec<f64>,
+    pub(super) members: Vec<usize>,
+    pub(super) changed: usize,
+    space: Space,
+    row: Vec<f64>,
+    single: Vec<f32>,
+    waiting: Vec<u32>,
+}
+/// What all threads need to know in one step.
+pub(super) struct Step<'a> {
+    pub(super) points: &'a Points<'a>,
+    pub(super) centres: &'a Centres,
+    pub(super) way: Way,
+    /// What each centre has moved in all, and the sum over steps of the largest move.
+    pub(super) moved: &'a [f64],
+    pub(super) moved_single: Vec<f32>,
+    pub(super) furthest: f64,
+    /// Half the distance from each centre to the nearest other, where that is worth knowing.
+    pub(super) half: Vec<f64>,
+    /// Every row looks at every centre.
+    pub(super) all: bool,
+}
+impl Part {
+    pub(super) fn new(rows: Range<usize>, k: usize, columns: usize, way: Way) -> Part {
+        let count = rows.len();
+        Part {
+            labels: vec![u32::MAX; count],
+            upper: vec![0.0; count],
+            lower: vec![0.0; count * way.bounds_a_row(k)],
+            sums: Matrix::zeros(k, columns),
+            sizes: vec![0.0; k],
+            members: vec![0; k],
+            changed: 0,
+            space: Space::default(),
+            row: vec![0.0; columns],
+            single: vec![0.0; columns + 1],
+            waiting: Vec::with_capacity(WIDE),
+            rows,
+        }
+    }
+
+    /// Looks at some rows of the part.
+    pub(super) fn assign(&mut self, step: &Step<'_>, places: Range<usize>) {
+        match step.way {
+            Way::Direct => places.for_each(|place| self.look_directly(step, place)),
+            Way::Bounds if !step.all => places.for_each(|place| self.look_at_candidates(step, place)),
+            _ => {
+                for place in places {
+                    if step.all || !self.stays(step, place) {
+                        self.waiting.push((self.rows.start + place) as u32);
+                        if self.waiting.len() == WIDE {
+                            self.look_at_all(step);
+                        }
+                    }
+                }
+                self.look_at_all(step);
+            }
+        }
+    }
+
+    /// Whether the bounds prove that a row's centre is still the nearest. (To make the upper bound tight first, as Hamerly
+    /// does, costs a look at the row and was seen to save hardly any.)
+    #[inline]
+    fn stays(&self, step: &Step<'_>, place: usize) -> bool {
+        let label = self.labels[place] as usize;
+        let upper = f64::from(self.upper[place]) + step.moved[label];
+        let mut lower = f64::from(self.lower[place]) - step.furthest;
+        if let Some(&half) = step.half.get(label) {
+            lower = lower.max(half);
+        }
+        upper < lower
+    }
+
+    /// The waiting rows meet all centres.
+    fn look_at_all(&mut self, step: &Step<'_>) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let waiting = std::mem::take(&mut self.waiting);
+        if step.way == Way::Bounds {
+            self.renew_bounds(step, &waiting);
+        } else {
+            let mut two = NearestTwo::new();
+            step.points.each_score(&waiting, step.centres, &mut self.space, &mut two);
+            for (lane, &i) in waiting.iter().enumerate() {
+                let row = i as usize;
+                let place = row - self.rows.start;
+                let (best, second) = (f64::from(two.best[lane]), f64::from(two.second[lane]));
+                let error = step.points.error(row, step.centres);
+                let (mut label, mut next) = (two.label[lane], second);
+                let (_, mut upper) = step.points.between(row, best, error);
+                if best - second <= 2.0 * error {
+                    let (exact, square) = step.points.nearest_directly(row, step.centres, &mut self.row);
+                    (label, upper, next) = (exact, square.sqrt() * (1.0 + 1e-12), best);
+                }
+                let (lower, _) = step.points.between(row, next, error);
+                self.upper[place] = ((upper - step.moved[label as usize]) as f32).next_up();
+                self.lower[place] = ((lower + step.furthest) as f32).next_down();
+                self.put(step.points, place, label);
+            }
+        }
+        self.waiting = waiting;
+        self.waiting.clear();
+    }
+
+    /// A row goes to a cluster; sums and counts follow.
+    pub(super) fn put(&mut self, points: &Points<'_>, place: usize, label: u32) {
+        let old = self.labels[place];
+        if old == label {
+            return;
+        }
+        let row = self.rows.start + place;
+        let weight = points.weight(row);
+        if old != u32::MAX {
+            points.add_row(row, -weight, self.sums.row_mut(old as usize), &mut self.row);
+            self.sizes[old as usize] -= weight;
+            self.members[old as usize] -= 1;
+        }
+        points.add_row(row, weight, self.sums.row_mut(label as usize), &mut self.row);
+        self.sizes[label as usize] += weight;
+        self.members[label as usize] += 1;
+        self.labels[place] = label;
+        self.changed += 1;
+    }
+
+    fn look_directly(&mut self, step: &Step<'_>, place: usize) {
+        if !step.all && self.stays(step, place) {
+            return;
+        }
+        let row = self.rows.start + place;
+        let (label, best, second) = step.points.nearest_two_directly(row, step.centres, &mut self.row);
+        // A sparse distance comes from a difference, which is rounded.
+        let slack = 1e-12 * (f64::from(step.points.norms[row]) + step.centres.largest);
+        self.upper[place] = ((best.sqrt() + slack - step.moved[label as usize]) as f32).next_up();
+        self.lower[place] = ((second.sqrt() - slack + step.furthest) as f32).next_down();
+        self.put(step.points, place, label);
+    }
+
+    /// The waiting rows meet all centres, and all their lower bounds are renewed.
+    fn renew_bounds(&mut self, step: &Step<'_>, waiting: &[u32]) {
+        let k = step.centres.count();
+        let mut all = AllScores(Vec::with_capacity(k));
+        step.points.each_score(waiting, step.centres, &mut self.space, &mut all);
+        for (lane, &i) in waiting.iter().enumerate() {
+            let row = i as usize;
+            let place = row - self.rows.start;
+            let error = step.points.error(row, step.centres);
+            let mut label = 0;
+            let (mut best, mut second) = (f32::NEG_INFINITY, f32::NEG_INFINITY);
+            for (c, scores) in all.0.iter().enumerate() {
+                if scores[lane] > best {
+                    (second, best, label) = (best, scores[lane], c as u32);
+                } else {
+                    second = second.max(scores[lane]);
+                }
+            }
+            let (_, mut upper) = step.points.between(row, f64::from(best), error);
+            if f64::from(best) - f64::from(second) <= 2.0 * error {
+                let (exact, square) = step.points.nearest_directly(row, step.centres, &mut self.row);
+                (label, upper) = (exact, square.sqrt() * (1.0 + 1e-12));
+            }
+            let norm = f64::from(step.points.norms[row]);
+            let square = ((norm * norm - 2.0 * error) as f32).next_down();
+            let bounds = &mut self.lower[place * k..(place + 1) * k];
+            lower_bounds(&all.0, lane, square, &step.moved_single, bounds);
+            bounds[label as usize] = f32::INFINITY;
+            self.upper[place] = ((upper - step.moved[label as usize]) as f32).next_up();
+            self.put(step.points, place, label);
+        }
+    }
+
+    /// A row looks at the centres whose lower bound its upper bound has crossed.
+    fn look_at_candidates(&mut self, step: &Step<'_>, place: usize) {
+        let k = step.centres.count();
+        let label = self.labels[place] as usize;
+        let upper = ((f64::from(self.upper[place]) + step.moved[label]) as f32).next_up();
+        if !any_crossed(&self.lower[place * k..(place + 1) * k], &step.moved_single, upper) {
+            return;
+        }
+        let row = self.rows.start + place;
+        step.points.single_row(row, &mut self.single);
+        let error = step.points.error(row, step.centres);
+        let (mut best, mut label) = (f64::from(dot(&self.single, step.centres.packed_row(label))), label);
+        let (_, mut upper) = step.points.between(row, best, error);
+        let mut crossed = [0u32; 4];
+        let mut next = 0;
+        loop {
+            let bounds = &mut self.lower[place * k..(place + 1) * k];
+            let threshold = (upper as f32).next_up();
+            let count;
+            (count, next) = next_crossed(bounds, &step.moved_single, threshold, next, &mut crossed);
+            if count == 0 {
+                break;
+            }
+            let scores = four_dots(&self.single, crossed.map(|c| step.centres.packed_row(c as usize)));
+            for (&c, score) in crossed[..count].iter().zip(scores) {
+                let (c, score) = (c as usize, f64::from(score));
+                let (below, above) = step.points.between(row, score, error);
+                let mut nearer = score > best + 2.0 * error;
+                if !nearer && score >= best - 2.0 * error {
+                    let mut exact = |c: usize| step.points.squared_distance(row, step.centres, c, &mut self.row);
+                    let (own, other) = (exact(label), exact(c));
+                    nearer = other < own || (other == own && c < label);
+                }
+                let bounds = &mut self.lower[place * k..(place + 1) * k];
+                if nearer {
+                    let (old_below, _) = step.points.between(row, best, error);
+                    bounds[label] = ((old_below + step.moved[label]) as f32).next_down();
+                    bounds[c] = f32::INFINITY;
+                    (label, best, upper) = (c, score, above);
+                } else {
+                    bounds[c] = ((below + step.moved[c]) as f32).next_down();
+                }
+            }
+        }
+        self.upper[place] = ((upper - step.moved[label]) as f32).next_up();
+        self.put(step.points, place, label as u32);
+    }
+
+    pub(super) fn squared_distances(&self, points: &Points<'_>, centres: &Centres) -> Vec<f64> {
+        let mut row = vec![0.0; points.columns()];
+        let labels = self.rows.clone().zip(&self.labels);
+        labels.map(|(i, &label)| points.squared_distance(i, centres, label as usize, &mut row)).collect()
+    }
+}

@@ -1,0 +1,240 @@
+//! Rows and centres as k-means sees them.
+//!
+//! Numbers are taken about an origin (zero, or the first row where the columns lie far from zero), so that large means cost
+//! no digits and whole numbers stay whole. Scores x·c - ½‖c‖² in single precision, about the column means, say which
+//! centres may be nearest; where their error leaves a doubt, direct distances in f64 decide, ties to the smallest index.
+//! Sparse rows are scored in f64 and never become dense.
+
+use crate::error::Result;
+use crate::matrix::fused::{Visit, WIDE, each_score};
+use crate::matrix::simd::squared_distance;
+use crate::matrix::{Features, Matrix};
+use crate::run::Run;
+use std::ops::Range;
+
+/// Half the unit of rounding of f32, and of f64.
+const SINGLE: f64 = 1.0 / (1u64 << 24) as f64;
+const DOUBLE: f64 = 1.0 / (1u64 << 53) as f64;
+
+/// The rows to be clustered.
+pub(super) struct Points<'a> {
+    pub(super) features: Features<'a>,
+    pub(super) weights: Option<&'a [f64]>,
+    /// Sums, centres and direct distances are about this.
+    pub(super) origin: Vec<f64>,
+    /// Scores are about this.
+    middle: Vec<f64>,
+    /// ‖x - middle‖ of every row.
+    pub(super) norms: Vec<f32>,
+    /// Σ w ‖x - origin‖².
+    pub(super) scatter: f64,
+    pub(super) total: f64,
+    /// The mean variance of the columns, which tolerances are relative to.
+    pub(super) spread: f64,
+    /// Whether scores in single precision can tell anything: numbers are neither huge nor tiny.
+    pub(super) scored: bool,
+}
+
+impl<'a> Points<'a> {
+    pub(super) fn new(features: Features<'a>, weights: Option<&'a [f64]>, run: &Run) -> Result<Points<'a>> {
+        let means = features.means(weights, run)?;
+        let (rows, columns) = (features.rows(), features.columns());
+        let total = weights.map_or(rows as f64, |weights| weights.iter().sum());
+        let sum_of = |squares: &[f64]| -> f64 {
+            let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
+            squares.iter().enumerate().map(|(i, square)| weight(i) * square).sum()
+        };
+        // Sparse rows have zeros that must stay zeros.
+        let sparse = features.sparse_part().is_some();
+        let middle = if sparse { vec![0.0; columns] } else { means.clone() };
+        let squares = features.centred(&middle).row_norms(run)?;
+        let about_middle = sum_of(&squares);
+        let length: f64 = means.iter().map(|mean| mean * mean).sum();
+        let variance = (about_middle / total - if sparse { length } else { 0.0 }).max(0.0);
+        let far = !sparse && length > 1e6 * variance;
+        let mut origin = vec![0.0; columns];
+        if far {
+            features.pack(std::iter::once(0), &mut origin);
+        }
+        // Σ w ‖x - o‖² = Σ w ‖x - m‖² + W ‖m - o‖² for the mean m.
+        let away: f64 = middle.iter().zip(&origin).map(|(m, o)| (m - o) * (m - o)).sum();
+        let scatter = about_middle + total * away;
+        let largest = squares.iter().copied().fold(0.0, f64::max);
+        let scored = sparse || (1e-20..1e20).contains(&largest);
+        let norms = squares.iter().map(|square| (square.sqrt() as f32).next_up()).collect();
+        let spread = variance / columns.max(1) as f64;
+        Ok(Points { features, weights, origin, middle, norms, scatter, total, spread, scored })
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.features.rows()
+    }
+
+    pub(super) fn columns(&self) -> usize {
+        self.features.columns()
+    }
+
+    pub(super) fn weight(&self, i: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[i])
+    }
+
+    pub(super) fn is_sparse(&self) -> bool {
+        self.features.sparse_part().is_some()
+    }
+
+    /// Row `i` about the origin.
+    pub(super) fn row(&self, i: usize, out: &mut [f64]) {
+        self.features.centred(&self.origin).pack(std::iter::once(i), out);
+    }
+
+    /// Adds `factor` times row `i` to a centre's sum.
+    pub(super) fn add_row(&self, i: usize, factor: f64, sum: &mut [f64], buffer: &mut [f64]) {
+        if self.is_sparse() {
+            self.features.for_row(i, |j, value| sum[j] += factor * value);
+        } else {
+            self.row(i, buffer);
+            sum.iter_mut().zip(buffer.iter()).for_each(|(sum, x)| *sum += factor * x);
+        }
+    }
+
+    /// ‖x - c‖² of row `i`: by direct differences, or for sparse rows from the product.
+    pub(super) fn squared_distance(&self, i: usize, centres: &Centres, c: usize, buffer: &mut [f64]) -> f64 {
+        if self.is_sparse() {
+            // ‖c‖² and what the entries of the row change in it.
+            let mut sum = 0.0;
+            self.features.for_row(i, |j, value| sum += value * (value - 2.0 * centres.exact[(c, j)]));
+            return (centres.squares[c] + sum).max(0.0);
+        }
+        self.row(i, buffer);
+        squared_distance(buffer, centres.exact.row(c))
+    }
+
+    /// The nearest centre by direct distances, the first of equals.
+    pub(super) fn nearest_directly(&self, i: usize, centres: &Centres, buffer: &mut [f64]) -> (u32, f64) {
+        let (label, square, _) = self.nearest_two_directly(i, centres, buffer);
+        (label, square)
+    }
+
+    /// The nearest centre by direct distances, its squared distance, and the least of the others'.
+    pub(super) fn nearest_two_directly(&self, i: usize, centres: &Centres, buffer: &mut [f64]) -> (u32, f64, f64) {
+        let (mut label, mut best, mut second) = (0, f64::INFINITY, f64::INFINITY);
+        if !self.is_sparse() {
+            self.row(i, buffer);
+        }
+        for c in 0..centres.count() {
+            let square = match self.is_sparse() {
+                true => self.squared_distance(i, centres, c, buffer),
+                false => squared_distance(buffer, centres.exact.row(c)),
+            };
+            if square < best {
+                (second, best, label) = (best, square, c as u32);
+            } else {
+                second = second.min(square);
+            }
+        }
+        (label, best, second)
+    }
+
+    /// Bound on the error of the computed score of row `i` with any of the centres (a sum of products in any order; Higham
+    /// 2002, chapter 3), and of half its squared norm.
+    pub(super) fn error(&self, i: usize, centres: &Centres) -> f64 {
+        let unit = if self.is_sparse() { DOUBLE } else { SINGLE };
+        let (norm, largest) = (f64::from(self.norms[i]), centres.largest);
+        1.001 * (self.columns() + 8) as f64 * unit * largest * (norm + largest) + 4.0 * SINGLE * norm * norm + 1e-30
+    }
+
+    /// At least and at most this far is row `i` from a centre with a score off by at most `error`.
+    #[inline(always)]
+    pub(super) fn between(&self, i: usize, score: f64, error: f64) -> (f64, f64) {
+        let square = f64::from(self.norms[i]) * f64::from(self.norms[i]) - 2.0 * score;
+        ((square - 2.0 * error).max(0.0).sqrt(), (square + 2.0 * error).max(0.0).sqrt())
+    }
+
+    /// Row `i` about the middle, with a one after it, as a product with a packed centre takes it.
+    pub(super) fn single_row(&self, i: usize, out: &mut [f32]) {
+        let columns = self.columns();
+        self.features.centred(&self.middle).pack(std::iter::once(i), &mut out[..columns]);
+        out[columns] = 1.0;
+    }
+
+    /// Packs rows (sixteen at most) side by side, as the fused product takes them.
+    pub(super) fn pack(&self, rows: &[u32], space: &mut Space) {
+        let columns = self.columns();
+        space.lines.resize(WIDE * columns, 0.0);
+        let shifted = self.features.centred(&self.middle);
+        shifted.pack(rows.iter().map(|&i| i as usize), &mut space.lines);
+        space.panel.resize(columns + 1, [1.0; WIDE]);
+        turn(&space.lines, columns, &mut space.panel[..columns]);
+    }
+
+    /// Shows the scores of all centres with some rows (sixteen at most).
+    pub(super) fn each_score<V: Visit>(&self, rows: &[u32], centres: &Centres, space: &mut Space, visit: &mut V) {
+        self.pack(rows, space);
+        each_score(&space.panel, &centres.packed, &mut space.sums, visit);
+    }
+}
+
+/// Working space of one thread.
+#[derive(Default)]
+pub(super) struct Space {
+    lines: Vec<f32>,
+    panel: Vec<[f32; WIDE]>,
+    sums: Vec<[f32; WIDE]>,
+}
+
+/// Rows one after another become columns of sixteen.
+fn turn(lines: &[f32], columns: usize, panel: &mut [[f32; WIDE]]) {
+    let rows: [&[f32]; WIDE] = std::array::from_fn(|r| &lines[r * columns..(r + 1) * columns]);
+    for (j, lanes) in panel.iter_mut().enumerate() {
+        for r in 0..WIDE {
+            lanes[r] = rows[r][j];
+        }
+    }
+}
+
+/// The centres, exact and as the product sees them.
+pub(super) struct Centres {
+    /// About the origin.
+    pub(super) exact: Matrix,
+    /// [c -½‖c‖²] about the middle, one after another.
+    pub(super) packed: Vec<f32>,
+    /// ‖c‖² about the origin (for sparse rows).
+    pub(super) squares: Vec<f64>,
+    /// The largest norm about the middle.
+    pub(super) largest: f64,
+}
+
+impl Centres {
+    pub(super) fn new(exact: Matrix, points: &Points<'_>) -> Centres {
+        let columns = exact.columns();
+        let mut packed = vec![0.0; exact.rows() * (columns + 1)];
+        let mut largest: f64 = 0.0;
+        for (c, out) in packed.chunks_mut(columns + 1).enumerate() {
+            let mut square = 0.0;
+            for (j, x) in exact.row(c).iter().enumerate() {
+                let shifted = (x + points.origin[j]) - points.middle[j];
+                square += shifted * shifted;
+                out[j] = shifted as f32;
+            }
+            out[columns] = (-0.5 * square) as f32;
+            largest = largest.max(square.sqrt());
+        }
+        let squares = (0..exact.rows()).map(|c| exact.row(c).iter().map(|x| x * x).sum()).collect();
+        Centres { exact, packed, squares, largest }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.exact.rows()
+    }
+
+    /// The packed row of one centre.
+    pub(super) fn packed_row(&self, c: usize) -> &[f32] {
+        let width = self.exact.columns() + 1;
+        &self.packed[c * width..(c + 1) * width]
+    }
+}
+
+/// The same ranges of rows for every pass: at most eight, one a partial sum.
+pub(super) fn parts(rows: usize) -> Vec<Range<usize>> {
+    crate::matrix::cuts(rows, crate::matrix::partials(rows))
+}

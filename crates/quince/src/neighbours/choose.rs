@@ -1,0 +1,54 @@
+//! How many neighbours: leave-one-out for every K in one pass.
+//!
+//! The neighbours of a row without itself, the nearest first, hold the answer for every K at once: its votes are those
+//! of K - 1 and one more. So one search for the largest K gives the exact leave-one-out loss of all of them.
+
+use super::vote::{Answers, mean, probability, weigh};
+use super::{Index, Knn};
+use crate::error::Result;
+use crate::learn::Target;
+use crate::run::Run;
+
+/// The most neighbours that are tried.
+pub(super) const MOST: usize = 50;
+/// The most rows that are left out; of more, so many are drawn.
+const ROWS: usize = 4000;
+
+/// The mean leave-one-out loss for 1, 2, 3 ... neighbours: log loss for classes, squared error for numbers.
+pub(super) fn losses(
+    settings: &Knn,
+    index: &Index,
+    answers: &Answers,
+    target: &Target,
+    weights: &[f64],
+    run: &Run,
+) -> Result<Vec<f64>> {
+    let most = MOST.min(index.rows() - 1);
+    let mut rows: Vec<usize> = (0..index.rows()).collect();
+    if rows.len() > ROWS {
+        run.stream(1).shuffle(&mut rows);
+        rows.truncate(ROWS);
+        rows.sort_unstable();
+    }
+    let nearest = index.nearest_others(&rows, most, run)?;
+    let of_row = |i: usize| weights.get(i).copied().unwrap_or(1.0);
+    let total: f64 = rows.iter().map(|&i| of_row(i)).sum();
+    let (mut sums, mut says, mut counted) = (vec![0.0; most], vec![0.0; answers.width()], Vec::new());
+    for (q, &i) in rows.iter().enumerate() {
+        let (found, distances) = nearest.of(q);
+        for k in 1..=most {
+            weigh(settings.votes, &found[..k], &distances[..k], weights, &mut counted);
+            mean(answers, &found[..k], &counted, &mut says);
+            let loss = match target {
+                Target::Classes { codes, classes } => {
+                    let share = says[codes[i] as usize];
+                    -probability(share, k, settings.smoothing.max(1e-9), classes.count()).ln()
+                }
+                Target::Numbers(numbers) => says.iter().zip(numbers.row(i)).map(|(a, b)| (a - b) * (a - b)).sum(),
+                Target::Nothing(_) => 0.0,
+            };
+            sums[k - 1] += of_row(i) * loss / total;
+        }
+    }
+    Ok(sums)
+}

@@ -1,0 +1,338 @@
+//! Rows that can be asked for neighbours, and the three ways to answer.
+
+use super::best::Best;
+use super::data::Data;
+use super::filter::{Batch, Filter};
+use super::measure::{Measure, Metric, with_ground};
+use super::tree::{NOBODY, Tree};
+use crate::error::{Error, Result};
+use crate::matrix::{Features, Rows};
+use crate::run::Run;
+use serde::{Deserialize, Serialize};
+
+/// How neighbours are searched. The answer is the same, bit by bit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Search {
+    /// The one that is likely to be fastest for the shape at hand.
+    #[default]
+    Auto,
+    /// A kd-tree.
+    Tree,
+    /// A matrix product in single precision as a filter, then exact distances.
+    Product,
+    /// Every distance, one by one.
+    Direct,
+}
+
+/// The nearest rows of every query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Nearest {
+    /// How many neighbours each query has.
+    pub k: usize,
+    /// Row numbers, the nearest first, k for each query.
+    pub rows: Vec<u32>,
+    /// Their distances.
+    pub distances: Vec<f64>,
+}
+
+impl Nearest {
+    /// Row numbers and distances of query `q`.
+    pub fn of(&self, q: usize) -> (&[u32], &[f64]) {
+        let range = q * self.k..(q + 1) * self.k;
+        (&self.rows[range.clone()], &self.distances[range])
+    }
+}
+
+/// Rows that can be asked for neighbours.
+///
+/// Equal distances are ordered by row number, whichever way is taken.
+pub struct Index {
+    rows: Rows,
+    prepared: Prepared,
+}
+
+impl Index {
+    /// Takes a copy of the rows. NaN is a hole, which leaves its column out of the distances of its row.
+    pub fn new(rows: &Features<'_>, measure: Measure, search: Search, run: &Run) -> Result<Index> {
+        let all: Vec<usize> = (0..rows.rows()).collect();
+        Index::over(rows.take(&all), measure, search, run)
+    }
+
+    pub(super) fn over(rows: Rows, measure: Measure, search: Search, run: &Run) -> Result<Index> {
+        let prepared = Prepared::new(&rows.features(), measure, search, run)?;
+        Ok(Index { rows, prepared })
+    }
+
+    /// The rows.
+    pub fn features(&self) -> Features<'_> {
+        self.rows.features()
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.features().rows()
+    }
+
+    /// The way that is taken.
+    pub fn search(&self) -> Search {
+        self.prepared.search
+    }
+
+    /// How distances are measured.
+    pub fn measure(&self) -> &Measure {
+        &self.prepared.measure
+    }
+
+    /// The `k` nearest rows of every query.
+    pub fn nearest(&self, queries: &Features<'_>, k: usize, run: &Run) -> Result<Nearest> {
+        self.prepared.nearest(&self.features(), queries, k, run)
+    }
+
+    /// The `k` nearest other rows of some of the rows themselves.
+    pub fn nearest_others(&self, rows: &[usize], k: usize, run: &Run) -> Result<Nearest> {
+        self.prepared.nearest_others(&self.features(), rows, k, run)
+    }
+}
+
+/// What can be known about rows before they are asked: a tree, or the way to go without one. It holds no rows (but for
+/// those in a tree), so that whoever keeps them need not keep them twice; every question brings them along.
+pub struct Prepared {
+    measure: Measure,
+    search: Search,
+    tree: Option<Tree>,
+    shape: (usize, usize),
+    holes: bool,
+}
+
+impl Prepared {
+    /// Looks at the rows and gets ready for questions.
+    pub fn new(rows: &Features<'_>, measure: Measure, search: Search, run: &Run) -> Result<Prepared> {
+        if rows.rows() == 0 {
+            return Err(Error::data("there are no rows to search", "Give at least one row."));
+        }
+        if rows.rows() >= NOBODY as usize {
+            return Err(Error::data("there are more rows than can be numbered", "Use fewer than 4 billion rows."));
+        }
+        check_measure(&measure, rows.columns())?;
+        let data = Data::of(rows)?;
+        let plain = !data.holes && rows.sparse_part().is_none() && rows.columns() > 0;
+        let by_terms = !matches!(measure.metric, Metric::Hamming | Metric::Cosine);
+        let tree_can = plain && by_terms;
+        let product_can = plain && matches!(measure.metric, Metric::Euclidean | Metric::Cosine);
+        let unable = |name: &str| {
+            let problem = format!("cannot be {name} for sparse rows, rows with holes or this metric");
+            Err(Error::setting("search", problem, "Use auto."))
+        };
+        let search = match search {
+            Search::Tree if !tree_can => return unable("tree"),
+            Search::Product if !product_can => return unable("product"),
+            Search::Auto if tree_can && tree_pays(rows.rows(), rows.columns(), product_can) => Search::Tree,
+            Search::Auto if product_can => Search::Product,
+            Search::Auto => Search::Direct,
+            given => given,
+        };
+        let tree = (search == Search::Tree).then(|| Tree::build(&data, run));
+        run.check()?;
+        Ok(Prepared { measure, search, tree, shape: (rows.rows(), rows.columns()), holes: data.holes })
+    }
+
+    /// The way that is taken.
+    pub fn search(&self) -> Search {
+        self.search
+    }
+
+    /// The `k` nearest of the rows, which must be those it was made for, to every query.
+    pub fn nearest(&self, rows: &Features<'_>, queries: &Features<'_>, k: usize, run: &Run) -> Result<Nearest> {
+        if queries.columns() != rows.columns() {
+            return Err(Error::data(
+                format!("the queries have {} columns, the rows have {}", queries.columns(), rows.columns()),
+                "Give the same columns.",
+            ));
+        }
+        check_k(k, rows.rows())?;
+        if queries.dense_columns() != rows.dense_columns() {
+            // Sparse rows asked with dense queries, or the other way round.
+            let alike = queries.split_at(rows.dense_columns())?;
+            return self.nearest(rows, &alike.features(), k, run);
+        }
+        let questions = Questions { rows: self.data(rows), queries: Data::of(queries)?, own: None, k };
+        self.ask(&questions, run)
+    }
+
+    /// The `k` nearest other rows of some of the rows themselves.
+    pub fn nearest_others(&self, rows: &Features<'_>, own: &[usize], k: usize, run: &Run) -> Result<Nearest> {
+        check_k(k, rows.rows() - 1)?;
+        let data = self.data(rows);
+        if own.len() == rows.rows() && own.iter().enumerate().all(|(place, &row)| place == row) {
+            return self.ask(&Questions { rows: data, queries: data, own: Some(own), k }, run);
+        }
+        let taken = rows.take(own);
+        let queries = Data { features: taken.features(), holes: self.holes };
+        self.ask(&Questions { rows: data, queries, own: Some(own), k }, run)
+    }
+
+    fn data<'a>(&self, rows: &Features<'a>) -> Data<'a> {
+        assert_eq!((rows.rows(), rows.columns()), self.shape, "the rows are those it was made for");
+        Data { features: *rows, holes: self.holes }
+    }
+
+    fn ask(&self, questions: &Questions<'_>, run: &Run) -> Result<Nearest> {
+        let (count, k) = (questions.queries.rows(), questions.k);
+        let mut nearest = Nearest { k, rows: vec![0; count * k], distances: vec![0.0; count * k] };
+        let holes = questions.queries.holes;
+        match (&self.tree, self.search) {
+            (Some(tree), _) if !holes => self.ask_tree(tree, questions, &mut nearest, run)?,
+            (_, Search::Product) if !holes && count > 8 => self.ask_product(questions, &mut nearest, run)?,
+            _ => self.ask_directly(questions, &mut nearest, run)?,
+        }
+        let columns = self.shape.1;
+        nearest.distances.iter_mut().for_each(|rank| *rank = self.measure.distance_of(*rank, columns));
+        Ok(nearest)
+    }
+
+    fn ask_tree(&self, tree: &Tree, questions: &Questions<'_>, nearest: &mut Nearest, run: &Run) -> Result<()> {
+        let (count, k, columns) = (questions.queries.rows(), questions.k, self.shape.1);
+        let chunk = 4096;
+        // Queries are asked in the order of the leaves they fall into, so that what they need is in the cache.
+        let leaves = run.map(count.div_ceil(chunk), |part| {
+            let some = part * chunk..((part + 1) * chunk).min(count);
+            let mut space = vec![0.0; columns];
+            some.map(|q| (tree.leaf_near(questions.queries.dense_row(q, &mut space)), q as u32)).collect::<Vec<_>>()
+        });
+        let mut order: Vec<(u32, u32)> = leaves.into_iter().flatten().collect();
+        order.sort_unstable();
+        let (size, round) = (512, 32);
+        for (done, some) in order.chunks(size * round).enumerate() {
+            run.progress("neighbours", done * size * round, count);
+            let parts: Vec<&[(u32, u32)]> = some.chunks(size).collect();
+            let found = run.map(parts.len(), |part| {
+                let mut found = Vec::with_capacity(parts[part].len() * k);
+                with_ground!(self.measure, ground => tree.search(ground, questions, parts[part], |best| {
+                    found.extend_from_slice(best);
+                }));
+                found
+            });
+            for (&(_, q), best) in some.iter().zip(found.iter().flat_map(|part| part.chunks(k))) {
+                write(best, q as usize, nearest);
+            }
+            run.check()?;
+        }
+        Ok(())
+    }
+
+    fn ask_directly(&self, questions: &Questions<'_>, nearest: &mut Nearest, run: &Run) -> Result<()> {
+        let (count, k, (rows, columns)) = (questions.queries.rows(), questions.k, self.shape);
+        // A step is a few dozen million terms; a single query against very many rows is parted between the threads.
+        let size = (1_000_000 / (rows * columns.max(1)).max(1)).max(1);
+        for first in (0..count).step_by(size * 16) {
+            run.progress("neighbours", first, count);
+            let last = (first + size * 16).min(count);
+            let parts: Vec<usize> = (first..last).step_by(size).collect();
+            let found = run.map(parts.len(), |part| {
+                let mut found = Vec::with_capacity(size * k);
+                let mut best = Best::new(k);
+                let (mut of_query, mut of_row) = (vec![0.0; columns], vec![0.0; columns]);
+                for q in parts[part]..(parts[part] + size).min(last) {
+                    best.clear();
+                    let (query, own) = (questions.queries.row(q, &mut of_query), questions.own(q));
+                    for i in (0..rows as u32).filter(|&i| i != own) {
+                        let row = questions.rows.row(i as usize, &mut of_row);
+                        best.offer(self.measure.rank(query, row, columns), i);
+                    }
+                    found.extend_from_slice(best.found());
+                }
+                found
+            });
+            for (q, best) in (first..last).zip(found.iter().flat_map(|part| part.chunks(k))) {
+                write(best, q, nearest);
+            }
+            run.check()?;
+        }
+        Ok(())
+    }
+
+    fn ask_product(&self, questions: &Questions<'_>, nearest: &mut Nearest, run: &Run) -> Result<()> {
+        let filter = Filter::new(questions.rows, &self.measure, run)?;
+        let (count, (rows, columns)) = (questions.queries.rows(), self.shape);
+        // Enough batches for many threads at a time, and so few training rows a step that we look up often.
+        let group = 2048.min(count);
+        let batch = group.div_ceil(8).next_multiple_of(16);
+        let step = (1_000_000_000 / (group * (columns + 1))).max(1024);
+        for start in (0..count).step_by(group) {
+            run.progress("neighbours", start, count);
+            let end = (start + group).min(count);
+            let firsts: Vec<usize> = (start..end).step_by(batch).collect();
+            let mut batches: Vec<Batch> =
+                run.map(firsts.len(), |b| filter.batch(questions, firsts[b]..(firsts[b] + batch).min(end)));
+            for first in (0..rows).step_by(step) {
+                let tile = filter.pack(first..(first + step).min(rows), run);
+                run.each(&mut batches, |_, batch| filter.pass(batch, questions, first, &tile));
+                run.check()?;
+            }
+            run.each(&mut batches, |_, batch| filter.finish(batch, questions));
+            for batch in &batches {
+                batch.found().for_each(|(q, best)| write(best, q, nearest));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Queries and the rows they are put to.
+pub(super) struct Questions<'a> {
+    pub(super) rows: Data<'a>,
+    pub(super) queries: Data<'a>,
+    /// The row that each query is, and must not find.
+    own: Option<&'a [usize]>,
+    pub(super) k: usize,
+}
+
+impl Questions<'_> {
+    /// The row that query `q` must not find.
+    pub(super) fn own(&self, q: usize) -> u32 {
+        self.own.map_or(NOBODY, |own| own[q] as u32)
+    }
+}
+
+fn write(found: &[(f64, u32)], q: usize, nearest: &mut Nearest) {
+    for (place, &(rank, row)) in found.iter().enumerate() {
+        nearest.rows[q * nearest.k + place] = row;
+        nearest.distances[q * nearest.k + place] = rank;
+    }
+}
+
+/// Whether a tree is likely to beat the alternative: boxes prune little in many columns, and need many rows.
+fn tree_pays(rows: usize, columns: usize, product_can: bool) -> bool {
+    let limit = if product_can { 12 } else { 20 };
+    columns <= limit && rows >= 64
+}
+
+fn check_k(k: usize, rows: usize) -> Result<()> {
+    if k == 0 || k > rows {
+        let problem = format!("cannot be {k} with {rows} {} to choose from", if rows == 1 { "row" } else { "rows" });
+        return Err(Error::setting("k", problem, format!("Use from 1 to {rows}.")));
+    }
+    Ok(())
+}
+
+fn check_measure(measure: &Measure, columns: usize) -> Result<()> {
+    let weights = &measure.weights;
+    if !weights.is_empty() && weights.len() != columns {
+        return Err(Error::data(
+            format!("there are {columns} columns and {} feature weights", weights.len()),
+            "Give every column one weight.",
+        ));
+    }
+    let sound = weights.iter().all(|w| w.is_finite() && *w >= 0.0);
+    if !sound || (!weights.is_empty() && weights.iter().all(|w| *w == 0.0)) {
+        return Err(Error::data(
+            "a feature weight is negative or not a number, or all are zero",
+            "Give weights of at least zero, one of them above.",
+        ));
+    }
+    if measure.metric == Metric::PNorm && !(measure.p >= 1.0 && measure.p.is_finite()) {
+        return Err(Error::setting("p", format!("cannot be {}", measure.p), "It takes a number of at least 1."));
+    }
+    Ok(())
+}

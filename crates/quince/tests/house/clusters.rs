@@ -1,0 +1,281 @@
+//! k-means against a twin that looks at every pair: over shapes, layouts, weights, ties, duplicates and threads.
+
+use crate::layouts::{LAYOUTS, random, with_layout};
+use proptest::prelude::*;
+use quince::cluster::{Algorithm, Batches, KMeans, Start, silhouette};
+use quince::learn::{Count, Prediction, Target};
+use quince::matrix::Features;
+use quince::run::{Stop, Stream};
+use quince::{Matrix, Model, Run};
+use std::time::Duration;
+
+fn fixed(k: usize) -> KMeans {
+    KMeans { k: Count::Fixed(k), tolerance: 0.0, ..KMeans::default() }
+}
+
+fn square(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(a, b)| (a - b) * (a - b)).sum()
+}
+
+/// Lloyd's iteration as it is defined; an empty cluster takes the row furthest from its centre.
+fn slow(rows: &Matrix, weights: &[f64], start: &Matrix, steps: usize) -> (Vec<u32>, Matrix, f64, usize) {
+    let (n, d, k) = (rows.rows(), rows.columns(), start.rows());
+    let mut centres = start.clone();
+    let nearest = |i: usize, centres: &Matrix| {
+        (0..k)
+            .min_by(|&a, &b| square(rows.row(i), centres.row(a)).total_cmp(&square(rows.row(i), centres.row(b))))
+            .unwrap()
+    };
+    let mut labels = vec![usize::MAX; n];
+    let mut rounds = 0;
+    for _ in 0..steps {
+        rounds += 1;
+        let mut next: Vec<usize> = (0..n).map(|i| nearest(i, &centres)).collect();
+        let settled = next == labels;
+        for c in 0..k {
+            if !next.contains(&c) {
+                let away = |i: usize| square(rows.row(i), centres.row(next[i]));
+                let alone = |i: usize| next.iter().filter(|&&label| label == next[i]).count() == 1;
+                let mut far: Vec<usize> = (0..n).filter(|&i| away(i) > 0.0 && weights[i] > 0.0 && !alone(i)).collect();
+                // Rows that were moved into an empty cluster before are at its centre now.
+                far.retain(|&i| nearest(i, &centres) == next[i]);
+                far.sort_by(|&a, &b| away(b).total_cmp(&away(a)).then(a.cmp(&b)));
+                if let Some(&i) = far.first() {
+                    next[i] = c;
+                }
+            }
+        }
+        labels = next;
+        let before = centres.clone();
+        for c in 0..k {
+            let members: Vec<usize> = (0..n).filter(|&i| labels[i] == c).collect();
+            let size: f64 = members.iter().map(|&i| weights[i]).sum();
+            if size > 0.0 {
+                for j in 0..d {
+                    centres[(c, j)] = members.iter().map(|&i| weights[i] * rows[(i, j)]).sum::<f64>() / size;
+                }
+            }
+        }
+        // Done when no row changes its cluster, or no centre moves.
+        let still = before.values().iter().zip(centres.values()).all(|(a, b)| (a - b).abs() < 1e-12 * (1.0 + a.abs()));
+        if settled || still {
+            break;
+        }
+    }
+    let labels: Vec<usize> = (0..n).map(|i| nearest(i, &centres)).collect();
+    let error = (0..n).map(|i| weights[i] * square(rows.row(i), centres.row(labels[i]))).sum();
+    (labels.into_iter().map(|label| label as u32).collect(), centres, error, rounds)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(80))]
+    #[test]
+    fn lloyd_is_the_slow_twin(
+        rows in 1usize..300, columns in 1usize..8, wide: bool, k in 1usize..9, seed in 0u64..1000,
+        weighted: bool, layout in 0usize..LAYOUTS.len(), far: bool,
+    ) {
+        // Many columns take the way with a bound for each centre.
+        let columns = if wide { columns + 64 } else { columns };
+        let k = k.min(rows);
+        let mut x = random(rows, columns, seed);
+        if far {
+            x.values_mut().iter_mut().for_each(|x| if *x != 0.0 { *x += 4096.0 });
+        }
+        let weights: Vec<f64> = (0..rows).map(|i| if weighted { [1.0, 0.5, 3.0, 2.0][i % 4] } else { 1.0 }).collect();
+        let start = x.take_rows(&(0..k).map(|c| c * rows / k).collect::<Vec<_>>());
+        let (labels, centres, error, rounds) = slow(&x, &weights, &start, 50);
+        let settings = KMeans { steps: 50, ..fixed(k) };
+        with_layout(&x, LAYOUTS[layout], |features| {
+            let given = weighted.then_some(weights.as_slice());
+            let found = settings.cluster_from(features, given, &start, &Run::new()).unwrap();
+            let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + b.abs()) * if far { 1e4 } else { 1.0 };
+            assert!(close(found.model.error(), error), "{} {error}", found.model.error());
+            // Where two centres are as near, sums in another order may break the tie in another way: the error tells.
+            if found.labels == labels {
+                assert_eq!(found.report.trace.len(), rounds);
+                found.model.centres().values().iter().zip(centres.values()).for_each(|(a, b)| assert!(close(*a, *b)));
+            }
+            let trace = &found.report.trace;
+            assert!(trace.windows(2).all(|pair| pair[1] <= pair[0] + 1e-9 * (1.0 + trace[0])), "{trace:?}");
+        });
+    }
+}
+
+/// Labels and centres, bit by bit, for every algorithm on one, two and eight threads.
+#[test]
+fn every_algorithm_gives_the_same_bits_on_any_number_of_threads() {
+    for (rows, columns) in [(9000, 3), (5000, 80)] {
+        let x = random(rows, columns, 2);
+        for algorithm in [Algorithm::Lloyd, Algorithm::Sequential, Algorithm::MiniBatch, Algorithm::Bisecting] {
+            let settings = KMeans { algorithm, restarts: 2, steps: 20, ..fixed(5) };
+            let on = |threads: usize| {
+                let found = settings.cluster(x.features(), None, &Run::new().threads(threads)).unwrap();
+                let bits: Vec<u64> = found.model.centres().values().iter().map(|x| x.to_bits()).collect();
+                (found.labels, bits, found.report)
+            };
+            let one = on(1);
+            assert!(one == on(2) && one == on(8), "{algorithm:?}");
+        }
+    }
+}
+
+#[test]
+fn a_weight_of_two_is_a_row_that_is_there_twice() {
+    let x = random(80, 3, 6);
+    let weights: Vec<f64> = (0..80).map(|i| f64::from(1 + i % 3)).collect();
+    let repeated: Vec<usize> = (0..80).flat_map(|i| vec![i; 1 + i % 3]).collect();
+    let start = x.take_rows(&[0, 1, 2, 3]);
+    let by_weight = fixed(4).cluster_from(x.features(), Some(&weights), &start, &Run::new()).unwrap();
+    let twice = x.take_rows(&repeated);
+    let by_rows = fixed(4).cluster_from(twice.features(), None, &start, &Run::new()).unwrap();
+    assert!((by_weight.model.error() - by_rows.model.error()).abs() < 1e-9 * by_rows.model.error());
+    for (place, &i) in repeated.iter().enumerate() {
+        assert_eq!(by_rows.labels[place], by_weight.labels[i]);
+    }
+}
+
+#[test]
+fn a_million_equal_rows_one_row_and_more_clusters_than_different_rows() {
+    let equal = Matrix::new(1_000_000, 2, vec![3.5; 2_000_000]).unwrap();
+    for k in [1, 3] {
+        let found = fixed(k).cluster(equal.features(), None, &Run::new()).unwrap();
+        assert_eq!(found.model.error(), 0.0);
+        assert!(found.labels.iter().all(|&label| label == 0));
+        assert_eq!(found.model.sizes()[0], 1e6);
+    }
+    let one = Matrix::from_rows(&[[2.0, -1.0]]);
+    let found = KMeans::default().cluster(one.features(), None, &Run::new()).unwrap();
+    assert_eq!((found.labels.as_slice(), found.model.centres().row(0)), (&[0][..], &[2.0, -1.0][..]));
+    // Four rows, two of them different, four clusters: two stay empty, and the report says so.
+    let few = Matrix::column_vector(vec![1.0, 1.0, 5.0, 5.0]);
+    for algorithm in [Algorithm::Lloyd, Algorithm::Sequential, Algorithm::MiniBatch] {
+        for start in [Start::PlusPlus, Start::Random] {
+            let settings = KMeans { algorithm, start, ..fixed(4) };
+            let found = settings.cluster(few.features(), None, &Run::new()).unwrap();
+            assert_eq!(found.model.error(), 0.0, "{algorithm:?} {start:?}");
+            assert_eq!(found.labels[0], found.labels[1]);
+            assert_ne!(found.labels[0], found.labels[2]);
+            assert!(found.report.remarks[0].starts_with("2 of 4 clusters are empty"), "{:?}", found.report.remarks);
+        }
+    }
+    let halved = KMeans { algorithm: Algorithm::Bisecting, ..fixed(4) };
+    let found = halved.cluster(few.features(), None, &Run::new()).unwrap();
+    assert_eq!((found.model.centres().rows(), found.model.error()), (2, 0.0));
+    let auto = KMeans::default().cluster(few.features(), None, &Run::new()).unwrap();
+    assert_eq!(auto.choice.unwrap().by_silhouette, 2);
+    let error = fixed(5).cluster(few.features(), None, &Run::new()).err().unwrap();
+    assert_eq!(error.to_string(), "setting 'k' cannot be 5 with 4 rows");
+}
+
+#[test]
+fn numbers_of_any_size_are_clustered_alike() {
+    let base = random(200, 3, 3);
+    let start = [0, 50, 120];
+    let expected = fixed(3).cluster_from(base.features(), None, &base.take_rows(&start), &Run::new()).unwrap();
+    for size in [1e-160, 1e-30, 1e12, 1e150] {
+        let values = base.values().iter().map(|x| x * size).collect();
+        let x = Matrix::new(200, 3, values).unwrap();
+        let found = fixed(3).cluster_from(x.features(), None, &x.take_rows(&start), &Run::new()).unwrap();
+        assert_eq!(found.labels, expected.labels, "{size}");
+    }
+}
+
+#[test]
+fn greedy_plus_plus_starts_better_than_chance() {
+    let mut stream = Stream::new(1, 0);
+    let rows: Vec<[f64; 2]> = (0..600)
+        .map(|i| [f64::from(i % 12) * 10.0 + stream.uniform(), f64::from(i % 5) * 10.0 + stream.uniform()])
+        .collect();
+    let x = Matrix::from_rows(&rows);
+    let mean_error = |start: Start| -> f64 {
+        let settings = KMeans { start, restarts: 1, ..fixed(60) };
+        (0..8).map(|seed| settings.cluster(x.features(), None, &Run::new().seed(seed)).unwrap().model.error()).sum()
+    };
+    assert!(mean_error(Start::PlusPlus) < 0.5 * mean_error(Start::Random));
+}
+
+#[test]
+fn batches_of_a_stream_come_near_the_clusters_of_all_rows() {
+    let mut stream = Stream::new(9, 0);
+    let rows: Vec<[f64; 2]> = (0..3000)
+        .map(|i| [f64::from(i % 3) * 20.0 + stream.uniform(), f64::from(i % 3) * -7.0 + stream.uniform()])
+        .collect();
+    let x = Matrix::from_rows(&rows);
+    let mut batches = Batches::new(x.take_rows(&[0, 1, 2]));
+    for first in (0..3000).step_by(100) {
+        let batch = x.take_rows(&(first..first + 100).collect::<Vec<_>>());
+        batches.learn(batch.features(), None, &Run::new()).unwrap();
+    }
+    assert_eq!(batches.sizes, [1000.0; 3]);
+    // Far apart, every row is given to the same centre all the time: the centres are the means.
+    for c in 0..3 {
+        for j in 0..2 {
+            let mean = (0..1000).map(|i| x[(3 * i + c, j)]).sum::<f64>() / 1000.0;
+            assert!((batches.centres[(c, j)] - mean).abs() < 1e-9);
+        }
+    }
+    let settings = KMeans { algorithm: Algorithm::MiniBatch, batch: 64, ..fixed(3) };
+    let found = settings.cluster(x.features(), None, &Run::new()).unwrap();
+    let whole = fixed(3).cluster(x.features(), None, &Run::new()).unwrap();
+    assert!(found.model.error() < 1.01 * whole.model.error());
+}
+
+#[test]
+fn bisecting_lowers_the_error_with_every_halving_and_predicts_what_it_found() {
+    let x = random(400, 4, 8);
+    let settings = KMeans { algorithm: Algorithm::Bisecting, ..fixed(7) };
+    let found = settings.cluster(x.features(), None, &Run::new()).unwrap();
+    assert!(found.report.trace.windows(2).all(|pair| pair[1] < pair[0]));
+    assert_eq!(found.report.trace.len(), 7);
+    let (labels, error) = found.model.assign(&x.features(), &Run::new()).unwrap();
+    assert_eq!(labels, found.labels);
+    assert!((error - found.model.error()).abs() < 1e-9 * error);
+}
+
+#[test]
+fn a_budget_returns_the_best_so_far_and_says_so() {
+    let x = random(60_000, 30, 1);
+    let settings = KMeans { steps: 100_000, restarts: 1000, ..fixed(40) };
+    let run = Run::new().budget(Duration::from_millis(700));
+    let start = std::time::Instant::now();
+    let found = settings.cluster_from(x.features(), None, &x.take_rows(&(0..40).collect::<Vec<_>>()), &run).unwrap();
+    assert!(start.elapsed() < Duration::from_secs(5));
+    assert!(found.report.stop == Stop::Budget || found.report.stop == Stop::Converged);
+    assert_eq!(found.labels.len(), 60_000);
+}
+
+#[test]
+fn a_table_is_clustered_saved_and_asked_again() {
+    let table = crate::example("iris.csv").without(&["species"]);
+    let groupable = table.groupable(None, &[]).unwrap();
+    for algorithm in [Algorithm::Lloyd, Algorithm::Bisecting] {
+        let settings = KMeans { algorithm, ..fixed(3) };
+        let model = Model::fit(&groupable.labelled, None, &settings, &Run::new()).unwrap();
+        let Prediction::Clusters { labels, distances } = model.predict(&table, &Run::new()).unwrap() else { panic!() };
+        assert_eq!((labels.len(), distances.columns()), (150, 3));
+        let again = Model::from_bytes(&model.to_bytes()).unwrap();
+        assert_eq!(again.predict(&table, &Run::new()).unwrap(), Prediction::Clusters { labels, distances });
+    }
+    let error = Model::train(&crate::example("iris.csv"), "species", &fixed(3), &Run::new()).err().unwrap();
+    assert_eq!(error.to_string(), "'kmeans' does not learn classes");
+}
+
+#[test]
+fn bad_input_gets_a_sentence() {
+    let x = Matrix::from_rows(&[[1.0, f64::NAN], [0.0, 1.0]]);
+    let sentence = |settings: &KMeans, features: Features<'_>| {
+        settings.cluster(features, None, &Run::new()).err().unwrap().to_string()
+    };
+    assert_eq!(sentence(&fixed(1), x.features()), "the features contain NaN: row 1, column 2");
+    assert_eq!(sentence(&fixed(1), Matrix::zeros(0, 2).features()), "there are no rows to cluster");
+    assert_eq!(sentence(&fixed(1), Matrix::zeros(2, 0).features()), "the rows have no columns");
+    let fine = random(10, 2, 1);
+    let wrong = fixed(2).cluster_from(fine.features(), None, &Matrix::zeros(2, 3), &Run::new()).err().unwrap();
+    assert_eq!(wrong.to_string(), "2 centres of 3 numbers do not fit rows of 2");
+    let one = silhouette(&fine.features(), &[0; 10], &Run::new()).unwrap_err();
+    assert_eq!(one.to_string(), "silhouettes need from 2 to 9 clusters, and there are 1");
+    let target = Target::Nothing(10);
+    let ridge = quince::linear::Ridge::default();
+    let error = Model::fit_features(&fine.features(), &target, None, &ridge, &Run::new()).err().unwrap();
+    assert_eq!(error.to_string(), "'ridge' does not learn groups");
+}
