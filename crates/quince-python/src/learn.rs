@@ -14,13 +14,13 @@ use quince::registry::{self, METHODS, Setting};
 use quince::table::Learnable;
 use serde_json::{Value, json};
 
-/// Trains a method on a table.
+/// Trains a method on a table; without a target, one that finds clusters.
 #[pyfunction]
 #[pyo3(signature = (data, target, model, settings, *, task=None, weight=None, seed=0, threads=0, budget=None))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn train(
     data: &Bound<'_, PyAny>,
-    target: &str,
+    target: Option<&str>,
     model: &str,
     settings: &Bound<'_, PyAny>,
     task: Option<&str>,
@@ -57,7 +57,7 @@ pub(crate) fn compare<'py>(
     budget: Option<f64>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = data.py();
-    let Learnable { labelled, weights, groups, .. } = learnable(data, target, task, weight, group)?;
+    let Learnable { labelled, weights, groups, .. } = learnable(data, Some(target), task, weight, group)?;
     let task = labelled.target.task();
     let learners = match models {
         Some(models) => models.iter().map(|(name, settings)| learner(name, settings)).collect::<PyResult<Vec<_>>>()?,
@@ -127,7 +127,7 @@ fn learner(name: &str, settings: &Bound<'_, PyAny>) -> PyResult<Box<dyn Learn>> 
 
 fn learnable(
     data: &Bound<'_, PyAny>,
-    target: &str,
+    target: Option<&str>,
     task: Option<&str>,
     weight: Option<&str>,
     group: Option<&str>,
@@ -139,7 +139,11 @@ fn learnable(
         Some(other) => return Err(wrong(format!("a task cannot be '{other}'"), "Use classification or regression.")),
     };
     let table = from_anything(data, None, false)?;
-    let learnable = table.learnable(target, task, weight, group).map_err(to_python)?;
+    let learnable = match (target, task) {
+        (Some(target), _) => table.learnable(target, task, weight, group).map_err(to_python)?,
+        (None, None) => table.groupable(weight, &[]).map_err(to_python)?,
+        (None, Some(_)) => return Err(wrong("there is no target to learn", "Name the column that is the target.")),
+    };
     for note in &learnable.notes {
         let category = data.py().get_type::<PyUserWarning>();
         let sentence = std::ffi::CString::new(note.as_str()).unwrap_or_default();

@@ -5,12 +5,14 @@
 //! and leaderboards are handed over. scikit-learn's parameters, attributes and checks are in `python/quince/`.
 
 mod baseline;
+mod cluster;
 mod errors;
 mod features;
 mod json;
 mod learn;
 mod linear;
 mod model;
+mod neighbours;
 mod steer;
 mod table;
 
@@ -20,11 +22,15 @@ mod _quince {
     #[pymodule_export]
     use crate::baseline::{baseline_of_classes, baseline_of_numbers, baseline_of_values};
     #[pymodule_export]
+    use crate::cluster::{cluster_distances, cluster_error, cluster_labels, fit_clusters, learn_batch, silhouettes};
+    #[pymodule_export]
     use crate::learn::{compare, models, train};
     #[pymodule_export]
     use crate::linear::{Spectrum, fit_linear, linear_outputs};
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::neighbours::{Neighbours, fit_neighbours, nearest_rows, neighbours_labels, neighbours_say};
     #[pymodule_export]
     use crate::table::{Table, read_csv};
 

@@ -9,18 +9,74 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
+use quince::cluster::KMeansModel;
 use quince::evaluate::evaluate;
-use quince::learn::{Classes, Prediction, Task};
+use quince::learn::{Classes, Fitted, Learn, Prediction, Target, Task};
+use quince::matrix::Features;
+use quince::model::Parts;
+use quince::neighbours::{Index, KnnModel};
+use quince::run::Report;
+use quince::{Result, Run};
 use serde_json::Value;
 use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 /// A trained model: what `quince.train` returns and what `quince.load` opens.
 #[pyclass(frozen, module = "quince")]
-pub(crate) struct Model(quince::Model);
+pub(crate) struct Model(quince::Model, Known);
+
+/// What is known of the fitted method beyond what every model can do. A model that was opened knows nothing yet.
+#[derive(Default)]
+pub(crate) struct Known {
+    pub(crate) neighbours: Option<Arc<KnnModel>>,
+    pub(crate) centres: Option<Arc<KMeansModel>>,
+    /// Rows of an opened model that can be asked for neighbours, once somebody has asked.
+    pub(crate) index: OnceLock<Index>,
+}
+
+/// A fitted method in a model and beside it.
+struct Shared<F>(Arc<F>);
+
+impl<F: Fitted> Fitted for Shared<F> {
+    fn predict(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
+        self.0.predict(rows, run)
+    }
+
+    fn save(&self, parts: &mut Parts) {
+        self.0.save(parts);
+    }
+
+    fn load(parts: &Parts) -> Result<Shared<F>> {
+        F::load(parts).map(|fitted| Shared(Arc::new(fitted)))
+    }
+}
+
+/// A model of a fitted method that is also kept beside it.
+pub(crate) fn shared<F: Fitted>(
+    learner: &dyn Learn,
+    (features, target): (&Features<'_>, &Target),
+    fitted: &Arc<F>,
+    report: Report,
+    run: &Run,
+) -> Result<quince::Model> {
+    quince::Model::from_fitted(learner, (features, target), Box::new(Shared(fitted.clone())), report, run)
+}
 
 impl Model {
     pub(crate) fn new(model: quince::Model) -> Model {
-        Model(model)
+        Model(model, Known::default())
+    }
+
+    pub(crate) fn knowing(model: quince::Model, known: Known) -> Model {
+        Model(model, known)
+    }
+
+    pub(crate) fn model(&self) -> &quince::Model {
+        &self.0
+    }
+
+    pub(crate) fn known(&self) -> &Known {
+        &self.1
     }
 
     /// Predicts for a table, a data frame, the path of a file, or, if the model was trained on a matrix, for a matrix.
@@ -57,7 +113,8 @@ fn as_floats<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 
 #[pymethods]
 impl Model {
-    /// The predicted labels (whole numbers and True/False as such, all else as words) or numbers, one for each row.
+    /// The predicted labels (whole numbers and True/False as such, all else as words), numbers, or clusters counted
+    /// from 0, one for each row.
     #[pyo3(signature = (data, *, n_jobs=None))]
     fn predict<'py>(&self, data: &Bound<'py, PyAny>, n_jobs: Option<i64>) -> PyResult<Bound<'py, PyAny>> {
         let py = data.py();
@@ -66,6 +123,7 @@ impl Model {
                 Ok(PyArray1::from_slice(py, numbers.values()).into_any())
             }
             Prediction::Numbers(numbers) => Ok(to_numpy(py, &numbers)?.into_any()),
+            Prediction::Clusters { labels, .. } => Ok(cluster_numbers(py, labels).into_any()),
             classes => {
                 let codes = PyArray1::from_vec(py, classes.labels().into_iter().map(i64::from).collect());
                 self.classes(py)?.call_method1("take", (codes,))
@@ -76,18 +134,26 @@ impl Model {
     /// The probability of each class, in the order of `classes`, for each row.
     #[pyo3(signature = (data, *, n_jobs=None))]
     fn predict_proba<'py>(&self, data: &Bound<'py, PyAny>, n_jobs: Option<i64>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        if self.0.task() == Task::Regression {
-            return Err(wrong("the model predicts numbers, which have no classes", "Use predict."));
+        let refuse =
+            |what: &str| Err(wrong(format!("the model predicts {what}, which have no classes"), "Use predict."));
+        match self.0.task() {
+            Task::Regression => return refuse("numbers"),
+            Task::Clustering => return refuse("clusters"),
+            Task::Classification => {}
         }
         match self.prediction(data, n_jobs)? {
             Prediction::Classes { probabilities, .. } => to_numpy(data.py(), &probabilities),
-            Prediction::Numbers(_) => Err(wrong("the model predicts numbers", "Use predict.")),
+            Prediction::Numbers(_) => refuse("numbers"),
+            Prediction::Clusters { .. } => refuse("clusters"),
         }
     }
 
     /// All metrics on rows whose target is known, as a dict. Rows without a target are left out.
     #[pyo3(signature = (data, *, n_jobs=None))]
     fn evaluate<'py>(&self, data: &Bound<'py, PyAny>, n_jobs: Option<i64>) -> PyResult<Bound<'py, PyAny>> {
+        if self.0.task() == Task::Clustering {
+            return Err(wrong("clusters have no target to be evaluated by", "Use quince.silhouette_score."));
+        }
         let table = from_anything(data, Some(&self.0), true)?;
         let evaluation = work(data.py(), Steering::jobs(data.py(), n_jobs)?, |run| {
             let (truth, rows) = self.0.truth(&table)?;
@@ -108,12 +174,13 @@ impl Model {
         json::to_python(py, self.0.settings())
     }
 
-    /// "classification" or "regression".
+    /// "classification", "regression" or "clustering".
     #[getter]
     fn task(&self) -> &'static str {
         match self.0.task() {
             Task::Classification => "classification",
             Task::Regression => "regression",
+            Task::Clustering => "clustering",
         }
     }
 
@@ -209,13 +276,13 @@ impl Model {
     /// A model from the bytes of a file. No code in them is ever run.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Model> {
-        py.detach(|| quince::Model::from_bytes(bytes)).map(Model).map_err(to_python)
+        py.detach(|| quince::Model::from_bytes(bytes)).map(Model::new).map_err(to_python)
     }
 
     /// Opens a saved model. No code in it is ever run.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Model> {
-        py.detach(|| quince::Model::load(path)).map(Model).map_err(to_python)
+        py.detach(|| quince::Model::load(path)).map(Model::new).map_err(to_python)
     }
 
     /// Saves the model in one file: all of it or, if something goes wrong, nothing.
@@ -233,7 +300,7 @@ impl Model {
         if let Some(names) = names {
             model.name_columns(names).map_err(to_python)?;
         }
-        Ok(Model(model))
+        Ok(Model::new(model))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
@@ -243,13 +310,19 @@ impl Model {
     }
 
     fn __repr__(&self) -> String {
-        let what = match self.0.classes() {
-            Some(classes) => format!("{} classes", classes.count()),
-            None => "numbers".into(),
+        let (name, target, rows, columns) = (self.method(), self.0.target(), self.0.rows(), self.0.fields().len());
+        let what = match (self.0.task(), self.0.classes()) {
+            (Task::Clustering, _) => "clusters".into(),
+            (_, Some(classes)) => format!("'{target}' ({} classes)", classes.count()),
+            (_, None) => format!("'{target}' (numbers)"),
         };
-        let (name, target, rows) = (self.method(), self.0.target(), self.0.rows());
-        format!("Model({name}: '{target}' ({what}) from {} columns, {rows} rows)", self.0.fields().len())
+        format!("Model({name}: {what} from {columns} columns, {rows} rows)")
     }
+}
+
+/// The clusters of rows as scikit-learn numbers them: from 0, in 32 bits.
+pub(crate) fn cluster_numbers(py: Python<'_>, labels: Vec<u32>) -> Bound<'_, PyArray1<i32>> {
+    PyArray1::from_vec(py, labels.into_iter().map(|label| label as i32).collect())
 }
 
 /// Classes in the order that numpy found, which for words such as "10" and "9" is not ours.

@@ -16,9 +16,14 @@ pub(crate) struct Steering {
 }
 
 impl Steering {
-    /// Threads alone: what the estimators need, whose work draws nothing at random.
+    /// Threads alone: what work needs that draws nothing at random.
     pub(crate) fn threads(threads: usize) -> Steering {
         Steering { threads, ..Steering::default() }
+    }
+
+    /// Threads, and a seed for what is drawn.
+    pub(crate) fn seeded(seed: u64, threads: usize) -> Steering {
+        Steering { seed, threads, ..Steering::default() }
     }
 
     /// As many threads as `n_jobs` means, by the one rule of the package.

@@ -28,6 +28,6 @@ def test_the_readme_is_true(tmp_path):
     assert found.attempted > 5 and found.failed == 0
 
 
-@pytest.mark.parametrize("module", ["linear", "baseline", "learn", "files"])
+@pytest.mark.parametrize("module", ["linear", "baseline", "neighbours", "cluster", "learn", "files"])
 def test_the_docstrings_are_true(module):
     assert doctest.testmod(importlib.import_module(f"quince.{module}"), optionflags=FLAGS).failed == 0

@@ -22,6 +22,7 @@ import quince
 X, Y = load_diabetes(return_X_y=True)
 IRIS, SPECIES = load_iris(return_X_y=True)
 WORDS = np.array(["setosa", "versicolor", "virginica"])[SPECIES]
+HOLES = np.where(np.arange(600).reshape(150, 4) % 7 == 3, np.nan, IRIS)
 LABELLED, LABELS = make_multilabel_classification(n_samples=60, n_classes=3, random_state=0)
 
 
@@ -44,6 +45,22 @@ def fitted():
     yield quince.DummyClassifier(strategy="constant", constant="virginica").fit(IRIS, WORDS)
     yield quince.DummyRegressor(strategy="quantile", quantile=0.3).fit(X, np.c_[Y, Y])
     yield quince.DummyRegressor(strategy="constant", constant=[7]).fit(X, Y)
+    yield quince.KNeighborsClassifier().fit(IRIS, WORDS)
+    yield quince.KNeighborsClassifier("auto", weights="distance", smoothing=0.5).fit(IRIS, SPECIES, SPECIES + 1)
+    yield quince.KNeighborsClassifier(metric_params={"w": np.arange(4.0)}).fit(HOLES, np.c_[SPECIES, WORDS])
+    yield quince.KNeighborsClassifier(3, metric="cosine").fit(sparse.csr_matrix(IRIS), SPECIES > 1)
+    yield quince.KNeighborsRegressor(p=3, algorithm="kd_tree").fit(pd.DataFrame(IRIS, columns=list("abcd")), IRIS)
+    yield quince.KNeighborsRegressor(2, n_jobs=1).fit(X.astype(np.float32), Y)
+    yield quince.NearestNeighbors(n_neighbors=3).fit(X)
+    yield quince.NearestNeighbors(metric="manhattan", metric_params={"w": [1.0, 2.0, 0.1, 5e-5]}).fit(HOLES)
+    yield quince.NearestNeighbors(algorithm="brute").fit(pd.DataFrame(IRIS.astype(np.float32), columns=list("abcd")))
+    yield quince.NearestNeighbors(metric="cosine").fit(sparse.csr_matrix(IRIS))
+    yield quince.KMeans(3, random_state=0).fit(IRIS)
+    yield quince.KMeans("auto", random_state=0).fit(pd.DataFrame(IRIS.astype(np.float32), columns=list("abcd")))
+    yield quince.KMeans(4, init=IRIS[:4], algorithm="sequential").fit(sparse.csr_matrix(IRIS))
+    yield quince.MiniBatchKMeans(3, random_state=0).fit(X, sample_weight=Y)
+    yield quince.MiniBatchKMeans(3, random_state=0).partial_fit(IRIS[::2]).partial_fit(IRIS[1::2])
+    yield quince.BisectingKMeans(5, random_state=0).fit(IRIS)
 
 
 models = pytest.mark.parametrize("model", list(fitted()), ids=lambda model: f"{model!r}"[:60])
@@ -56,7 +73,10 @@ def features_for(model):
 
 def assert_equal(got, expected, name=""):
     assert type(got) is type(expected), name
-    if isinstance(expected, list):
+    if isinstance(expected, dict):
+        assert_equal(list(got), list(expected), name)
+        assert_equal(list(got.values()), list(expected.values()), name)
+    elif isinstance(expected, list | tuple):
         assert len(got) == len(expected), name
         for one, other in zip(got, expected):
             assert_equal(one, other, name)
@@ -69,7 +89,7 @@ def assert_same(again, model):
     rows = features_for(model)
     assert type(again) is type(model)
     assert str(again.get_params()) == str(model.get_params())
-    for method in ("predict", "predict_proba", "decision_function"):
+    for method in ("predict", "predict_proba", "decision_function", "kneighbors", "transform"):
         if hasattr(model, method):
             assert_equal(getattr(again, method)(rows), getattr(model, method)(rows), method)
     public = {name for name in vars(model) if not name.startswith("_")}
@@ -82,7 +102,8 @@ def assert_same(again, model):
 @models
 def test_a_pickle_holds_the_bytes_of_the_model_and_predicts_the_same(model):
     pickled = pickle.dumps(model)
-    assert model._model.to_bytes() in pickled
+    if not isinstance(model, quince.NearestNeighbors):  # which holds its rows, and no model
+        assert model._model.to_bytes() in pickled
     assert_same(pickle.loads(pickled), model)
     assert_same(copy.deepcopy(model), model)
 
@@ -108,6 +129,49 @@ def test_an_unfitted_estimator_is_pickled_and_cannot_be_saved(tmp_path):
     with pytest.raises(NotFittedError, match="This Ridge instance is not fitted yet"):
         quince.Ridge().save(tmp_path / "m.quince")
     assert not (tmp_path / "m.quince").exists()
+
+
+@models
+def test_an_opened_estimator_works_like_the_fitted_one(model, tmp_path):
+    """What a fit keeps at hand an opened model works out anew."""
+    model.save(tmp_path / "m.quince")
+    again, rows = quince.load(tmp_path / "m.quince"), features_for(model)
+    weights = np.linspace(0.5, 2, len(rows))
+    calls = [
+        ("kneighbors", (None, 2)),
+        ("kneighbors_graph", (rows, 3, "distance")),
+        ("radius_neighbors_graph", (rows, 0.1, "distance")),
+        ("score", (rows, None, weights)),
+    ]
+    for method, arguments in calls:
+        if hasattr(model, method) and not (method == "score" and not hasattr(model, "labels_")):
+            got, expected = (getattr(one, method)(*arguments) for one in (again, model))
+            if method == "score":
+                np.testing.assert_allclose(got, expected)
+            else:
+                assert_equal(*((one.toarray() if sparse.issparse(one) else one) for one in (got, expected)), method)
+    if hasattr(model, "n_neighbors_"):
+        for one in (model, again):
+            one.set_params(n_neighbors=7, weights="uniform")
+        assert_equal(again.predict(rows), model.predict(rows))
+    if hasattr(model, "partial_fit"):
+        assert_equal(again.partial_fit(rows).cluster_centers_, model.partial_fit(rows).cluster_centers_)
+
+
+def test_a_function_is_pickled_and_not_saved(tmp_path):
+    model = quince.KNeighborsRegressor(weights=np.exp).fit(X, Y)
+    assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+    with pytest.raises(ValueError, match="weights is a ufunc, which a model file cannot hold"):
+        model.save(tmp_path / "m.quince")
+
+
+def test_the_file_of_neighbours_predicts_the_nearest_row(command, tmp_path):
+    frame = pd.DataFrame(IRIS, columns=["a", "b", "c", "d"])
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    quince.NearestNeighbors().fit(frame).save(tmp_path / "m.quince")
+    predicted = json.loads(run(command, "predict", tmp_path / "m.quince", tmp_path / "rows.csv", "--json"))
+    nearest = quince.NearestNeighbors(n_neighbors=1).fit(IRIS).kneighbors(IRIS)[1].ravel()
+    assert [next(iter(row.values())) for row in rows_of(predicted)] == nearest.tolist()
 
 
 def test_changed_coefficients_are_pickled_and_not_saved(tmp_path):

@@ -52,6 +52,28 @@ INTERRUPTED = """
         fit = lambda: model.singular_
     elif kind == "sparse":
         fit = lambda X=sparse.random(40_000, 6_000, 0.02, "csr", rng=rng): quince.Ridge().fit(X, np.arange(40_000.0))
+    elif kind == "neighbours by product":
+        X = rng.standard_normal((100_000, 200), dtype=np.float32)
+        fit = lambda model=quince.NearestNeighbors().fit(X): model.kneighbors(X)
+    elif kind == "neighbours by tree":
+        X = rng.standard_normal((400_000, 8))
+        fit = lambda model=quince.KNeighborsRegressor().fit(X, X[:, 0]): model.predict(X)
+    elif kind == "neighbours one by one":
+        X = rng.standard_normal((50_000, 30))
+        fit = lambda model=quince.NearestNeighbors(metric="manhattan").fit(X): model.kneighbors(X)
+    elif kind == "k-means":
+        fit = lambda X=rng.standard_normal((400_000, 30)): quince.KMeans(200, random_state=0, tol=0).fit(X)
+    elif kind == "k-means of sparse rows":
+        fit = lambda X=sparse.random(200_000, 500, 0.02, "csr", rng=rng): quince.KMeans(50, random_state=0).fit(X)
+    elif kind == "mini-batches":
+        fit = lambda X=rng.standard_normal((400_000, 30)): quince.MiniBatchKMeans(200, random_state=0).fit(X)
+    elif kind == "halving":
+        fit = lambda X=rng.standard_normal((600_000, 30)): quince.BisectingKMeans(60, random_state=0).fit(X)
+    elif kind == "number of clusters":
+        fit = lambda X=rng.standard_normal((400_000, 20)): quince.KMeans("auto", random_state=0).fit(X)
+    elif kind == "silhouettes":
+        X = rng.standard_normal((60_000, 30))
+        fit = lambda: quince.silhouette_samples(X, np.arange(60_000) % 5)
     elif kind == "compare":
         import pandas as pd
         X = rng.standard_normal((20_000, 600))
@@ -76,7 +98,12 @@ INTERRUPTED = """
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
 @pytest.mark.parametrize(
     ("kind", "delay"),
-    [("tall", 1.0), ("wide", 1.0), ("singular", 1.5), ("singular values", 1.0), ("sparse", 0.7), ("compare", 1.5)],
+    [
+        ("tall", 1.0), ("wide", 1.0), ("singular", 1.5), ("singular values", 1.0), ("sparse", 0.7), ("compare", 1.5),
+        ("neighbours by product", 1.0), ("neighbours by tree", 1.0), ("neighbours one by one", 1.0), ("k-means", 1.5),
+        ("k-means of sparse rows", 1.0), ("mini-batches", 1.0), ("halving", 1.0), ("number of clusters", 1.0),
+        ("silhouettes", 1.0),
+    ],  # fmt: skip
 )
 def test_control_c_stops_within_a_second(kind, delay):
     done = run(INTERRUPTED.format(kind=kind, delay=delay))
@@ -143,6 +170,29 @@ def test_one_thread_and_two_give_the_same_bits(rng, shape, dtype):
                 model = make(threads).fit(X, y)
                 answers.append((model.coef_.tobytes(), model.intercept_.tobytes(), model.predict(X).tobytes()))
         assert answers[0] == answers[1] == answers[2]
+
+
+@pytest.mark.parametrize("shape", [(5_000, 3), (3_000, 40), (300, 200), (2, 1)])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_neighbours_and_clusters_are_the_same_on_any_number_of_threads(rng, shape, dtype):
+    X = rng.normal(size=shape).astype(dtype)
+    y, k = X[:, 0] > 0, min(5, shape[0] - 1)
+
+    def all_bits():
+        yield from quince.NearestNeighbors(n_neighbors=k).fit(X).kneighbors()
+        yield from quince.NearestNeighbors(n_neighbors=k, metric="manhattan").fit(X).kneighbors(X[:100])
+        yield quince.KNeighborsClassifier(k, weights="distance").fit(X, y).predict_proba(X)
+        for cls in (quince.KMeans, quince.MiniBatchKMeans, quince.BisectingKMeans):
+            model = cls(k, random_state=3).fit(X)
+            yield from (model.labels_, model.cluster_centers_, np.array(model.inertia_), model.transform(X))
+        if shape[0] > 2:
+            yield quince.silhouette_samples(X, np.arange(shape[0]) % 3)
+
+    answers = []
+    for threads in (1, 2, 8):
+        with quince.set_threads(threads):
+            answers.append([bits.tobytes() for bits in all_bits()])
+    assert answers[0] == answers[1] == answers[2]
 
 
 def test_set_threads_is_a_function_and_a_context():

@@ -187,14 +187,15 @@ def test_kinds_of_a_frame_can_be_given():
 def test_models_are_compared():
     frame = pl.DataFrame(columns())
     leaderboard = quince.compare(frame, "sold", folds=5)
-    assert {row["model"] for row in leaderboard} == set(quince.models())
+    able = {name for name, about in quince.models().items() if "classes" in about["abilities"]}
+    assert {row["model"] for row in leaderboard} == able
     assert leaderboard.best in ("ridge", "least-squares")
     losses = [row["log-loss"] for row in leaderboard.rows]
     assert losses == sorted(losses)
     shown = repr(leaderboard)
     assert shown.startswith("sold from 200 rows, by log-loss (5 folds, mean ± sd)\n")
-    assert all(name in shown for name in quince.models())
-    assert leaderboard.to_dict()["folds"] == 5 and len(leaderboard) == len(quince.models())
+    assert all(name in shown for name in able)
+    assert leaderboard.to_dict()["folds"] == 5 and len(leaderboard) == len(able)
     assert "<table>" in leaderboard._repr_html_()
     assert quince.compare(frame, "sold", folds=5).rows[0]["accuracy"] == leaderboard.rows[0]["accuracy"]
     assert quince.compare(frame, "sold", folds=5, seed=1).rows[0]["log-loss"] != leaderboard.rows[0]["log-loss"]
@@ -300,3 +301,47 @@ def test_weights_groups_and_hold_out_are_understood():
     np.testing.assert_allclose(weighted.predict_proba(frame)[:, 1] > 0.5, doubled.predict_proba(frame)[:, 1] > 0.5)
     with pytest.raises(ValueError, match="no column called 'weight'"):
         quince.train(frame, "y", weight="weight")
+
+
+@frames
+def test_clusters_of_a_table_are_found_without_a_target(make):
+    data = {name: values for name, values in columns().items() if name != "review"}
+    model = quince.train(make(data), settings={"k": 3}, seed=1)
+    assert model.method == "kmeans" and model.task == "clustering" and model.rows == 200
+    labels = model.predict(make(data))
+    assert labels.dtype == np.int32 and set(labels) == {0, 1, 2}
+    assert_array_equal(labels, quince.train(pa.table(data), None, "kmeans", {"k": 3}, seed=1).predict(pa.table(data)))
+    assert_array_equal(pickle.loads(pickle.dumps(model)).predict(make(data)), labels)
+    assert repr(model) == "Model(kmeans: clusters from 6 columns, 200 rows)"
+    assert model.classes is None and model.array("centres").shape == (3, len(model.feature_names))
+
+
+def test_what_clusters_cannot_do_gets_a_sentence(tmp_path):
+    frame = pd.DataFrame(columns()).drop(columns="review")
+    model = quince.train(frame, settings={"k": 2})
+    sentences = [
+        (lambda: model.predict_proba(frame), "the model predicts clusters, which have no classes. Use predict."),
+        (lambda: model.evaluate(frame), "clusters have no target to be evaluated by. Use quince.silhouette_score."),
+        (lambda: quince.train(frame, model="ridge"), "'ridge' does not learn groups"),
+        (lambda: quince.train(frame, "sold", "kmeans"), "'kmeans' does not learn classes"),
+        (lambda: quince.train(frame, task="regression"), "there is no target to learn. Name the column"),
+    ]
+    for call, sentence in sentences:
+        with pytest.raises(ValueError) as error:
+            call()
+        assert sentence in str(error.value)
+    model.save(tmp_path / "m.quince")
+    assert_array_equal(quince.load(tmp_path / "m.quince").predict(frame), model.predict(frame))
+    weighted = quince.train(frame.assign(often=1 + np.arange(200) % 3), settings={"k": 2}, weight="often")
+    assert set(weighted.columns) == set(frame.columns)
+    assert weighted.array("sizes").sum() == (1 + np.arange(200) % 3).sum()
+
+
+def test_neighbours_learn_from_a_table_with_holes():
+    frame = pd.DataFrame(columns())
+    model = quince.train(frame, "sold", "knn", {"k": 7, "feature_weights": "size=3,city=2"})
+    assert (model.predict(frame) == frame["sold"]).mean() > 0.7
+    assert (model.predict_proba(frame) > 0).all()
+    chosen = quince.train(frame, "price", "knn")
+    assert chosen.report["facts"]["k"] >= 1
+    assert "knn" in {row["model"] for row in quince.compare(frame, "sold", folds=3)}

@@ -1,6 +1,7 @@
 """Classical machine learning for real tables, with scikit-learn's conventions.
 
-Whoever has arrays uses the estimators (`LinearRegression`, `Ridge`, `RidgeClassifier`, `DummyClassifier`,
+Whoever has arrays uses the estimators (`LinearRegression`, `Ridge`, `RidgeClassifier`, `KNeighborsClassifier`,
+`KNeighborsRegressor`, `NearestNeighbors`, `KMeans`, `MiniBatchKMeans`, `BisectingKMeans`, `DummyClassifier`,
 `DummyRegressor`), which take scikit-learn's parameters and show its attributes. Whoever has a table (a CSV file, or a
 pandas, polars or pyarrow frame with numbers, categories, texts and holes) uses `train` and `compare`. Every model is
 saved with `save` and opened with `load`, and opening one never runs code.
@@ -9,16 +10,24 @@ saved with `save` and opened with `load`, and opening one never runs code.
 from quince._quince import Model, Table, __version__, models, read_csv
 from quince._threads import set_threads
 from quince.baseline import DummyClassifier, DummyRegressor
+from quince.cluster import BisectingKMeans, KMeans, MiniBatchKMeans, silhouette_samples, silhouette_score
 from quince.files import load
 from quince.learn import Comparison, compare, train
 from quince.linear import LinearRegression, Ridge, RidgeClassifier
+from quince.neighbours import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 
 __all__ = [
+    "BisectingKMeans",
     "Comparison",
     "DummyClassifier",
     "DummyRegressor",
+    "KMeans",
+    "KNeighborsClassifier",
+    "KNeighborsRegressor",
     "LinearRegression",
+    "MiniBatchKMeans",
     "Model",
+    "NearestNeighbors",
     "Ridge",
     "RidgeClassifier",
     "Table",
@@ -28,5 +37,7 @@ __all__ = [
     "models",
     "read_csv",
     "set_threads",
+    "silhouette_samples",
+    "silhouette_score",
     "train",
 ]

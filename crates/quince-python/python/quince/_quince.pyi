@@ -77,7 +77,7 @@ def read_csv(
 def models() -> dict[str, dict[str, Any]]: ...
 def train(
     data: Any,
-    target: str,
+    target: str | None,
     model: str,
     settings: dict[str, Any],
     *,
@@ -134,3 +134,51 @@ def baseline_of_numbers(
     columns: int = 0,
 ) -> Model: ...
 def baseline_of_values(values: list[float], settings: dict[str, Any], *, rows: int, columns: int = 0) -> Model: ...
+@final
+class Neighbours:
+    """Rows that can be asked for neighbours; an array stays where it is."""
+
+    def __new__(
+        cls, x: Any, settings: dict[str, Any], *, weights: list[float] = ..., threads: int = 0
+    ) -> Neighbours: ...
+    def nearest(self, x: Any, k: int, *, threads: int = 0) -> tuple[NDArray[np.float64], NDArray[np.int64]]: ...
+
+def fit_neighbours(
+    x: Any,
+    settings: dict[str, Any],
+    *,
+    codes: NDArray[np.uint32] | None = None,
+    classes: list[str] | None = None,
+    numbers: NDArray[np.float64] | None = None,
+    weights: NDArray[np.float64] | None = None,
+    threads: int = 0,
+) -> Model: ...
+def nearest_rows(
+    model: Model, x: Any, k: int, *, threads: int = 0
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]: ...
+def neighbours_labels(model: Model, x: Any, *, threads: int = 0) -> NDArray[np.int64]: ...
+def neighbours_say(model: Model, x: Any, *, threads: int = 0) -> NDArray[np.float64]: ...
+def fit_clusters(
+    x: Any,
+    settings: dict[str, Any],
+    *,
+    weights: NDArray[np.float64] | None = None,
+    start: NDArray[np.float64] | None = None,
+    seed: int = 0,
+    threads: int = 0,
+) -> tuple[Model, NDArray[np.int32]]: ...
+def learn_batch(
+    x: Any,
+    settings: dict[str, Any],
+    centres: NDArray[np.float64],
+    sizes: list[float],
+    *,
+    weights: NDArray[np.float64] | None = None,
+    threads: int = 0,
+) -> tuple[Model, NDArray[np.float64]]: ...
+def cluster_labels(model: Model, x: Any, *, threads: int = 0) -> NDArray[np.int32]: ...
+def cluster_error(
+    model: Model, x: Any, *, weights: NDArray[np.float64] | None = None, threads: int = 0
+) -> float: ...
+def cluster_distances(model: Model, x: Any, *, threads: int = 0) -> NDArray[np.float64]: ...
+def silhouettes(x: Any, labels: NDArray[np.uint32], *, threads: int = 0) -> NDArray[np.float64]: ...

@@ -55,7 +55,7 @@ def save(estimator: Estimator, state: dict[str, Any], path: str | os.PathLike[st
 
 def estimators() -> dict[str, type[Estimator]]:
     """The classes that a file may name: ours, and no other."""
-    from quince import baseline, linear
+    from quince import baseline, cluster, linear, neighbours
 
     rooms = (
         linear.LinearRegression,
@@ -63,6 +63,12 @@ def estimators() -> dict[str, type[Estimator]]:
         linear.RidgeClassifier,
         baseline.DummyClassifier,
         baseline.DummyRegressor,
+        neighbours.KNeighborsClassifier,
+        neighbours.KNeighborsRegressor,
+        neighbours.NearestNeighbors,
+        cluster.KMeans,
+        cluster.MiniBatchKMeans,
+        cluster.BisectingKMeans,
     )
     return {room.__name__: room for room in rooms}
 
@@ -72,7 +78,9 @@ def encode(value: Any, name: str) -> Any:
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, np.ndarray):
-        items = [encode(item, name) for item in value.ravel().tolist()]
+        items = value.ravel().tolist()
+        if value.dtype.kind not in "bi":  # those are JSON as they are, and may be very many
+            items = [encode(item, name) for item in items]
         return {"array": items, "dtype": value.dtype.str, "shape": list(value.shape)}
     if isinstance(value, np.generic):
         return {"scalar": encode(value.item(), name), "dtype": value.dtype.str}

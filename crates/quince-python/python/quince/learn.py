@@ -14,8 +14,8 @@ from quince._threads import effective
 
 def train(
     data: Any,
-    target: str,
-    model: str = "ridge",
+    target: str | None = None,
+    model: str | None = None,
     settings: Mapping[str, Any] | None = None,
     *,
     task: str | None = None,
@@ -24,17 +24,17 @@ def train(
     n_jobs: int | None = None,
     budget: float | None = None,
 ) -> Model:
-    """Learns one column of a table from all others.
+    """Learns one column of a table from all others; without a target, finds clusters of its rows.
 
     Parameters
     ----------
     data : data frame (pandas, polars, pyarrow or any other with Arrow's C stream), `quince.Table` or path of a CSV file
         Numbers, counts, yes/no, categories and texts, with holes. What they become is learnt here, kept in the model,
         and applied by column name when it predicts.
-    target : str
-        The column to learn. Rows without it are left out.
-    model : str
-        A method: one of `quince.models()`.
+    target : str, optional
+        The column to learn. Rows without it are left out. None to find clusters of rows, whose numbers `predict` gives.
+    model : str, optional
+        A method: one of `quince.models()`; "ridge" if not given, or without a target "kmeans".
     settings : dict
         Its settings by name; what is not given has its default.
     task : {"classification", "regression"}, optional
@@ -52,7 +52,7 @@ def train(
     return _quince.train(
         data,
         target,
-        model,
+        model or ("kmeans" if target is None else "ridge"),
         dict(settings or {}),
         task=task,
         weight=weight,
