@@ -20,7 +20,7 @@ pub(crate) const CONTENTS: &[Section] = &[
     section("Begin", &["index", "install"]),
     section("Tables", &["tables", "encoding"]),
     Section { title: "Methods", pages: &["models"], then_methods: true },
-    section("Results", &["evaluation", "saved-models"]),
+    section("Results", &["evaluation", "clusters", "saved-models"]),
     section("Reference", &["python", "rules"]),
 ];
 

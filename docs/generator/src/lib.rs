@@ -127,6 +127,8 @@ mod rust_examples {
     mod encoding {}
     #[doc = include_str!("../../evaluation.md")]
     mod evaluation {}
+    #[doc = include_str!("../../clusters.md")]
+    mod clusters {}
     #[doc = include_str!("../../saved-models.md")]
     mod saved_models {}
     #[doc = include_str!("../../methods/baseline.md")]
@@ -135,6 +137,10 @@ mod rust_examples {
     mod least_squares {}
     #[doc = include_str!("../../methods/ridge.md")]
     mod ridge {}
+    #[doc = include_str!("../../methods/knn.md")]
+    mod knn {}
+    #[doc = include_str!("../../methods/kmeans.md")]
+    mod kmeans {}
 }
 
 #[cfg(test)]

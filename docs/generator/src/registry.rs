@@ -1,7 +1,7 @@
 //! The directives `<!-- registry: ... -->`: what the registries say, as Markdown, so that no page lists a method, a
 //! setting, a metric or a kind by hand.
 
-use quince::encode::Encoder;
+use quince::encode::{Encoder, Holes};
 use quince::evaluate::{Metric, evaluate};
 use quince::learn::{Classes, Prediction, Target};
 use quince::numbers::number_text;
@@ -44,7 +44,7 @@ pub(crate) fn methods(folder: &str) -> String {
     table
 }
 
-/// Every ability that some method has, in the order in which methods name them.
+/// Every ability that some method has: what it finds first, then the rest in the order in which methods name them.
 fn shown_abilities() -> Vec<Ability> {
     let mut abilities = Vec::new();
     for ability in METHODS.iter().flat_map(|entry| entry.card.abilities) {
@@ -52,14 +52,16 @@ fn shown_abilities() -> Vec<Ability> {
             abilities.push(*ability);
         }
     }
+    abilities.sort_by_key(|ability| !matches!(ability, Ability::Classify | Ability::Regress | Ability::Cluster));
     abilities
 }
 
 fn card(card: &Card) -> String {
     let abilities: Vec<&str> = card.abilities.iter().map(|ability| ability.name()).collect();
     let python: Vec<String> = card.python.iter().map(|class| format!("`{class}`")).collect();
+    let command = if card.can(Ability::Cluster) { "quince cluster --method" } else { "--model" };
     format!(
-        "> {}\n>\n> On the command line: `--model {}`. In Python: {}. It can do: {}.\n",
+        "> {}\n>\n> On the command line: `{command} {}`. In Python: {}. It can do: {}.\n",
         card.summary,
         card.name,
         python.join(", "),
@@ -166,7 +168,7 @@ fn encoding() -> Result<String, String> {
         shown.push_str(&table_row(&cells));
     }
     let encoder = Encoder::learn(&table, &quince::Run::new()).map_err(sentence)?;
-    let rows = encoder.encode(&table, &quince::Run::new()).map_err(sentence)?;
+    let rows = encoder.encode(&table, Holes::Filled, &quince::Run::new()).map_err(sentence)?;
     let features = rows.features();
     let names = encoder.feature_names();
     let heads: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();

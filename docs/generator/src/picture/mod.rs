@@ -1,13 +1,17 @@
 //! The pictures of the guide, each computed with quince when the guide is made: `<!-- picture: NAME -->`.
 
+mod clusters;
+mod neighbours;
+mod plane;
 mod plot;
 
 use crate::render::escape;
-use plot::{Axis, Plot};
-use quince::encode::{Encoder, Rows};
+use plot::{Axis, Plot, Shape};
+use quince::encode::{Encoder, Holes};
 use quince::evaluate::{Roc, root_mean_square};
 use quince::learn::{Examples, Learner, Prediction, Target};
 use quince::linear::{LeastSquares, LinearModel, Ridge};
+use quince::matrix::Rows;
 use quince::numbers::number_text;
 use quince::table::Labelled;
 use quince::{Matrix, Result, Run, Table};
@@ -15,14 +19,62 @@ use quince::{Matrix, Result, Run, Table};
 const IRIS: &str = include_str!("../../../../examples/data/iris.csv");
 const TUMOURS: &str = include_str!("../../../../examples/data/wdbc.csv");
 
-/// A picture: its plot, and a sentence below it.
-type Picture = fn() -> Result<(Plot, String)>;
+/// A picture: one SVG or two, what their marks mean, and a sentence or two below.
+struct Figure {
+    svgs: Vec<String>,
+    legend: Vec<(Shape, String, String)>,
+    caption: String,
+}
+
+impl Figure {
+    fn of(plot: Plot, caption: impl Into<String>) -> Figure {
+        let caption = caption.into();
+        Figure { svgs: vec![plot.svg(&caption)], legend: Vec::new(), caption }
+    }
+
+    /// Two plots side by side, or one above the other where there is little room.
+    fn pair(left: Plot, right: Plot, caption: impl Into<String>) -> Figure {
+        let caption = caption.into();
+        Figure { svgs: [left, right].map(|plot| plot.svg(&caption)).to_vec(), legend: Vec::new(), caption }
+    }
+
+    /// Says what a mark means; `class` is that of the mark.
+    fn means(mut self, shape: Shape, class: &str, words: &str) -> Figure {
+        self.legend.push((shape, class.into(), words.into()));
+        self
+    }
+
+    fn html(&self) -> String {
+        let plots = match &self.svgs[..] {
+            [one] => one.clone(),
+            several => format!("<div class=\"pair\">\n{}\n</div>", several.join("\n")),
+        };
+        let key = |(shape, class, words): &(Shape, String, String)| {
+            let mark = shape.svg(7.0, 7.0, class);
+            format!(
+                "<span><svg class=\"key\" viewBox=\"0 0 14 14\" aria-hidden=\"true\">{mark}</svg>{}</span>",
+                escape(words)
+            )
+        };
+        let keys: Vec<String> = self.legend.iter().map(key).collect();
+        let legend =
+            if keys.is_empty() { String::new() } else { format!("<p class=\"legend\">{}</p>\n", keys.join("\n")) };
+        format!("<figure>\n{legend}{plots}\n<figcaption>{}</figcaption>\n</figure>\n", escape(&self.caption))
+    }
+}
+
+type Picture = fn() -> Result<Figure>;
 
 const PICTURES: &[(&str, Picture)] = &[
     ("least-squares-lines", least_squares_lines),
     ("ridge-coefficients", ridge_coefficients),
     ("ridge-error", ridge_error),
     ("roc-curves", roc_curves),
+    ("knn-regions", neighbours::regions),
+    ("knn-losses", neighbours::losses),
+    ("kmeans-clusters", clusters::clusters),
+    ("kmeans-choice", clusters::choice),
+    ("kmeans-quantised", clusters::quantised),
 ];
 
 /// The HTML of a picture, or a sentence on what is wrong.
@@ -31,9 +83,7 @@ pub(crate) fn figure(name: &str) -> std::result::Result<String, String> {
         let names: Vec<&str> = PICTURES.iter().map(|(name, _)| *name).collect();
         return Err(format!("there is no picture '{name}': the pictures are {}.", names.join(", ")));
     };
-    let (plot, caption) = make().map_err(|error| format!("the picture '{name}' cannot be made: {error}."))?;
-    let svg = plot.svg(&caption);
-    Ok(format!("<figure>\n{svg}\n<figcaption>{}</figcaption>\n</figure>\n", escape(&caption)))
+    Ok(make().map_err(|error| format!("the picture '{name}' cannot be made: {error}."))?.html())
 }
 
 /// Two decimals at most, with a proper minus sign.
@@ -50,7 +100,7 @@ fn fit_line(from: &[f64], to: &[f64]) -> Result<(f64, f64)> {
 }
 
 /// Four points, the line of y on x with its errors, and the line of x on y.
-fn least_squares_lines() -> Result<(Plot, String)> {
+fn least_squares_lines() -> Result<Figure> {
     let (x, y) = ([5.0, 5.0, 7.0, 7.0], [1.0, 2.0, 2.0, 3.0]);
     let (slope, start) = fit_line(&x, &y)?;
     let (back_slope, back_start) = fit_line(&y, &x)?;
@@ -73,9 +123,8 @@ fn least_squares_lines() -> Result<(Plot, String)> {
     let label = equation("x", back_slope, "y", back_start);
     plot.words((back_start + back_slope * 3.6, 3.6), (-12.0, 0.0), "end", &label, "second");
     let caption = "Four points and their least-squares lines. The solid line keeps the squared errors in y small \
-                   (drawn as thin lines), the dashed one those in x."
-        .to_string();
-    Ok((plot, caption))
+                   (drawn as thin lines), the dashed one those in x.";
+    Ok(Figure::of(plot, caption))
 }
 
 /// The petals and the width of the sepals of 150 irises, standardised, to tell the length of the sepals from.
@@ -83,7 +132,7 @@ fn sepals() -> Result<(Labelled, Encoder, Rows)> {
     let table = Table::from_csv(IRIS)?.without(&["species"]);
     let labelled = table.labelled("sepal_length", None)?;
     let encoder = Encoder::learn(&labelled.table, &quince::Run::new())?;
-    let rows = encoder.encode(&labelled.table, &quince::Run::new())?;
+    let rows = encoder.encode(&labelled.table, Holes::Filled, &quince::Run::new())?;
     Ok((labelled, encoder, rows))
 }
 
@@ -92,7 +141,7 @@ fn alphas() -> Vec<f64> {
 }
 
 /// Every coefficient of ridge against α.
-fn ridge_coefficients() -> Result<(Plot, String)> {
+fn ridge_coefficients() -> Result<Figure> {
     let (labelled, encoder, rows) = sepals()?;
     let examples = Examples::new(rows.features(), &labelled.target, None)?;
     let alphas = alphas();
@@ -116,13 +165,12 @@ fn ridge_coefficients() -> Result<(Plot, String)> {
     }
     let caption = "Ridge on irises: the length of the sepals from their width and the petals. The two petal columns say \
                    nearly the same; without a penalty one of them gets a large coefficient and the other a negative one. \
-                   As α grows they agree, and at last all shrink to zero."
-        .to_string();
-    Ok((plot, caption))
+                   As α grows they agree, and at last all shrink to zero.";
+    Ok(Figure::of(plot, caption))
 }
 
 /// The exact leave-one-out error of the same fits.
-fn ridge_error() -> Result<(Plot, String)> {
+fn ridge_error() -> Result<Figure> {
     let (labelled, _, rows) = sepals()?;
     let examples = Examples::new(rows.features(), &labelled.target, None)?;
     let alphas = alphas();
@@ -148,11 +196,11 @@ fn ridge_error() -> Result<(Plot, String)> {
         number_text((least * 1000.0).round() / 1000.0),
         short(best)
     );
-    Ok((plot, caption))
+    Ok(Figure::of(plot, caption))
 }
 
 /// ROC curves of ridge on parts of the tumour table, from exact leave-one-out probabilities.
-fn roc_curves() -> Result<(Plot, String)> {
+fn roc_curves() -> Result<Figure> {
     let table = Table::from_csv(TUMOURS)?;
     let mut plot = Plot::new(
         Axis::linear("share of benign rows called malignant", 0.0, 1.0),
@@ -171,8 +219,8 @@ fn roc_curves() -> Result<(Plot, String)> {
             .filter(|name| *name != "diagnosis" && !columns.contains(name))
             .collect();
         let labelled = table.without(&others).labelled("diagnosis", None)?;
-        let rows =
-            Encoder::learn(&labelled.table, &quince::Run::new())?.encode(&labelled.table, &quince::Run::new())?;
+        let encoder = Encoder::learn(&labelled.table, &quince::Run::new())?;
+        let rows = encoder.encode(&labelled.table, Holes::Filled, &quince::Run::new())?;
         let examples = Examples::new(rows.features(), &labelled.target, None)?;
         let prediction = Ridge::default().leave_one_out(&examples, &Run::new())?;
         let (Target::Classes { classes, codes }, Some(Prediction::Classes { probabilities, .. })) =
@@ -190,11 +238,9 @@ fn roc_curves() -> Result<(Plot, String)> {
         let words = format!("{name}: area {}", short(roc.area.unwrap_or(0.0)));
         plot.words((0.98, height), (0.0, 4.0), "end", &words, class);
     }
-    let caption =
-        "ROC curves of ridge on 569 tumours, from exact leave-one-out probabilities. Each point of a curve is one \
-                   threshold. The straight line is guessing."
-            .to_string();
-    Ok((plot, caption))
+    let caption = "ROC curves of ridge on 569 tumours, from exact leave-one-out probabilities. Each point of a curve is \
+                   one threshold. The straight line is guessing.";
+    Ok(Figure::of(plot, caption))
 }
 
 #[cfg(test)]

@@ -4,12 +4,22 @@ use crate::render::escape;
 use quince::numbers::number_text;
 use std::fmt::Write;
 
-const WIDTH: f64 = 520.0;
-const HEIGHT: f64 = 340.0;
-const LEFT: f64 = 58.0;
-const RIGHT: f64 = 18.0;
-const TOP: f64 = 16.0;
-const BOTTOM: f64 = 52.0;
+/// The size of a plot, and the room around what is drawn.
+struct Frame {
+    width: f64,
+    height: f64,
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+}
+
+/// A plot that stands alone.
+const WHOLE: Frame = Frame { width: 520.0, height: 340.0, left: 58.0, right: 18.0, top: 16.0, bottom: 52.0 };
+/// A plot with another beside it.
+const HALF: Frame = Frame { width: 360.0, height: 318.0, left: 54.0, right: 8.0, top: 32.0, bottom: 50.0 };
+/// The side of the small squares that areas are made of.
+const GRAIN: f64 = 0.5;
 
 /// One direction of a plot.
 pub(super) struct Axis {
@@ -46,6 +56,12 @@ impl Axis {
         }
     }
 
+    /// The middles of `count` equal steps from the low end to the high one.
+    fn middles(&self, count: usize) -> Vec<f64> {
+        let share = |step: usize| (step as f64 + 0.5) / count as f64;
+        (0..count).map(|step| self.low + share(step) * (self.high - self.low)).collect()
+    }
+
     /// Round numbers within the axis: powers of ten, or steps of 1, 2 or 5 that make about six.
     fn ticks(&self) -> Vec<f64> {
         if self.logarithmic {
@@ -63,32 +79,96 @@ impl Axis {
 
 /// Axes and what is drawn between them.
 pub(super) struct Plot {
+    frame: Frame,
+    title: String,
     x: Axis,
     y: Axis,
+    /// What lies below the grid, and what lies on it.
+    areas: String,
     marks: String,
 }
 
 impl Plot {
     pub(super) fn new(x: Axis, y: Axis) -> Plot {
-        Plot { x, y, marks: String::new() }
+        Plot { frame: WHOLE, title: String::new(), x, y, areas: String::new(), marks: String::new() }
+    }
+
+    /// One of two plots side by side.
+    pub(super) fn half(title: &str, x: Axis, y: Axis) -> Plot {
+        Plot { frame: HALF, title: title.into(), ..Plot::new(x, y) }
     }
 
     fn place(&self, x: f64, y: f64) -> (f64, f64) {
-        let across = LEFT + self.x.share(x) * (WIDTH - LEFT - RIGHT);
-        let down = HEIGHT - BOTTOM - self.y.share(y) * (HEIGHT - TOP - BOTTOM);
+        let Frame { width, height, left, right, top, bottom } = self.frame;
+        let across = left + self.x.share(x) * (width - left - right);
+        let down = height - bottom - self.y.share(y) * (height - top - bottom);
         (across, down)
+    }
+
+    /// The corners of what can be drawn on, one after another.
+    pub(super) fn corners(&self) -> [(f64, f64); 4] {
+        let (x, y) = (&self.x, &self.y);
+        [(x.low, y.low), (x.high, y.low), (x.high, y.high), (x.low, y.high)]
+    }
+
+    /// The middles of the small squares that cover the plot, row after row from the top.
+    pub(super) fn squares(&self) -> Vec<(f64, f64)> {
+        let (columns, rows) = self.grain();
+        let (across, down) = (self.x.middles(columns), self.y.middles(rows));
+        down.iter().rev().flat_map(|&y| across.iter().map(move |&x| (x, y))).collect()
+    }
+
+    fn grain(&self) -> (usize, usize) {
+        let Frame { width, height, left, right, top, bottom } = self.frame;
+        (((width - left - right) / GRAIN) as usize, ((height - top - bottom) / GRAIN) as usize)
+    }
+
+    /// Colours the small squares: each has the number of a class.
+    pub(super) fn areas(&mut self, numbers: &[u32], classes: &[&str]) {
+        let (columns, _) = self.grain();
+        for (number, class) in classes.iter().enumerate() {
+            let mut path = String::new();
+            for (row, line) in numbers.chunks(columns).enumerate() {
+                let mut column = 0;
+                while column < columns {
+                    let same = line[column..].iter().take_while(|&&n| n == line[column]).count();
+                    if line[column] == number as u32 {
+                        let (x, y) = (self.frame.left + GRAIN * column as f64, self.frame.top + GRAIN * row as f64);
+                        let _ = write!(path, "M{x} {y}h{}v{GRAIN}h-{0}z", GRAIN * same as f64);
+                    }
+                    column += same;
+                }
+            }
+            let _ = writeln!(self.areas, "<path class=\"{class}\" d=\"{path}\"/>");
+        }
+    }
+
+    /// A polygon below everything else.
+    pub(super) fn area(&mut self, corners: impl IntoIterator<Item = (f64, f64)>, class: &str) {
+        let places = self.places(corners);
+        let _ = writeln!(self.areas, "<polygon class=\"{class}\" points=\"{places}\"/>");
+    }
+
+    fn places(&self, points: impl IntoIterator<Item = (f64, f64)>) -> String {
+        let places = points.into_iter().map(|(x, y)| self.place(x, y)).map(|(x, y)| format!("{x:.1},{y:.1}"));
+        places.collect::<Vec<_>>().join(" ")
     }
 
     /// A line through points; `class` chooses its colour and dash.
     pub(super) fn line(&mut self, points: impl IntoIterator<Item = (f64, f64)>, class: &str) {
-        let places: Vec<String> =
-            points.into_iter().map(|(x, y)| self.place(x, y)).map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-        let _ = writeln!(self.marks, "<polyline class=\"{class}\" points=\"{}\"/>", places.join(" "));
+        let places = self.places(points);
+        let _ = writeln!(self.marks, "<polyline class=\"{class}\" points=\"{places}\"/>");
     }
 
     pub(super) fn dot(&mut self, x: f64, y: f64, class: &str) {
         let (x, y) = self.place(x, y);
         let _ = writeln!(self.marks, "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\"/>");
+    }
+
+    /// A small mark for one of many rows.
+    pub(super) fn mark(&mut self, x: f64, y: f64, shape: Shape, class: &str) {
+        let (x, y) = self.place(x, y);
+        let _ = writeln!(self.marks, "{}", shape.svg(x, y, class));
     }
 
     /// Words at a point, moved by some of the picture's own units; `anchor` is start, middle or end.
@@ -103,15 +183,22 @@ impl Plot {
         );
     }
 
-    /// The picture; `title` is read aloud to those who cannot see it.
-    pub(super) fn svg(&self, title: &str) -> String {
-        let mut svg = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">\n", escape(title));
-        let (left, right, top, bottom) = (LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM);
+    /// The picture; `words` are read aloud to those who cannot see it.
+    pub(super) fn svg(&self, words: &str) -> String {
+        let Frame { width, height, .. } = self.frame;
+        let words = if self.title.is_empty() { words.to_string() } else { format!("{}. {words}", self.title) };
+        let mut svg =
+            format!("<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">\n", escape(&words));
+        let (left, right) = (self.frame.left, width - self.frame.right);
+        let (top, bottom) = (self.frame.top, height - self.frame.bottom);
+        svg.push_str(&self.areas);
+        // Over areas, lines of the grid would look like borders: there only their ends are drawn.
+        let (grid_top, grid_right) = if self.areas.is_empty() { (top, right) } else { (bottom + 4.0, left - 4.0) };
         for tick in self.x.ticks() {
             let x = self.place(tick, self.y.low).0;
             let _ = writeln!(
                 svg,
-                "<line class=\"grid\" x1=\"{x:.1}\" y1=\"{top}\" x2=\"{x:.1}\" y2=\"{bottom}\"/>\
+                "<line class=\"grid\" x1=\"{x:.1}\" y1=\"{grid_top}\" x2=\"{x:.1}\" y2=\"{bottom}\"/>\
                  <text class=\"tick\" x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
                 bottom + 18.0,
                 tick_text(tick)
@@ -121,7 +208,7 @@ impl Plot {
             let y = self.place(self.x.low, tick).1;
             let _ = writeln!(
                 svg,
-                "<line class=\"grid\" x1=\"{left}\" y1=\"{y:.1}\" x2=\"{right}\" y2=\"{y:.1}\"/>\
+                "<line class=\"grid\" x1=\"{left}\" y1=\"{y:.1}\" x2=\"{grid_right}\" y2=\"{y:.1}\"/>\
                  <text class=\"tick\" x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
                 left - 7.0,
                 y + 4.5,
@@ -133,11 +220,44 @@ impl Plot {
             svg,
             "<text class=\"axis\" x=\"{middle_x:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>\
              <text class=\"axis\" transform=\"translate(14 {middle_y:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
-            HEIGHT - 10.0,
+            height - 10.0,
             escape(&self.x.label),
             escape(&self.y.label)
         );
+        if !self.title.is_empty() {
+            let _ = writeln!(
+                svg,
+                "<text class=\"title\" x=\"{middle_x:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+                top - 13.0,
+                escape(&self.title)
+            );
+        }
         svg + &self.marks + "</svg>"
+    }
+}
+
+/// The shapes of marks, so that colour is never all that tells them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Circle,
+    Square,
+    Triangle,
+    Diamond,
+}
+
+impl Shape {
+    pub(super) const ALL: [Shape; 4] = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond];
+
+    /// The shape about a point.
+    pub(super) fn svg(self, x: f64, y: f64, class: &str) -> String {
+        let corners: &[(f64, f64)] = match self {
+            Shape::Circle => return format!("<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.2\"/>"),
+            Shape::Square => &[(-3.7, -3.7), (3.7, -3.7), (3.7, 3.7), (-3.7, 3.7)],
+            Shape::Triangle => &[(0.0, -5.2), (4.9, 3.6), (-4.9, 3.6)],
+            Shape::Diamond => &[(0.0, -5.6), (5.0, 0.0), (0.0, 5.6), (-5.0, 0.0)],
+        };
+        let corners: Vec<String> = corners.iter().map(|(dx, dy)| format!("{:.1},{:.1}", x + dx, y + dy)).collect();
+        format!("<polygon class=\"{class}\" points=\"{}\"/>", corners.join(" "))
     }
 }
 
