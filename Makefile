@@ -4,6 +4,7 @@
 #   TARGET=DIR   where cargo builds (default: $CARGO_TARGET_DIR, else target here)
 #   PYTHON=EXE   the Python (3.11 or newer) that makes the environment and checks the licences
 #   CARGO=EXE    the cargo to use
+#   TASK=PART    of `make bench`: only the tasks whose name contains this
 #
 # One build profile, release, serves tests, command, guide and wheel, so that each crate is compiled once.
 
@@ -28,6 +29,9 @@ VENV_PYTHON := $(VENV)/bin/python
 # every file a new time and would make an old environment look out of date.
 STAMP := $(VENV)/quince-requirements.txt
 
+BENCH_VENV ?= bench/.venv
+RUST_PEERS := $(TARGET)/rust-peers
+
 ##@ Everything
 .PHONY: help
 help: ## this list
@@ -40,9 +44,9 @@ test: ## all checks in order, closing with the number of tests passed and failed
 	@tools/test.sh
 
 .PHONY: clean
-clean: ## remove everything built, and the Python environment
+clean: ## remove everything built, and the Python environments
 	$(CARGO) clean --locked
-	@if [[ -f "$(VENV)/pyvenv.cfg" ]]; then rm -rf "$(VENV)"; fi
+	@for venv in "$(VENV)" "$(BENCH_VENV)"; do if [[ -f "$$venv/pyvenv.cfg" ]]; then rm -rf "$$venv"; fi; done
 
 ##@ Rust
 .PHONY: fmt
@@ -95,3 +99,14 @@ wheel: venv ## build the Python package and install it into the environment
 python-test: wheel ## the Python package's tests, on the wheel just built
 	"$(VENV_PYTHON)" -m pytest $(PACKAGE)/tests -q
 	"$(VENV_PYTHON)" docs/generator/tests/python_examples.py
+
+##@ Speed
+.PHONY: bench-venv
+bench-venv: wheel ## the environment of the benchmark: its pinned peers, and quince as it is now
+	@$(MAKE) --no-print-directory venv VENV="$(BENCH_VENV)" REQUIREMENTS=bench/requirements.txt
+	"$(BENCH_VENV)/bin/python" -m pip install --quiet --force-reinstall --no-deps "$(TARGET)"/wheels/quince-*.whl
+
+.PHONY: bench
+bench: bench-venv ## quince and its peers on the same arrays, into bench/RESULTS.md; TASK=knn runs some of the tasks
+	CARGO_TARGET_DIR="$(RUST_PEERS)" $(CARGO) build --release --locked --manifest-path bench/rust-peers/Cargo.toml
+	"$(BENCH_VENV)/bin/python" bench/run.py --rust-peers "$(RUST_PEERS)/release/rust-peers" $(TASK)
