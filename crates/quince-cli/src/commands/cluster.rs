@@ -48,6 +48,14 @@ pub fn run(options: &Cluster, session: &Session) -> Result<()> {
     }
     let learner = entry.configure(&input::settings(entry, &written)?)?;
     let to_stdout = options.output.as_deref() == Some(Path::new("-"));
+    let twice = options.output.is_some() && options.output == options.save;
+    if twice || (to_stdout && session.json) {
+        return Err(Error::Setting {
+            name: "output".into(),
+            problem: "is taken already".into(),
+            remedy: "Give rows, model and JSON places of their own.".into(),
+        });
+    }
     for output in options.output.iter().filter(|_| !to_stdout).chain(&options.save) {
         input::check_output(output, &[&options.table.table])?;
     }
@@ -59,7 +67,8 @@ pub fn run(options: &Cluster, session: &Session) -> Result<()> {
     session.progress.stage(&format!("clustering by {}", entry.card.name));
     let rows = &groupable.labelled.table;
     let model = Model::fit(&groupable.labelled, groupable.weights.as_deref(), learner.as_ref(), &session.run)?;
-    let Prediction::Clusters { labels, distances } = model.predict(rows, &session.run)? else {
+    let prediction = session.run.finish(|| model.predict(rows, &session.run))?;
+    let Prediction::Clusters { labels, distances } = prediction else {
         return Err(Error::Data { problem: "the method found no clusters".into(), remedy: "Use kmeans.".into() });
     };
     session.run.check_cancelled()?;

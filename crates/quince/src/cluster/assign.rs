@@ -59,6 +59,9 @@ impl<'a> Assignment<'a> {
             run.each(&mut self.parts, |_, part| part.assign(&step, offset..(offset + rows).min(part.rows.len())));
             run.check_cancelled()?;
         }
+        if all {
+            run.each(&mut self.parts, |_, part| part.add_up(points));
+        }
         Ok(())
     }
 
@@ -134,7 +137,12 @@ impl<'a> Assignment<'a> {
             return Ok(false);
         }
         let squares = self.squared_distances(centres, run)?;
-        let away = |&i: &usize| squares[i] > 0.0 && self.points.weight(i) > 0.0;
+        // Further than the rounding of a mean.
+        let away = |&i: &usize| {
+            let (part, place) = self.place(i);
+            let centre = centres.squares[self.parts[part].labels[place] as usize];
+            squares[i] > 1e-28 * centre && self.points.weight(i) > 0.0
+        };
         let mut far: Vec<usize> = (0..squares.len()).filter(away).collect();
         far.sort_by(|&a, &b| squares[b].total_cmp(&squares[a]));
         let (mut far, mut moved) = (far.into_iter(), false);
@@ -156,6 +164,9 @@ impl<'a> Assignment<'a> {
             part.upper[place] = f32::INFINITY;
             part.lower[place * width..(place + 1) * width].fill(f32::NEG_INFINITY);
             moved = true;
+        }
+        if moved {
+            run.each(&mut self.parts, |_, part| part.add_up(self.points));
         }
         Ok(moved)
     }

@@ -87,11 +87,14 @@ pub(super) fn bisect(settings: &KMeans, points: &Points<'_>, k: usize, run: &Run
         let whole = leaves.swap_remove(widest);
         let part = points.features.take(&whole.rows);
         let weights: Option<Vec<f64>> = points.weights.map(|weights| whole.rows.iter().map(|&i| weights[i]).collect());
-        let inner = Points::new(part.features(), weights.as_deref(), run)?;
+        let inner = run.finish(|| Points::new(part.features(), weights.as_deref(), run))?;
         let task = trace.len() as u64 * 1000;
         let mut best: Option<(f64, Matrix, Vec<u32>)> = None;
         for restart in 0..settings.restarts {
-            let start = settings.draw_start(&inner, 2, task + restart as u64, run)?;
+            if best.is_some() && run.out_of_time() {
+                break;
+            }
+            let start = run.finish(|| settings.draw_start(&inner, 2, task + restart as u64, run))?;
             let limits = Limits { steps: settings.steps, tolerance: settings.tolerance };
             let halves = lloyd(&inner, start, limits, run)?;
             if best.as_ref().is_none_or(|best| halves.error < best.0) {

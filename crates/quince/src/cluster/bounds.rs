@@ -50,7 +50,8 @@ vectorised! {
     pub(super) fn lower_bounds(scores: &[[f32; WIDE]], lane: usize, square: f32, moved: &[f32], bounds: &mut [f32]) {
         for ((bound, scores), &moved) in bounds.iter_mut().zip(scores).zip(moved) {
             let left = square - 2.0 * scores[lane];
-            let distance = if left > 0.0 { left.sqrt() } else { 0.0 };
+            // A score that overflowed says nothing.
+            let distance = if left > 0.0 && left < f32::MAX { left.sqrt() } else { 0.0 };
             // Three roundings downwards.
             *bound = (distance + moved) * (1.0 - 4e-7);
         }

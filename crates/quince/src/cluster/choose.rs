@@ -2,7 +2,7 @@
 
 use super::KMeans;
 use super::silhouette::silhouette;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::learn::Count;
 use crate::matrix::Features;
 use crate::run::{Run, Stop};
@@ -79,7 +79,10 @@ pub(super) fn choose(settings: &KMeans, features: Features<'_>, weights: Option<
         let labels: Vec<u32> = sample.iter().map(|&i| found.labels[i]).collect();
         let distinct = labels.iter().collect::<std::collections::BTreeSet<_>>().len();
         let apart = if k > 1 && distinct > 1 && distinct < labels.len() {
-            Some(silhouette(&seen.features(), &labels, run)?)
+            match silhouette(&seen.features(), &labels, run) {
+                Err(Error::OutOfTime { .. }) => None,
+                found => Some(found?),
+            }
         } else {
             None
         };

@@ -5,7 +5,7 @@
 
 use super::lloyd::nearest;
 use super::points::Points;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::matrix::{Features, Matrix};
 use crate::run::Run;
 
@@ -27,6 +27,13 @@ impl Batches {
 
     /// Learns from one batch; says the error of its rows before it, and how far the centres moved (squared, in all).
     pub fn learn(&mut self, batch: Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<(f64, f64)> {
+        super::check(&batch, weights)?;
+        if batch.columns() != self.centres.columns() {
+            return Err(Error::data(
+                format!("the rows have {} columns, the centres have {}", batch.columns(), self.centres.columns()),
+                "Give every batch the columns of the centres.",
+            ));
+        }
         let points = Points::new(batch, weights, run)?;
         let mut about = self.centres.clone();
         (0..about.rows()).for_each(|c| about.row_mut(c).iter_mut().zip(&points.origin).for_each(|(x, o)| *x -= o));

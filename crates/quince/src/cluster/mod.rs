@@ -172,6 +172,7 @@ impl Learner for KMeans {
 impl KMeans {
     /// Finds clusters of rows.
     pub fn cluster(&self, features: Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<Clustering> {
+        Self::CARD.check(&crate::learn::Learn::settings(self))?;
         check(&features, weights)?;
         if self.k == Count::Auto {
             let choice = choose::choose(self, features, weights, run)?;
@@ -187,25 +188,34 @@ impl KMeans {
             found.choice = Some(choice);
             return Ok(found);
         }
-        let points = Points::new(features, weights, run)?;
+        let points = run.finish(|| Points::new(features, weights, run))?;
         let k = self.fixed_k(features.rows())?;
         if self.algorithm == Algorithm::Bisecting {
             return self.bisect(&points, k, run);
         }
         let mut best: Option<Found> = None;
+        let mut restarts = 0;
         for restart in 0..self.restarts {
             if best.is_some() && run.out_of_time() {
                 break;
             }
-            let start = self.draw_start(&points, k, restart as u64, run)?;
+            // The first start is needed for any answer at all.
+            let draw = || self.draw_start(&points, k, restart as u64, run);
+            let start = match if restart == 0 { run.finish(draw) } else { draw() } {
+                Err(Error::OutOfTime { .. }) => break,
+                start => start?,
+            };
             let found = self.run_from(&points, start, restart as u64, run)?;
-            let found = Found { restarts: restart + 1, ..found };
+            restarts += 1;
             if best.as_ref().is_none_or(|best| found.outcome.error < best.outcome.error) {
                 best = Some(found);
             }
         }
         let mut best = best.expect("there is at least one restart");
-        best.restarts = self.restarts;
+        best.restarts = restarts;
+        if restarts < self.restarts {
+            best.outcome.stop = Stop::Budget;
+        }
         best.largest_first();
         Ok(best.clustering(&points, None))
     }
@@ -218,6 +228,7 @@ impl KMeans {
         centres: &Matrix,
         run: &Run,
     ) -> Result<Clustering> {
+        Self::CARD.check(&crate::learn::Learn::settings(self))?;
         check(&features, weights)?;
         if centres.rows() == 0 || centres.columns() != features.columns() {
             return Err(Error::data(
@@ -309,7 +320,7 @@ impl KMeans {
             for batch in order.chunks(self.batch) {
                 let some = points.features.take(batch);
                 let weights: Option<Vec<f64>> = points.weights.map(|w| batch.iter().map(|&i| w[i]).collect());
-                let (of_batch, moves) = batches.learn(some.features(), weights.as_deref(), run)?;
+                let (of_batch, moves) = run.finish(|| batches.learn(some.features(), weights.as_deref(), run))?;
                 error += of_batch;
                 moved = moves;
                 run.check_cancelled()?;

@@ -131,7 +131,9 @@ impl Part {
                 let error = step.points.error(row, step.centres);
                 let (mut label, mut next) = (two.label[lane], second);
                 let (_, mut upper) = step.points.between(row, best, error);
-                if best - second <= 2.0 * error {
+                // Also where a score overflowed and the difference is no number.
+                let sure = best - second > 2.0 * error;
+                if !sure {
                     let (exact, square) = step.points.nearest_directly(row, step.centres, &mut self.row);
                     (label, upper, next) = (exact, square.sqrt() * (1.0 + 1e-12), best);
                 }
@@ -156,11 +158,11 @@ impl Part {
         if old != u32::MAX {
             points.add_row(row, -weight, self.sums.row_mut(old as usize), &mut self.row);
             self.sizes[old as usize] -= weight;
-            self.members[old as usize] -= 1;
+            self.members[old as usize] -= usize::from(weight > 0.0);
         }
         points.add_row(row, weight, self.sums.row_mut(label as usize), &mut self.row);
         self.sizes[label as usize] += weight;
-        self.members[label as usize] += 1;
+        self.members[label as usize] += usize::from(weight > 0.0);
         self.labels[place] = label;
         self.changed += 1;
     }
@@ -197,7 +199,8 @@ impl Part {
                 }
             }
             let (_, mut upper) = step.points.between(row, f64::from(best), error);
-            if f64::from(best) - f64::from(second) <= 2.0 * error {
+            let sure = f64::from(best) - f64::from(second) > 2.0 * error;
+            if !sure {
                 let (exact, square) = step.points.nearest_directly(row, step.centres, &mut self.row);
                 (label, upper) = (exact, square.sqrt() * (1.0 + 1e-12));
             }
@@ -239,7 +242,8 @@ impl Part {
                 let (c, score) = (c as usize, f64::from(score));
                 let (below, above) = step.points.between(row, score, error);
                 let mut nearer = score > best + 2.0 * error;
-                if !nearer && score >= best - 2.0 * error {
+                let clear = score < best - 2.0 * error && score.is_finite();
+                if !nearer && !clear {
                     let mut exact = |c: usize| step.points.squared_distance(row, step.centres, c, &mut self.row);
                     let (own, other) = (exact(label), exact(c));
                     nearer = other < own || (other == own && c < label);
@@ -251,12 +255,24 @@ impl Part {
                     bounds[c] = f32::INFINITY;
                     (label, best, upper) = (c, score, above);
                 } else {
+                    let below = if score.is_finite() { below } else { 0.0 };
                     bounds[c] = ((below + step.moved[c]) as f32).next_down();
                 }
             }
         }
         self.upper[place] = ((upper - step.moved[label]) as f32).next_up();
         self.put(step.points, place, label as u32);
+    }
+
+    /// Adds all rows up anew: what came and went may have left rounding errors behind.
+    pub(super) fn add_up(&mut self, points: &Points<'_>) {
+        self.sums.values_mut().fill(0.0);
+        self.sizes.fill(0.0);
+        for (i, &label) in self.rows.clone().zip(&self.labels) {
+            let weight = points.weight(i);
+            points.add_row(i, weight, self.sums.row_mut(label as usize), &mut self.row);
+            self.sizes[label as usize] += weight;
+        }
     }
 
     pub(super) fn squared_distances(&self, points: &Points<'_>, centres: &Centres) -> Vec<f64> {

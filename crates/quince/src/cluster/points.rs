@@ -49,6 +49,9 @@ impl<'a> Points<'a> {
         let middle = if sparse { vec![0.0; columns] } else { means.clone() };
         let squares = features.centred(&middle).row_norms(run)?;
         let about_middle = sum_of(&squares);
+        if !about_middle.is_finite() {
+            return Err(features.not_finite());
+        }
         let length: f64 = means.iter().map(|mean| mean * mean).sum();
         let variance = (about_middle / total - if sparse { length } else { 0.0 }).max(0.0);
         let far = !sparse && length > 1e6 * variance;
@@ -212,7 +215,7 @@ impl Centres {
         for (c, out) in packed.chunks_mut(columns + 1).enumerate() {
             let mut square = 0.0;
             for (j, x) in exact.row(c).iter().enumerate() {
-                let shifted = (x + points.origin[j]) - points.middle[j];
+                let shifted = x + (points.origin[j] - points.middle[j]);
                 square += shifted * shifted;
                 out[j] = shifted as f32;
             }

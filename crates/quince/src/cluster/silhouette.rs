@@ -22,7 +22,12 @@ pub fn silhouettes(features: &Features<'_>, labels: &[u32], run: &Run) -> Result
         let problem = format!("there are {rows} rows and {} labels", labels.len());
         return Err(Error::data(problem, "Give every row one label."));
     }
-    let k = labels.iter().map(|&label| label as usize + 1).max().unwrap_or(0);
+    // Labels may be any numbers: here they are numbered in their order.
+    let names: std::collections::BTreeSet<u32> = labels.iter().copied().collect();
+    let names: Vec<u32> = names.into_iter().collect();
+    let labels: Vec<u32> = labels.iter().map(|label| names.partition_point(|name| name < label) as u32).collect();
+    let labels = labels.as_slice();
+    let k = names.len();
     let mut sizes = vec![0usize; k];
     labels.iter().for_each(|&label| sizes[label as usize] += 1);
     let found = sizes.iter().filter(|&&size| size > 0).count();

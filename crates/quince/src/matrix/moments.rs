@@ -115,8 +115,12 @@ fn narrow_products(tall: &impl Tall, run: &Run) -> Result<Triangle> {
             for start in (first..end).step_by(tile_rows) {
                 let rows = start..(start + tile_rows).min(end);
                 let tile = &mut buffer[..rows.len() * width];
-                tall.pack(rows.clone(), tile);
-                let tile = MatRef::from_column_major_slice(tile, rows.len(), width);
+                let tile = if tall.pack_by_rows(rows.clone(), tile) {
+                    MatRef::from_row_major_slice(tile, rows.len(), width)
+                } else {
+                    tall.pack(rows.clone(), tile);
+                    MatRef::from_column_major_slice(tile, rows.len(), width)
+                };
                 add_products(sum.faer_mut(), tile, tile);
             }
         });

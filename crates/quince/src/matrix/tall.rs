@@ -19,6 +19,10 @@ pub(crate) trait Tall: Sync {
     fn width(&self) -> usize;
     /// Writes rows `range` into `tile`, column after column (`tile[j * range.len() + i]`).
     fn pack(&self, range: Range<usize>, tile: &mut [f64]);
+    /// Writes rows `range` into `tile`, row after row, if that is the order in which they lie in memory; else says no.
+    fn pack_by_rows(&self, _range: Range<usize>, _tile: &mut [f64]) -> bool {
+        false
+    }
 }
 
 /// Features, centred and scaled as they say, with each row multiplied by its root (of a weight), seen in one of two
@@ -93,6 +97,27 @@ impl Tall for Down<'_> {
                 }
             }
         }
+    }
+
+    fn pack_by_rows(&self, range: Range<usize>, tile: &mut [f64]) -> bool {
+        let Down::Rows { features, roots, beside } = self else {
+            return false;
+        };
+        let (columns, width) = (features.columns(), self.width());
+        let in_order = features.dense_part().is_some_and(|part| with_view!(part, view => view.by_rows()));
+        if !in_order || features.sparse_part().is_some() || columns == 0 {
+            return false;
+        }
+        for (line, i) in tile.chunks_exact_mut(width).zip(range) {
+            features.pack(std::iter::once(i), &mut line[..columns]);
+            if let Some(beside) = beside {
+                line[columns..].copy_from_slice(beside.row(i));
+            }
+            if let Some(roots) = roots {
+                line.iter_mut().for_each(|x| *x *= roots[i]);
+            }
+        }
+        true
     }
 }
 

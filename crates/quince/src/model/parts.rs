@@ -95,7 +95,8 @@ impl Parts {
             return Ok(None);
         }
         let part = |part: &str, length: Option<usize>| self.vector(&format!("{name}.{part}"), length);
-        let ends = part("ends", Some(rows + 1))?;
+        let expected = rows.checked_add(1).ok_or_else(|| self.wrong(&format!("'{name}' has too many rows")))?;
+        let ends = part("ends", Some(expected))?;
         let (indices, values) = (part("columns", None)?, part("values", None)?);
         let whole = |x: &f64| x.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(x);
         if !ends.iter().chain(&indices).all(whole) {

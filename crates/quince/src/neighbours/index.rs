@@ -256,9 +256,9 @@ impl Prepared {
         let filter = Filter::new(questions.rows, &self.measure, run)?;
         let (count, (rows, columns)) = (questions.queries.rows(), self.shape);
         // Enough batches for many threads at a time, and so few training rows a step that we look up often.
-        let group = 2048.min(count);
+        let group = 1024.min(count);
         let batch = group.div_ceil(8).next_multiple_of(16);
-        let step = (1_000_000_000 / (group * (columns + 1))).max(1024);
+        let step = (400_000_000 / (group * (columns + 1))).max(1024);
         for start in (0..count).step_by(group) {
             run.progress("neighbours", start, count);
             let end = (start + group).min(count);

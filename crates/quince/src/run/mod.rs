@@ -166,7 +166,7 @@ impl Run {
     }
 
     /// Does what an answer still needs once it is there, however late it is: only a cancel stops it.
-    pub(crate) fn finish<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub fn finish<T>(&self, work: impl FnOnce() -> T) -> T {
         let deadline = self.deadline.take();
         let result = work();
         self.deadline.set(deadline);

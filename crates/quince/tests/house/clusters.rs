@@ -279,3 +279,67 @@ fn bad_input_gets_a_sentence() {
     let error = Model::fit_features(&fine.features(), &target, None, &ridge, &Run::new()).err().unwrap();
     assert_eq!(error.to_string(), "'ridge' does not learn groups");
 }
+
+#[test]
+fn an_outlier_that_comes_and_goes_leaves_nothing_behind() {
+    let mut values = vec![5.0; 100];
+    values[0] = 1e18;
+    let x = Matrix::column_vector(values);
+    let start = Matrix::column_vector(vec![5.0, -1e19]);
+    let found = fixed(2).cluster_from(x.features(), None, &start, &Run::new()).unwrap();
+    assert_eq!((found.model.error(), found.model.centres().values()), (0.0, &[5.0, 1e18][..]));
+}
+
+#[test]
+fn a_row_without_weight_keeps_no_cluster_alive() {
+    let x = Matrix::column_vector(vec![0.0, 1.0, 2.0, 3.0, 100.0]);
+    let start = Matrix::column_vector(vec![1.0, 100.0]);
+    let weights = [1.0, 1.0, 1.0, 1.0, 0.0];
+    let found = fixed(2).cluster_from(x.features(), Some(&weights), &start, &Run::new()).unwrap();
+    // {0, 1, 2} and {3}, or {0} and {1, 2, 3}, or two and two: never five.
+    assert!(found.model.error() <= 2.0, "{}", found.model.error());
+}
+
+#[test]
+fn equal_rows_whose_mean_is_rounded_leave_clusters_empty_and_settle() {
+    let x = Matrix::column_vector((0..20).map(|i| if i < 10 { 0.1 } else { 0.7 }).collect());
+    let found = fixed(5).cluster(x.features(), None, &Run::new()).unwrap();
+    assert_eq!(found.report.stop, Stop::Converged);
+    assert!(found.model.error() < 1e-28, "{}", found.model.error());
+    assert!(found.report.trace.len() < 20, "{:?}", found.report.trace);
+}
+
+#[test]
+fn rows_far_from_zero_and_centres_far_from_the_rows_are_told_apart() {
+    let base = random(300, 2, 5);
+    let start = [0, 100, 200];
+    let expected = fixed(3).cluster_from(base.features(), None, &base.take_rows(&start), &Run::new()).unwrap();
+    for offset in [1e9, 1e11] {
+        let x = Matrix::new(300, 2, base.values().iter().map(|x| x + offset).collect()).unwrap();
+        let found = fixed(3).cluster_from(x.features(), None, &x.take_rows(&start), &Run::new()).unwrap();
+        assert!((found.model.error() - expected.model.error()).abs() < 1e-6 * expected.model.error(), "{offset}");
+    }
+    // Centres that single precision cannot square.
+    let far = Matrix::column_vector(vec![2e22, 1e22]);
+    let found = fixed(2).cluster_from(far.features(), None, &far, &Run::new()).unwrap();
+    let near = Matrix::column_vector(vec![1.0, 2.0, 3.0]);
+    assert_eq!(found.model.assign(&near.features(), &Run::new()).unwrap().0, [1, 1, 1]);
+    let huge = Matrix::column_vector(vec![1e160, -1e160, 0.0]);
+    let error = fixed(2).cluster(huge.features(), None, &Run::new()).err().unwrap();
+    assert_eq!(error.to_string(), "the features are too large to be added up");
+}
+
+#[test]
+fn any_budget_returns_an_answer_for_every_algorithm() {
+    let x = random(20_000, 6, 1);
+    for algorithm in [Algorithm::Lloyd, Algorithm::Sequential, Algorithm::MiniBatch, Algorithm::Bisecting] {
+        for k in [Count::Fixed(8), Count::Auto] {
+            for milliseconds in [0, 30, 200] {
+                let settings = KMeans { algorithm, k, restarts: 50, ..KMeans::default() };
+                let run = Run::new().budget(Duration::from_millis(milliseconds));
+                let found = settings.cluster(x.features(), None, &run).unwrap();
+                assert_eq!(found.labels.len(), 20_000, "{algorithm:?} {k:?} {milliseconds}");
+            }
+        }
+    }
+}
