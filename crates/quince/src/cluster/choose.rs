@@ -33,6 +33,8 @@ pub struct Choice {
     pub by_silhouette: usize,
     /// The number after which the error stops falling fast.
     pub by_elbow: usize,
+    /// Whether the budget ran out before all numbers were tried.
+    pub cut_short: bool,
 }
 
 impl Choice {
@@ -41,6 +43,7 @@ impl Choice {
         let last = self.trials.last().map_or(1, |trial| trial.k);
         let best = self.trials.iter().find(|trial| trial.k == self.by_silhouette).and_then(|trial| trial.silhouette);
         match best {
+            None if self.cut_short => "one cluster: the budget ran out before more could be compared".into(),
             None => "one cluster: there are too few different rows for more".into(),
             Some(value) => {
                 let also = if self.by_elbow == self.by_silhouette {
@@ -72,7 +75,7 @@ pub(super) fn choose(settings: &KMeans, features: Features<'_>, weights: Option<
         sample.sort_unstable();
     }
     let seen = features.take(&sample);
-    let mut trials = Vec::new();
+    let (mut trials, mut cut_short) = (Vec::new(), false);
     for k in 1..=MOST.min(rows) {
         let fixed = KMeans { k: Count::Fixed(k), ..settings.clone() };
         let found = fixed.cluster(features, weights, run)?;
@@ -89,14 +92,15 @@ pub(super) fn choose(settings: &KMeans, features: Features<'_>, weights: Option<
         let error = found.model.error();
         trials.push(Trial { k, error, silhouette: apart });
         run.progress("choosing the number of clusters", k, MOST.min(rows));
-        if error <= 0.0 || found.report.stop == Stop::Budget {
+        cut_short = found.report.stop == Stop::Budget || run.out_of_time();
+        if error <= 0.0 || cut_short {
             break;
         }
     }
     let of = |trial: &Trial| trial.silhouette.unwrap_or(f64::NEG_INFINITY);
     let best = trials.iter().rev().max_by(|a, b| of(a).total_cmp(&of(b))).map_or(1, |trial| trial.k);
     let by_silhouette = if trials.iter().any(|trial| trial.silhouette.is_some()) { best } else { 1 };
-    Ok(Choice { by_silhouette, by_elbow: elbow(&trials), trials })
+    Ok(Choice { by_silhouette, by_elbow: elbow(&trials), cut_short, trials })
 }
 
 /// Where the error, as a share of that of one cluster, lies furthest below the line from its first point to its last.

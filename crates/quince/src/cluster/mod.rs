@@ -184,6 +184,10 @@ impl KMeans {
                     found.report.fact(&format!("silhouette with {} clusters", trial.k), silhouette);
                 }
             }
+            if choice.cut_short && found.report.stop != Stop::Budget {
+                found.report.stop = Stop::Budget;
+                found.report.remarks.push(BUDGET.into());
+            }
             found.report.remarks.push(choice.reason());
             found.choice = Some(choice);
             return Ok(found);
@@ -361,6 +365,9 @@ impl KMeans {
     }
 }
 
+/// What a report says when time was up.
+const BUDGET: &str = "the budget ran out: this is the best so far";
+
 /// What a start led to.
 struct Found {
     outcome: Outcome,
@@ -423,6 +430,9 @@ impl Found {
             let are = if empty == 1 { "is" } else { "are" };
             let remark = format!("{empty} of {k} clusters {are} empty: there are not as many different rows");
             report.remarks.push(remark);
+        }
+        if stop == Stop::Budget {
+            report.remarks.push(BUDGET.into());
         }
         if stop == Stop::StepLimit {
             report.remarks.push("the centres were still moving at the last step: allow more steps".into());

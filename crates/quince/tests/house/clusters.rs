@@ -339,7 +339,20 @@ fn any_budget_returns_an_answer_for_every_algorithm() {
                 let run = Run::new().budget(Duration::from_millis(milliseconds));
                 let found = settings.cluster(x.features(), None, &run).unwrap();
                 assert_eq!(found.labels.len(), 20_000, "{algorithm:?} {k:?} {milliseconds}");
+                if milliseconds == 0 {
+                    let said = found.report.remarks.iter().any(|remark| remark.starts_with("the budget ran out"));
+                    assert!(said, "{algorithm:?} {k:?}: {:?}", found.report.remarks);
+                }
             }
         }
     }
+}
+
+#[test]
+fn silhouettes_take_labels_of_any_size() {
+    let x = random(30, 2, 7);
+    let plain: Vec<u32> = (0..30).map(|i| i % 3).collect();
+    let strange: Vec<u32> = plain.iter().map(|label| [5, 70_000, u32::MAX][*label as usize]).collect();
+    let of = |labels: &[u32]| silhouette(&x.features(), labels, &Run::new()).unwrap();
+    assert_eq!(of(&plain), of(&strange));
 }
