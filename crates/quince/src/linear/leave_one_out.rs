@@ -134,7 +134,7 @@ fn leverages(problem: &Problem<'_>, fit: &Solution, range: Range<usize>) -> Vec<
     }
     let centred = &fit.centred;
     let features = problem.features.centred(&centred.means);
-    let tall = Down::Rows { features, roots: centred.roots.as_deref(), beside: None };
+    let tall = Down::Rows { features, roots: centred.roots.as_deref(), beside: None, ones: false };
     let (count, width) = (range.len(), tall.width());
     let mut tile = vec![0.0; count * width];
     tall.pack(range, &mut tile);

@@ -15,8 +15,8 @@
 
 use super::positive;
 use crate::error::{Error, Result};
-use crate::matrix::{Cholesky, Down, Features, Matrix, Pivoted, Sparse, Triangle};
-use crate::matrix::{moments, row_products, triangular_factor};
+use crate::matrix::{Cholesky, Down, Features, Matrix, Moments, Pivoted, Sparse, Triangle};
+use crate::matrix::{centred_moments, moments, row_products, triangular_factor};
 use crate::run::{Certificate, Report, Run};
 use faer::Mat;
 
@@ -80,21 +80,21 @@ impl Problem<'_> {
     pub(crate) fn solve(&self, run: &Run) -> Result<Solution> {
         let (rows, columns) = (self.features.rows(), self.features.columns());
         Triangle::afford(if self.positive { columns } else { rows.min(columns) })?;
-        let centred = self.centre(run)?;
+        let centred = self.centre()?;
         if self.positive {
             return self.solve_positive(centred, run);
         }
         if columns <= rows { self.solve_by_columns(centred, run) } else { self.solve_by_rows(centred, run) }
     }
 
-    fn centre(&self, run: &Run) -> Result<Centred> {
+    /// Targets about their means, and zeros for the means of the features, which are found later.
+    fn centre(&self) -> Result<Centred> {
         let rows = self.features.rows();
         let weight = |i: usize| self.weights.map_or(1.0, |w| w[i]);
         let total: f64 = (0..rows).map(weight).sum();
         if rows == 0 || total <= 0.0 {
             return Err(Error::data("no row has any weight", "Give at least one row a positive weight."));
         }
-        let mut means = self.features.means(self.weights, run)?;
         let mut target_means = vec![0.0; self.targets.columns()];
         for i in 0..rows {
             let row = self.targets.row(i);
@@ -107,7 +107,6 @@ impl Problem<'_> {
             ));
         }
         if !self.intercept {
-            means.fill(0.0);
             target_means.fill(0.0);
         }
         let mut targets = self.targets.clone();
@@ -115,12 +114,25 @@ impl Problem<'_> {
             targets.row_mut(i).iter_mut().zip(&target_means).for_each(|(y, mean)| *y -= mean);
         }
         let roots = self.weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
+        let means = vec![0.0; self.features.columns()];
         Ok(Centred { means, targets, target_means, roots, total, transposed: None })
     }
 
-    fn solve_by_columns(&self, centred: Centred, run: &Run) -> Result<Solution> {
+    /// X̃ᵀX̃ and X̃ᵀỸ; fills in the means.
+    fn moments(&self, centred: &mut Centred, run: &Run) -> Result<Moments> {
+        let (targets, roots) = (&centred.targets, centred.roots.as_deref());
+        if !self.intercept {
+            self.features.means(None, run)?; // which refuses what is not finite
+            return moments(self.features.centred(&centred.means), targets, roots, run);
+        }
+        let (means, found) = centred_moments(self.features, targets, roots, run)?;
+        centred.means = means;
+        Ok(found)
+    }
+
+    fn solve_by_columns(&self, mut centred: Centred, run: &Run) -> Result<Solution> {
         let columns = self.features.columns();
-        let moments = moments(self.features.centred(&centred.means), &centred.targets, centred.roots.as_deref(), run)?;
+        let moments = self.moments(&mut centred, run)?;
         let mut system = moments.gram;
         system.add_to_diagonal(self.alpha);
         run.check()?;
@@ -144,6 +156,10 @@ impl Problem<'_> {
 
     fn solve_by_rows(&self, mut centred: Centred, run: &Run) -> Result<Solution> {
         let rows = self.features.rows();
+        let means = self.features.means(self.weights, run)?;
+        if self.intercept {
+            centred.means = means;
+        }
         centred.transposed = self.features.sparse_part().map(Sparse::transposed);
         let roots = centred.roots.as_deref();
         let mut system = row_products(self.features.centred(&centred.means), roots, centred.transposed.as_ref(), run)?;
@@ -202,7 +218,7 @@ impl Problem<'_> {
         let tall = if of_rows {
             Down::Columns { features, roots, transposed: centred.transposed.as_ref() }
         } else {
-            Down::Rows { features, roots, beside: Some(&centred.targets) }
+            Down::Rows { features, roots, beside: Some(&centred.targets), ones: false }
         };
         let triangle = triangular_factor(&tall, run)?;
         let square = triangle.as_ref().submatrix(0, 0, size, size).to_owned();
@@ -271,8 +287,8 @@ impl Problem<'_> {
         Ok(self.solution(coefficients, report, centred, System::Pivoted { factor, dual }))
     }
 
-    fn solve_positive(&self, centred: Centred, run: &Run) -> Result<Solution> {
-        let moments = moments(self.features.centred(&centred.means), &centred.targets, centred.roots.as_deref(), run)?;
+    fn solve_positive(&self, mut centred: Centred, run: &Run) -> Result<Solution> {
+        let moments = self.moments(&mut centred, run)?;
         let mut gram = moments.gram;
         gram.add_to_diagonal(self.alpha);
         let (coefficients, report) = positive::descend(gram, &moments.cross, run)?;

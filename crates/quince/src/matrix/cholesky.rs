@@ -57,10 +57,6 @@ impl Triangle {
         &mut self.values
     }
 
-    pub(crate) fn add_all(&mut self, other: &Triangle) {
-        self.values.iter_mut().zip(&other.values).for_each(|(sum, value)| *sum += value);
-    }
-
     /// Copies the lower triangle over the upper one.
     pub(crate) fn mirror(&mut self) {
         for j in 0..self.size {
@@ -72,10 +68,6 @@ impl Triangle {
 
     pub(crate) fn faer(&self) -> MatRef<'_, f64> {
         MatRef::from_column_major_slice(&self.values, self.size, self.size)
-    }
-
-    pub(crate) fn faer_mut(&mut self) -> MatMut<'_, f64> {
-        MatMut::from_column_major_slice_mut(&mut self.values, self.size, self.size)
     }
 
     /// A·B, with the lower triangle of A speaking for the whole.

@@ -196,6 +196,22 @@ impl<'a> Features<'a> {
         Ok(means)
     }
 
+    /// A point that is likely to be near the means of the columns: the mean of a few rows from all over. Of a column that is
+    /// the same in all of them, just that value, so that what is taken off a constant column leaves zeros.
+    pub(crate) fn near_means(&self) -> Vec<f64> {
+        const FEW: usize = 64;
+        let (columns, count) = (self.columns(), self.rows.min(FEW));
+        let mut rows = Matrix::zeros(count, columns);
+        self.pack((0..count).map(|r| self.rows * r / count), rows.values_mut());
+        let one = |j: usize| {
+            let first = rows[(0, j)];
+            let same = (1..count).all(|r| rows[(r, j)] == first);
+            let point = if same { first } else { (0..count).map(|r| rows[(r, j)] / count as f64).sum() };
+            if point.is_finite() { point } else { 0.0 }
+        };
+        if count == 0 { vec![0.0; columns] } else { (0..columns).map(one).collect() }
+    }
+
     fn column_sums(&self, rows: Range<usize>, weights: Option<&[f64]>) -> Vec<f64> {
         let mut sums = vec![0.0; self.columns()];
         let weight = |i: usize| weights.map_or(1.0, |w| w[i]);

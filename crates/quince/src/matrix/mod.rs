@@ -8,6 +8,7 @@
 mod cholesky;
 mod features;
 pub(crate) mod fused;
+mod gram;
 mod moments;
 mod pivoted;
 mod products;
@@ -21,7 +22,7 @@ mod view;
 
 pub(crate) use cholesky::{Cholesky, Triangle};
 pub use features::Features;
-pub(crate) use moments::{moments, row_products};
+pub(crate) use moments::{Moments, centred_moments, moments, row_products};
 pub(crate) use pivoted::Pivoted;
 pub use rows::Rows;
 pub use sparse::Sparse;

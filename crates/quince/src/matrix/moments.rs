@@ -1,8 +1,15 @@
 //! Second moments: the Gram matrix XᵀX, the cross products XᵀY, and the row products XXᵀ, centred and weighted.
 //!
-//! Dense parts go tile by tile through triangular matrix products. Sparse parts cost what their entries cost: a column
-//! of the output is the sum over the rows in which its feature occurs.
+//! Dense parts go tile by tile through triangular matrix products, and are read once: sums are taken about a point near the
+//! means, and what that point is off is taken off the sums at the end,
+//!
+//! ```text
+//! Σ w (x - x̄)(x - x̄)ᵀ = Σ w (x - o)(x - o)ᵀ - W (x̄ - o)(x̄ - o)ᵀ
+//! ```
+//!
+//! Sparse parts cost what their entries cost: a column of the output is the sum over the rows in which its feature occurs.
 
+use super::gram::{Products, Tile};
 use super::tall::{Down, Tall};
 use super::view::with_view;
 use super::{Features, Matrix, Sparse, Triangle, cuts, partials};
@@ -11,6 +18,7 @@ use crate::run::Run;
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
 use faer::{Accum, MatMut, MatRef, Par};
+use std::ops::Range;
 
 /// Widths up to this have partial sums of their own; wider outputs are split among the threads instead.
 const NARROW: usize = 512;
@@ -21,13 +29,62 @@ pub(crate) struct Moments {
     pub(crate) cross: Matrix,
 }
 
+/// A column whose sum of squares about the chosen point is so many times that about its mean has lost too many digits.
+const TOO_FAR: f64 = 1e4;
+
+/// The means of features and their moments about them. `y` is already centred; `roots` holds the roots of the row weights.
+/// Not-a-number and infinite values are refused, with their place.
+pub(crate) fn centred_moments(
+    features: Features<'_>,
+    y: &Matrix,
+    roots: Option<&[f64]>,
+    run: &Run,
+) -> Result<(Vec<f64>, Moments)> {
+    if features.sparse_part().is_none()
+        && features.columns() < NARROW
+        && let Some(found) = moments_in_one_pass(features, y, roots, run)?
+    {
+        return Ok(found);
+    }
+    let weights: Option<Vec<f64>> = roots.map(|roots| roots.iter().map(|root| root * root).collect());
+    let means = features.means(weights.as_deref(), run)?;
+    let found = moments(features.centred(&means), y, roots, run)?;
+    Ok((means, found))
+}
+
+/// Means and moments of dense features; `None` if the point that was chosen turns out to lie too far from the means.
+fn moments_in_one_pass(
+    features: Features<'_>,
+    y: &Matrix,
+    roots: Option<&[f64]>,
+    run: &Run,
+) -> Result<Option<(Vec<f64>, Moments)>> {
+    let (columns, outputs) = (features.columns(), y.columns());
+    let mut point = features.near_means();
+    let tall = Down::Rows { features: features.centred(&point), roots, beside: Some(y), ones: true };
+    let products = tall_products(&tall, run)?;
+    let ones = columns + outputs;
+    let total = products.get(ones, ones);
+    let off: Vec<f64> = (0..columns).map(|j| products.get(ones, j) / total).collect();
+    let (mut gram, mut cross) = (Triangle::zeros(columns), Matrix::zeros(columns, outputs));
+    for j in 0..columns {
+        (j..columns).for_each(|i| gram.set(i, j, products.get(i, j) - total * off[i] * off[j]));
+        let of_y = |k: usize| products.get(ones, columns + k);
+        (0..outputs).for_each(|k| cross[(j, k)] = products.get(columns + k, j) - off[j] * of_y(k));
+    }
+    // Also where a sum is no number: the other way says which value is at fault, or that none is.
+    let near = (0..columns).all(|j| products.get(j, j) <= TOO_FAR * gram.get(j, j));
+    point.iter_mut().zip(&off).for_each(|(point, off)| *point += off);
+    Ok(near.then_some((point, Moments { gram, cross })))
+}
+
 /// Moments of features, centred and scaled as they say, and targets. `y` is already centred; `roots` holds the roots of the
 /// row weights.
 pub(crate) fn moments(features: Features<'_>, y: &Matrix, roots: Option<&[f64]>, run: &Run) -> Result<Moments> {
     let (dense, columns, outputs) = (features.dense_columns(), features.columns(), y.columns());
     // Scales are put on at the end, where they cost least.
     let (scaled, features) = (features, features.without_scale());
-    let tall = Down::Rows { features: features.dense_alone(), roots, beside: Some(y) };
+    let tall = Down::Rows { features: features.dense_alone(), roots, beside: Some(y), ones: false };
     let products = tall_products(&tall, run)?;
     let mut gram = Triangle::zeros(columns);
     let mut cross = Matrix::zeros(columns, outputs);
@@ -101,35 +158,52 @@ pub(super) fn tall_products(tall: &impl Tall, run: &Run) -> Result<Triangle> {
 fn narrow_products(tall: &impl Tall, run: &Run) -> Result<Triangle> {
     let (height, width) = (tall.height(), tall.width());
     let ranges = cuts(height, partials(height));
-    let tile_rows = (65_536 / width.max(1)).clamp(64, 2048);
+    // A tile and its sums stay in a core's own cache.
+    let tile_rows = (26_000 / width.max(1)).clamp(64, 512);
     // A step is a few tiles of every part: little enough to look up in between.
     let step_rows = tile_rows * (1 + 40_000_000 / (tile_rows * width * width).max(1)).min(64);
-    let mut parts: Vec<Triangle> = ranges.iter().map(|_| Triangle::zeros(width)).collect();
+    let mut parts: Vec<Products> = ranges.iter().map(|_| Products::zeros(width)).collect();
     let longest = ranges.iter().map(|range| range.len()).max().unwrap_or(0);
     for offset in (0..longest).step_by(step_rows) {
         run.each(&mut parts, |part, sum| {
             let whole = ranges[part].clone();
             let first = (whole.start + offset).min(whole.end);
             let end = (whole.start + offset + step_rows).min(whole.end);
-            let mut buffer = vec![0.0; tile_rows.min(end - first) * width];
+            let mut space = Vec::new();
             for start in (first..end).step_by(tile_rows) {
                 let rows = start..(start + tile_rows).min(end);
-                let tile = &mut buffer[..rows.len() * width];
-                let tile = if tall.pack_by_rows(rows.clone(), tile) {
-                    MatRef::from_row_major_slice(tile, rows.len(), width)
-                } else {
-                    tall.pack(rows.clone(), tile);
-                    MatRef::from_column_major_slice(tile, rows.len(), width)
-                };
-                add_products(sum.faer_mut(), tile, tile);
+                sum.add(&pack_tile(tall, rows, &mut space));
             }
         });
         run.check()?;
     }
     let mut parts = parts.into_iter();
-    let mut sum = parts.next().unwrap_or_else(|| Triangle::zeros(width));
+    let mut sum = parts.next().unwrap_or_else(|| Products::zeros(width));
     parts.for_each(|part| sum.add_all(&part));
-    Ok(sum)
+    Ok(sum.triangle())
+}
+
+/// Rows of a tall matrix as the product takes them, in the order in which they lie in memory.
+fn pack_tile(tall: &impl Tall, rows: Range<usize>, space: &mut Vec<f64>) -> Tile {
+    // So few rows at a time that they are still in the nearest cache when they are laid out.
+    const FEW: usize = 8;
+    let width = tall.width();
+    let mut tile = Tile::zeros(rows.len(), width);
+    if tall.lies_by_rows() {
+        space.resize(FEW * width, 0.0);
+        for few in rows.clone().step_by(FEW) {
+            let some = few..(few + FEW).min(rows.end);
+            let lines = &mut space[..some.len() * width];
+            tall.pack_by_rows(some, lines);
+            tile.put_rows(few - rows.start, lines, width);
+        }
+    } else {
+        space.resize(rows.len() * width, 0.0);
+        let columns = &mut space[..rows.len() * width];
+        tall.pack(rows, columns);
+        tile.put_columns(columns);
+    }
+    tile
 }
 
 /// One sum, its columns split among the threads; every tile is packed once and used by all.

@@ -19,17 +19,22 @@ pub(crate) trait Tall: Sync {
     fn width(&self) -> usize;
     /// Writes rows `range` into `tile`, column after column (`tile[j * range.len() + i]`).
     fn pack(&self, range: Range<usize>, tile: &mut [f64]);
-    /// Writes rows `range` into `tile`, row after row, if that is the order in which they lie in memory; else says no.
-    fn pack_by_rows(&self, _range: Range<usize>, _tile: &mut [f64]) -> bool {
+    /// Whether its rows lie one after another in memory, so that it is best read row by row.
+    fn lies_by_rows(&self) -> bool {
         false
+    }
+    /// Writes rows `range` into `tile`, row after row; only asked of what lies by rows.
+    fn pack_by_rows(&self, _range: Range<usize>, _tile: &mut [f64]) {
+        unreachable!("only what lies by rows is asked")
     }
 }
 
 /// Features, centred and scaled as they say, with each row multiplied by its root (of a weight), seen in one of two
 /// directions.
 pub(crate) enum Down<'a> {
-    /// Height is rows, width is columns; the columns of `beside` (already centred) follow those of the features.
-    Rows { features: Features<'a>, roots: Option<&'a [f64]>, beside: Option<&'a Matrix> },
+    /// Height is rows, width is columns; the columns of `beside` (already centred) follow those of the features, and then,
+    /// if asked for, a column of ones.
+    Rows { features: Features<'a>, roots: Option<&'a [f64]>, beside: Option<&'a Matrix>, ones: bool },
     /// Height is columns, width is rows: the transpose. A sparse part comes with its own transpose.
     Columns { features: Features<'a>, roots: Option<&'a [f64]>, transposed: Option<&'a Sparse> },
 }
@@ -44,7 +49,9 @@ impl Tall for Down<'_> {
 
     fn width(&self) -> usize {
         match self {
-            Down::Rows { features, beside, .. } => features.columns() + beside.map_or(0, Matrix::columns),
+            Down::Rows { features, beside, ones, .. } => {
+                features.columns() + beside.map_or(0, Matrix::columns) + usize::from(*ones)
+            }
             Down::Columns { features, .. } => features.rows(),
         }
     }
@@ -52,7 +59,7 @@ impl Tall for Down<'_> {
     fn pack(&self, range: Range<usize>, tile: &mut [f64]) {
         let count = range.len();
         match self {
-            Down::Rows { features, roots, beside } => {
+            Down::Rows { features, roots, beside, ones } => {
                 let root = |i: usize| roots.map_or(1.0, |roots| roots[i]);
                 let (dense, columns) = (features.dense_columns(), features.columns());
                 let (first, shift) = (range.start, Shift::of(features));
@@ -70,11 +77,15 @@ impl Tall for Down<'_> {
                     }
                 }
                 if let Some(beside) = beside {
-                    for (r, i) in range.enumerate() {
+                    for (r, i) in range.clone().enumerate() {
                         for (k, value) in beside.row(i).iter().enumerate() {
                             tile[(columns + k) * count + r] = root(i) * value;
                         }
                     }
+                }
+                if *ones {
+                    let last = (self.width() - 1) * count;
+                    range.enumerate().for_each(|(r, i)| tile[last + r] = root(i));
                 }
             }
             Down::Columns { features, roots, transposed } => {
@@ -99,25 +110,28 @@ impl Tall for Down<'_> {
         }
     }
 
-    fn pack_by_rows(&self, range: Range<usize>, tile: &mut [f64]) -> bool {
-        let Down::Rows { features, roots, beside } = self else {
-            return false;
-        };
-        let (columns, width) = (features.columns(), self.width());
+    fn lies_by_rows(&self) -> bool {
+        let Down::Rows { features, .. } = self else { return false };
         let in_order = features.dense_part().is_some_and(|part| with_view!(part, view => view.by_rows()));
-        if !in_order || features.sparse_part().is_some() || columns == 0 {
-            return false;
-        }
-        for (line, i) in tile.chunks_exact_mut(width).zip(range) {
-            features.pack(std::iter::once(i), &mut line[..columns]);
+        in_order && features.sparse_part().is_none() && features.columns() > 0
+    }
+
+    fn pack_by_rows(&self, range: Range<usize>, tile: &mut [f64]) {
+        let Down::Rows { features, roots, beside, ones } = self else { return };
+        let columns = features.columns();
+        for (line, i) in tile.chunks_exact_mut(self.width()).zip(range) {
+            let (left, right) = line.split_at_mut(columns);
+            features.pack(std::iter::once(i), left);
             if let Some(beside) = beside {
-                line[columns..].copy_from_slice(beside.row(i));
+                right[..beside.columns()].copy_from_slice(beside.row(i));
+            }
+            if *ones {
+                right[right.len() - 1] = 1.0;
             }
             if let Some(roots) = roots {
                 line.iter_mut().for_each(|x| *x *= roots[i]);
             }
         }
-        true
     }
 }
 
