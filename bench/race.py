@@ -13,10 +13,12 @@ import machine
 from task import Disagreement, Given, load, save
 
 HERE = Path(__file__).resolve().parent
-# A peer this many times slower than the quickest is not asked again, unless the target names it.
+# A peer this many times slower than the quickest right one is not asked again, unless the target names it.
 HOPELESS = 10.0
 # Short tasks run for more rounds than asked, for as many seconds, up to so many rounds.
 EXTRA_SECONDS, EXTRA_ROUNDS = 20.0, 15
+# Where even the quickest takes so many seconds, being cold costs it nothing to speak of, and its first run counts.
+LONG = 5.0
 
 
 class Failure(Exception):
@@ -85,11 +87,15 @@ def race(task, folder, rounds, rust_peers, talk):
     rows = {contestant.name: new_row(contestant) for contestant in task.contestants}
     workers = {}
     try:
-        warm_up(task, given, folder, rust_peers, rows, workers, talk)
-        racing = [name for name in workers if not hopeless(task, rows, name)]
+        disturbed = warm_up(task, given, folder, rust_peers, rows, workers, talk)
+        racing = who_races(task, rows, workers)
         for name in set(workers) - set(racing):
             workers.pop(name).stop()
-        busy = run_rounds(workers, rows, racing, rounds, talk)
+        busy = 0
+        if quickest(rows, racing) >= LONG:
+            busy += count_warm_ups(rows, racing, disturbed)
+            rounds -= 1
+        busy += run_rounds(workers, rows, racing, rounds, talk)
     finally:
         for worker in workers.values():
             worker.stop()
@@ -104,7 +110,11 @@ def race(task, folder, rounds, rust_peers, talk):
 
 
 def warm_up(task, given, folder, rust_peers, rows, workers, talk):
-    """Starts every worker and runs it once: for its answer, for its memory, and so that the rounds find it warm."""
+    """Starts every worker and runs it once: for its answer, for its memory, and so that the rounds find it warm.
+
+    Returns the names of those that began on a busy machine.
+    """
+    disturbed = set()
     # The reference goes first, because others are compared with it and may need to know its answer.
     for contestant in sorted(task.contestants, key=lambda each: each is not task.reference):
         row = rows[contestant.name]
@@ -114,7 +124,8 @@ def warm_up(task, given, folder, rust_peers, rows, workers, talk):
         try:
             worker = Worker(task, contestant, folder, rust_peers)
             workers[contestant.name] = worker
-            machine.wait_until_quiet()
+            if not machine.wait_until_quiet():
+                disturbed.add(contestant.name)
             first = worker.run()
             row.update(warm_up=round(first["seconds"], 5), memory=first["memory"])
             if first.get("fallback"):
@@ -126,6 +137,27 @@ def warm_up(task, given, folder, rust_peers, rows, workers, talk):
             talk(f"{failure}\n")
             if contestant.name in workers:
                 workers.pop(contestant.name).stop()
+    return disturbed
+
+
+def who_races(task, rows, workers):
+    """The names of those who go on: all whom the target names, and of the others the right ones not hopelessly slow."""
+    named = [name for name in workers if rows[name]["library"] in (*task.against, "quince")]
+    right = [name for name in workers if rows[name]["agrees"]]
+    bound = HOPELESS * quickest(rows, right)
+    return [name for name in workers if name in named or (name in right and rows[name]["warm_up"] <= bound)]
+
+
+def quickest(rows, names):
+    """The shortest warm-up among these; of nobody, 0."""
+    return min((rows[name]["warm_up"] for name in names), default=0.0)
+
+
+def count_warm_ups(rows, racing, disturbed):
+    """Makes the warm-up the first run of those who race. Returns how many of these began on a busy machine."""
+    for name in racing:
+        rows[name]["seconds"].append(rows[name]["warm_up"])
+    return len(disturbed.intersection(racing))
 
 
 def run_rounds(workers, rows, racing, rounds, talk):
@@ -171,13 +203,6 @@ def judge(task, contestant, given, folder, worker):
         return {"agreement": str(disagreement), "agrees": False}
     except Exception as error:  # an answer of another shape, say
         return {"agreement": f"cannot be compared: {type(error).__name__}: {error}", "agrees": False}
-
-
-def hopeless(task, rows, name):
-    quickest = min(row["warm_up"] for row in rows.values() if "warm_up" in row)
-    row = rows[name]
-    named = row["library"] in (*task.against, "quince")
-    return not named and row["warm_up"] > HOPELESS * quickest
 
 
 def cast(array, dtype):

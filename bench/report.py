@@ -2,16 +2,24 @@
 
 import textwrap
 
-HOW = """`make bench` writes this file: quince and its peers on the same arrays, in the same run, two threads each, in turns,
-the best of at least five runs. A ratio says how many times longer a peer takes than quince. Memory is how far the process
-grows above its arrays in its first run. An answer that disagrees is an error, and its time does not count, neither for
-quince nor for a peer. A peer that no target names is asked only once if it is ten times slower than the quickest, and is
-broken off after a minute."""
+HOW = """
+`make bench` writes this file. quince and its peers do the same tasks on the same arrays in the same run, with two
+threads each and in turns. A time is the best of at least five runs after a warm-up; where even the quickest needs more
+than five seconds, the warm-up is the first of the five. Every answer is compared with scikit-learn's, and the time of
+one that disagrees does not count."""
 
-COLUMNS = """The product peak is numpy's matrix product in the task's own type, measured in the same run; a share is what the
-plain method would compute, over the time. It passes 100 % where a method finds the same answer with less work, or an f64
-answer by way of f32 products. *Reached* asks for the ratio, for an answer that agrees, and for no more memory than that
-peer (within 1 MB)."""
+COLUMNS = [
+    """**Times as fast**: a peer's time divided by quince's, so quince is ahead where it is above 1. Of a library that
+    can do the task in several ways, each is timed and the quickest counts. intelex stands for scikit-learn-intelex.""",
+    """**Goal**: so many times as fast as the quickest of the libraries named, with an answer that agrees, and with no
+    more memory than that peer (within 1 MB).""",
+    """**Peak memory**: how far the process grows above its arrays in its first run.""",
+    """**Share of product peak**: the multiplications and additions that the plain method needs, per second, as a share
+    of those in numpy's matrix product of the task's own type, measured in the same run. It passes 100 % where a method
+    finds the same answer with less work, or an f64 answer by way of f32 products.""",
+    """**One run** is all that a peer gets which no goal names and whose answer disagrees or takes ten times as long as
+    the quickest. It is broken off after a minute at most.""",
+]
 
 
 def render(results, notes):
@@ -19,11 +27,12 @@ def render(results, notes):
         "# quince and its peers",
         paragraph(HOW),
         summary(results),
-        paragraph(COLUMNS),
+        "How to read the table:",
+        "\n".join(paragraph(words, "- ") for words in COLUMNS),
         "## Tasks",
         *(section(name, task) for name, task in results["tasks"].items()),
         "## Machine and versions",
-        *(environment(run) for run in results["runs"].values()),
+        *(environment(commits, run) for commits, run in environments(results["runs"])),
     ]
     if notes:
         parts += ["## Notes", notes.strip()]
@@ -33,37 +42,42 @@ def render(results, notes):
 def summary(results):
     rows = [summary_row(name, task) for name, task in results["tasks"].items()]
     return table(
-        "task|type|asked|of those, the best|ratio|ratio to scikit-learn|ratio to best of all|memory, quince / peer|"
-        "share of product peak|reached",
-        "--|--|--|--|-:|-:|--|-:|-:|--",
+        "task|quince takes|goal: times as fast as|reached: times as fast as the quickest of those|"
+        "times as fast as scikit-learn|times as fast as the quickest of all peers|"
+        "peak memory of quince / of the quickest of those|share of product peak|goal met",
+        "--|-:|--|--|--|--|-:|-:|--",
         rows,
     )
 
 
 def summary_row(name, task):
-    asked = f"{task['target']:g} x {' / '.join(short(library) for library in task['against'])}"
+    goal = f"{task['target']:g} x {', '.join(short(library) for library in task['against'])}"
     quince = next(row for row in task["rows"] if row["library"] == "quince")
     peers = [row for row in task["rows"] if row is not quince and counts(row)]
     rival = quickest(row for row in peers if row["library"] in task["against"])
-    best = quickest(peers)
+    about = f"[{name}](#{name}): {', '.join(filter(None, (task['title'], kind(task), task['note'])))}"
     if not counts(quince) or rival is None:
         reason = "quince has no right answer" if not counts(quince) else "no peer has a right answer"
-        return [name, kind(task), asked, rival and rival["contestant"], "", "", "", "", "", f"no: {reason}"]
+        return [about, "", goal, "", "", "", "", "", f"**no**: {reason}"]
     return [
-        f"[{name}](#{name})",
-        kind(task),
-        asked,
-        rival["contestant"],
-        ratio(rival, quince),
-        ratio(quickest(row for row in peers if row["library"] == "scikit-learn"), quince),
-        f"{ratio(best, quince)} {best['contestant']}",
+        about,
+        f"{time(quince):.3f} s",
+        goal,
+        times_as_fast(quince, rival),
+        times_as_fast(quince, quickest(row for row in peers if row["library"] == "scikit-learn")),
+        times_as_fast(quince, quickest(peers)),
         f"{megabytes(quince)} / {megabytes(rival)} MB",
         share(task, quince),
-        reached(task, quince, rival),
+        goal_met(task, quince, rival),
     ]
 
 
-def reached(task, quince, rival):
+def times_as_fast(quince, peer):
+    """How many times as fast as the peer quince is, and who the peer is."""
+    return f"{ratio(peer, quince)} x {short(peer['contestant'])}" if peer else ""
+
+
+def goal_met(task, quince, rival):
     missed = []
     if time(rival) < task["target"] * time(quince):
         missed.append("speed")
@@ -101,15 +115,31 @@ def section(name, task):
     about.append(f"Product peak {task['peak'] / 1e9:.0f} GF/s. Measured at commit {task['run']}.")
     if task["busy"]:
         about.append(f"**{task['busy']} of {runs} runs began while the machine was busy with something else.**")
-    head = "contestant|best, s|ratio|memory, MB|share of peak|answer"
+    head = "contestant|best time, s|time / quince's|peak memory, MB|share of product peak|answer"
     return f"### {name}\n\n" + paragraph(" ".join(about)) + "\n\n" + table(head, "--|-:|-:|-:|-:|--", rows)
 
 
-def environment(run):
+def environments(runs):
+    """Every machine with its versions once, and the commits that were measured there."""
+    groups = []
+    for run in runs.values():
+        same = next((group for group in groups if alike(group[1], run)), None)
+        if same:
+            same[0].append(run["commit"])
+        else:
+            groups.append(([run["commit"]], run))
+    return groups
+
+
+def alike(one, other):
+    return one["machine"] == other["machine"] and one["versions"] == other["versions"]
+
+
+def environment(commits, run):
     machine = run["machine"]
     about = (
-        f"Commit {run['commit']}: {machine['processor']} ({machine['vectors']}), {machine['cores']} cores of which "
-        f"{machine['threads']} are used, {machine['memory']} memory."
+        f"Commit{'s' * (len(commits) > 1)} {', '.join(commits)}: {machine['processor']} ({machine['vectors']}), "
+        f"{machine['cores']} cores of which {machine['threads']} are used, {machine['memory']} memory."
     )
     versions = [[name, version] for name, version in run["versions"].items()]
     return paragraph(about) + "\n\n" + table("package|version", "--|--", versions)
@@ -135,7 +165,15 @@ def shown_time(row):
         return row["too_slow"]
     if time(row) is None:
         return "error"
-    return f"{time(row):.3f}" + ("" if row["seconds"] else " (one run)")
+    return f"{time(row):.3f}" + few_runs(row)
+
+
+def few_runs(row):
+    """How many runs a time is the best of, where these are fewer than the report promises."""
+    runs = len(row["seconds"]) or 1
+    if runs >= 5:
+        return ""
+    return " (one run)" if runs == 1 else f" ({runs} runs)"
 
 
 def ratio(row, quince):
@@ -158,12 +196,13 @@ def short_type(dtype):
     return dtype.replace("float", "f")
 
 
-def short(library):
-    return {"scikit-learn-intelex": "intelex"}.get(library, library)
+def short(name):
+    return name.replace("scikit-learn-intelex", "intelex")
 
 
-def paragraph(words):
-    return textwrap.fill(" ".join(words.split()), 120)
+def paragraph(words, mark=""):
+    """Wrapped lines; those of a list begin with its mark and stay in line with it."""
+    return textwrap.fill(mark + " ".join(words.split()), 120, subsequent_indent=" " * len(mark))
 
 
 def table(head, rule, rows):

@@ -98,7 +98,7 @@ def high(dtype, target, against):
         Contestant("scikit-learn-intelex", "brute", estimator("sklearnex.neighbors", algorithm="brute", n_jobs=2)),
         Contestant("faiss", "flat", faiss_flat, dtype="float32"),
         Contestant("linfa", "linear", rust="knn-linfa-linear", limit=60.0),
-        Contestant("smartcore", "linear", rust="knn-smartcore-linear", limit=60.0),
+        Contestant("smartcore", "linear", rust="knn-smartcore-linear", limit=40.0),
     ]
     return Task(
         name="knn-high" if dtype == "float64" else "knn-high-f32",
