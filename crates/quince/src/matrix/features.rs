@@ -46,7 +46,7 @@ impl<'a> Features<'a> {
     ///
     /// # Panics
     /// If there is not one number for each column.
-    pub fn centred(self, centre: &'a [f64]) -> Features<'a> {
+    pub(crate) fn centred(self, centre: &'a [f64]) -> Features<'a> {
         assert_eq!(centre.len(), self.columns(), "every column has a centre");
         Features { centre: Some(centre), ..self }
     }
@@ -55,7 +55,7 @@ impl<'a> Features<'a> {
     ///
     /// # Panics
     /// If there is not one number for each column.
-    pub fn scaled(self, scale: &'a [f64]) -> Features<'a> {
+    pub(crate) fn scaled(self, scale: &'a [f64]) -> Features<'a> {
         assert_eq!(scale.len(), self.columns(), "every column has a scale");
         Features { scale: Some(scale), ..self }
     }
@@ -240,10 +240,10 @@ impl<'a> Features<'a> {
         self.refuse(|_, value| !value.is_finite())
     }
 
-    /// The error for an infinity, where dense columns may have holes.
-    pub(crate) fn infinite(&self) -> Error {
+    /// The error for a number larger than `limit`, where dense columns may have holes.
+    pub(crate) fn too_large(&self, limit: f64) -> Error {
         let dense = self.dense_columns();
-        self.refuse(|j, value| value.is_infinite() || (j >= dense && value.is_nan()))
+        self.refuse(|j, value| value.abs() > limit || (j >= dense && value.is_nan()))
     }
 
     fn refuse(&self, wrong: impl Fn(usize, f64) -> bool) -> Error {
@@ -259,6 +259,10 @@ impl<'a> Features<'a> {
             }
         }
         match found {
+            Some((i, j, value)) if value.is_finite() => Error::data(
+                format!("{value:e} in row {}, column {} is too large to measure distances", i + 1, j + 1),
+                "Rescale the column.",
+            ),
             Some((i, j, value)) => {
                 let what = if value.is_nan() { "NaN" } else { "infinity" };
                 Error::data(

@@ -80,11 +80,6 @@ impl Sparse {
         self.columns
     }
 
-    /// Whether every entry is a finite number.
-    pub(crate) fn is_finite(&self) -> bool {
-        self.values.iter().all(|value| value.is_finite())
-    }
-
     /// How many entries are stored.
     pub fn stored(&self) -> usize {
         self.values.len()

@@ -1,8 +1,22 @@
 //! Rows as searches see them.
 
-use super::measure::Row;
+use super::measure::{Measure, Row};
 use crate::error::Result;
-use crate::matrix::{Dense, Features};
+use crate::matrix::simd::vectorised;
+use crate::matrix::{Dense, Features, Sparse};
+use crate::run::Run;
+
+vectorised! {
+    /// Whether there is a hole among the numbers, and whether one is larger than the limit.
+    fn look(row: &[f64], limit: f64) -> (bool, bool) {
+        let (mut hole, mut large) = (false, false);
+        for x in row {
+            hole |= x.is_nan();
+            large |= x.abs() > limit;
+        }
+        (hole, large)
+    }
+}
 
 /// Borrowed rows in which NaN is a hole.
 #[derive(Clone, Copy)]
@@ -12,21 +26,30 @@ pub(super) struct Data<'a> {
 }
 
 impl<'a> Data<'a> {
-    /// Looks for holes; infinities, and holes among sparse entries, are refused.
-    pub(super) fn of(features: &Features<'a>) -> Result<Data<'a>> {
-        let (mut holes, mut infinite) = (false, false);
-        let mut row = vec![0.0; features.dense_columns()];
-        let dense = features.dense_alone();
-        for i in 0..features.rows() {
-            let row = dense.dense_row(i, &mut row);
-            // A sum tells that all is well in one go.
-            if !row.iter().sum::<f64>().is_finite() {
-                holes |= row.iter().any(|x| x.is_nan());
-                infinite |= row.iter().any(|x| x.is_infinite());
-            }
+    /// Looks for holes. Refuses infinities, holes among sparse entries, and numbers too large for the measure.
+    pub(super) fn of(features: &Features<'a>, measure: &Measure, run: &Run) -> Result<Data<'a>> {
+        let limit = measure.largest(features.columns());
+        let (rows, dense) = (features.rows(), features.dense_alone());
+        let chunk = (1_000_000 / features.columns().max(1)).max(64);
+        let (mut holes, mut fine) = (false, true);
+        for first in (0..rows).step_by(chunk * 16) {
+            let parts: Vec<usize> = (first..(first + chunk * 16).min(rows)).step_by(chunk).collect();
+            let found = run.map(parts.len(), |part| {
+                let mut space = vec![0.0; dense.columns()];
+                let (mut holes, mut fine) = (false, true);
+                for i in parts[part]..(parts[part] + chunk).min(rows) {
+                    let (hole, large) = look(dense.dense_row(i, &mut space), limit);
+                    holes |= hole;
+                    fine &= !large;
+                }
+                (holes, fine)
+            });
+            found.iter().for_each(|part| (holes, fine) = (holes | part.0, fine & part.1));
+            run.check()?;
         }
-        if infinite || features.sparse_part().is_some_and(|sparse| !sparse.is_finite()) {
-            return Err(features.infinite());
+        let bounded = |sparse: &Sparse| (0..rows).all(|i| sparse.row(i).1.iter().all(|x| x.abs() <= limit));
+        if !fine || !features.sparse_part().is_none_or(bounded) {
+            return Err(features.too_large(limit));
         }
         Ok(Data { features: *features, holes })
     }

@@ -1,13 +1,14 @@
 //! Rows that can be asked for neighbours, and the three ways to answer.
 
+use super::MOST_P;
 use super::best::Best;
 use super::data::Data;
 use super::filter::{Batch, Filter};
 use super::measure::{Measure, Metric, with_ground};
 use super::tree::{NOBODY, Tree};
 use crate::error::{Error, Result};
-use crate::matrix::{Features, Rows};
-use crate::run::Run;
+use crate::matrix::{Features, Rows, cuts};
+use crate::run::{Pace, Run};
 use serde::{Deserialize, Serialize};
 
 /// How neighbours are searched. The answer is the same, bit by bit.
@@ -115,7 +116,7 @@ impl Prepared {
             return Err(Error::data("there are more rows than can be numbered", "Use fewer than 4 billion rows."));
         }
         check_measure(&measure, rows.columns())?;
-        let data = Data::of(rows)?;
+        let data = Data::of(rows, &measure, run)?;
         let plain = !data.holes && rows.sparse_part().is_none() && rows.columns() > 0;
         let by_terms = !matches!(measure.metric, Metric::Hamming | Metric::Cosine);
         let tree_can = plain && by_terms;
@@ -132,8 +133,7 @@ impl Prepared {
             Search::Auto => Search::Direct,
             given => given,
         };
-        let tree = (search == Search::Tree).then(|| Tree::build(&data, run));
-        run.check()?;
+        let tree = if search == Search::Tree { Some(Tree::build(&data, run)?) } else { None };
         Ok(Prepared { measure, search, tree, shape: (rows.rows(), rows.columns()), holes: data.holes })
     }
 
@@ -156,7 +156,8 @@ impl Prepared {
             let alike = queries.split_at(rows.dense_columns())?;
             return self.nearest(rows, &alike.features(), k, run);
         }
-        let questions = Questions { rows: self.data(rows), queries: Data::of(queries)?, own: None, k };
+        let questions =
+            Questions { rows: self.data(rows), queries: Data::of(queries, &self.measure, run)?, own: None, k };
         self.ask(&questions, run)
     }
 
@@ -202,10 +203,12 @@ impl Prepared {
         });
         let mut order: Vec<(u32, u32)> = leaves.into_iter().flatten().collect();
         order.sort_unstable();
-        let (size, round) = (512, 32);
-        for (done, some) in order.chunks(size * round).enumerate() {
-            run.progress("neighbours", done * size * round, count);
-            let parts: Vec<&[(u32, u32)]> = some.chunks(size).collect();
+        run.check()?;
+        let (mut done, mut pace) = (0, Pace::new(64));
+        while done < count {
+            run.progress("neighbours", done, count);
+            let some = &order[done..(done + pace.next()).min(count)];
+            let parts: Vec<&[(u32, u32)]> = some.chunks(some.len().div_ceil(32).max(8)).collect();
             let found = run.map(parts.len(), |part| {
                 let mut found = Vec::with_capacity(parts[part].len() * k);
                 with_ground!(self.measure, ground => tree.search(ground, questions, parts[part], |best| {
@@ -216,6 +219,7 @@ impl Prepared {
             for (&(_, q), best) in some.iter().zip(found.iter().flat_map(|part| part.chunks(k))) {
                 write(best, q as usize, nearest);
             }
+            done += some.len();
             run.check()?;
         }
         Ok(())
@@ -223,31 +227,35 @@ impl Prepared {
 
     fn ask_directly(&self, questions: &Questions<'_>, nearest: &mut Nearest, run: &Run) -> Result<()> {
         let (count, k, (rows, columns)) = (questions.queries.rows(), questions.k, self.shape);
-        // A step is a few dozen million terms; a single query against very many rows is parted between the threads.
-        let size = (1_000_000 / (rows * columns.max(1)).max(1)).max(1);
-        for first in (0..count).step_by(size * 16) {
+        // So few queries together that their best fit into a cache. Few queries and many rows: the rows are parted.
+        let group = (65_536 / k).clamp(1, 256);
+        for first in (0..count).step_by(group) {
             run.progress("neighbours", first, count);
-            let last = (first + size * 16).min(count);
-            let parts: Vec<usize> = (first..last).step_by(size).collect();
-            let found = run.map(parts.len(), |part| {
-                let mut found = Vec::with_capacity(size * k);
-                let mut best = Best::new(k);
-                let (mut of_query, mut of_row) = (vec![0.0; columns], vec![0.0; columns]);
-                for q in parts[part]..(parts[part] + size).min(last) {
-                    best.clear();
-                    let (query, own) = (questions.queries.row(q, &mut of_query), questions.own(q));
-                    for i in (0..rows as u32).filter(|&i| i != own) {
+            let queries = first..(first + group).min(count);
+            let stripes = 32usize.div_ceil(queries.len());
+            let mut tasks: Vec<(usize, usize, Best)> =
+                queries.clone().flat_map(|q| (0..stripes).map(move |stripe| (q, stripe, Best::new(k)))).collect();
+            let (mut done, mut pace) = (0, Pace::new(64));
+            while done < rows {
+                let some = done..(done + pace.next()).min(rows);
+                let stripes = cuts(some.len(), stripes);
+                run.each(&mut tasks, |_, (q, stripe, best)| {
+                    let Some(stripe) = stripes.get(*stripe) else { return };
+                    let (mut of_query, mut of_row) = (vec![0.0; columns], vec![0.0; columns]);
+                    let (query, own) = (questions.queries.row(*q, &mut of_query), questions.own(*q));
+                    for i in stripe.clone().map(|i| (some.start + i) as u32).filter(|&i| i != own) {
                         let row = questions.rows.row(i as usize, &mut of_row);
                         best.offer(self.measure.rank(query, row, columns), i);
                     }
-                    found.extend_from_slice(best.found());
-                }
-                found
-            });
-            for (q, best) in (first..last).zip(found.iter().flat_map(|part| part.chunks(k))) {
-                write(best, q, nearest);
+                });
+                done = some.end;
+                run.check()?;
             }
-            run.check()?;
+            for (q, stripes) in queries.zip(tasks.chunks_mut(stripes)) {
+                let [(_, _, best), others @ ..] = stripes else { continue };
+                others.iter().flat_map(|(_, _, other)| other.found()).for_each(|&(rank, row)| best.offer(rank, row));
+                write(best.found(), q, nearest);
+            }
         }
         Ok(())
     }
@@ -255,10 +263,11 @@ impl Prepared {
     fn ask_product(&self, questions: &Questions<'_>, nearest: &mut Nearest, run: &Run) -> Result<()> {
         let filter = Filter::new(questions.rows, &self.measure, run)?;
         let (count, (rows, columns)) = (questions.queries.rows(), self.shape);
-        // Enough batches for many threads at a time, and so few training rows a step that we look up often.
+        // Enough batches for many threads at a time; so few training rows a step that we look up often, and that the packed
+        // rows take little memory.
         let group = 1024.min(count);
         let batch = group.div_ceil(8).next_multiple_of(16);
-        let step = (400_000_000 / (group * (columns + 1))).max(1024);
+        let step = (400_000_000 / (group * (columns + 1))).min(1_000_000 / (columns + 1)).max(64);
         for start in (0..count).step_by(group) {
             run.progress("neighbours", start, count);
             let end = (start + group).min(count);
@@ -331,8 +340,9 @@ fn check_measure(measure: &Measure, columns: usize) -> Result<()> {
             "Give weights of at least zero, one of them above.",
         ));
     }
-    if measure.metric == Metric::PNorm && !(measure.p >= 1.0 && measure.p.is_finite()) {
-        return Err(Error::setting("p", format!("cannot be {}", measure.p), "It takes a number of at least 1."));
+    if measure.metric == Metric::PNorm && !(1.0..=MOST_P).contains(&measure.p) {
+        let remedy = format!("It takes a number from 1 to {MOST_P}; beyond that use the metric chebyshev.");
+        return Err(Error::setting("p", format!("cannot be {}", measure.p), remedy));
     }
     Ok(())
 }

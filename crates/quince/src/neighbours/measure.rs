@@ -209,6 +209,20 @@ impl Measure {
         self.distance_of(self.rank(Row::of(x), Row::of(y), columns), columns)
     }
 
+    /// The largest number whose differences, squares and powers can still be added up over so many columns.
+    pub(super) fn largest(&self, columns: usize) -> f64 {
+        let heaviest = self.weights.iter().copied().fold(1.0, f64::max);
+        let room = f64::MAX / 4.0 / (columns.max(1) as f64 * heaviest);
+        let largest = match self.metric {
+            Metric::Euclidean | Metric::Cosine => room.sqrt(),
+            Metric::PNorm => room.powf(1.0 / self.p),
+            Metric::CityBlock | Metric::Chebyshev => room,
+            Metric::Hamming => return f64::MAX,
+        };
+        // A difference may be twice as large.
+        0.5 * largest
+    }
+
     #[inline]
     fn weight(&self, j: usize) -> f64 {
         if self.weights.is_empty() { 1.0 } else { self.weights[j] }

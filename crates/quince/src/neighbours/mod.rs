@@ -63,6 +63,9 @@ pub enum Votes {
     Distance,
 }
 
+/// Above this exponent powers vanish or overflow, and the p-norm is the largest difference in all but name.
+const MOST_P: f64 = 50.0;
+
 impl Default for Knn {
     fn default() -> Knn {
         Knn {
@@ -104,7 +107,11 @@ impl Learner for Knn {
                 allowed: Allowed::Choice(&["euclidean", "city-block", "p-norm", "chebyshev", "hamming", "cosine"]),
                 help: "How distances are measured.",
             },
-            Setting { name: "p", allowed: Allowed::Number(1.0, 1e3), help: "The exponent of the metric p-norm." },
+            Setting {
+                name: "p",
+                allowed: Allowed::Number(1.0, MOST_P),
+                help: "The exponent of the metric p-norm; for more there is chebyshev.",
+            },
             Setting {
                 name: "votes",
                 allowed: Allowed::Choice(&["uniform", "distance"]),

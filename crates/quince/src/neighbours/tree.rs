@@ -13,9 +13,10 @@ use super::best::Best;
 use super::data::Data;
 use super::index::Questions;
 use super::measure::Ground;
+use crate::error::Result;
 use crate::matrix::simd::{LANES, vectorised};
 use crate::matrix::{Features, Matrix};
-use crate::run::Run;
+use crate::run::{Pace, Run};
 use std::ops::Range;
 
 /// The most rows in a leaf.
@@ -48,7 +49,7 @@ struct Node {
 }
 
 impl Tree {
-    pub(super) fn build(points: &Data<'_>, run: &Run) -> Tree {
+    pub(super) fn build(points: &Data<'_>, run: &Run) -> Result<Tree> {
         let points = points.features;
         let columns = points.columns();
         let count = points.rows();
@@ -58,9 +59,11 @@ impl Tree {
         }
         let mut order: Vec<u32> = (0..count as u32).collect();
         let mut parts: Vec<&mut [u32]> = vec![&mut order];
-        let together = depth.min(5);
+        // Enough parts for many threads, and each sorted in a moment.
+        let together = depth.min(5.max((count / 65_536).max(1).ilog2()));
         for _ in 0..together {
             run.each(&mut parts, |_, rows| halve(&points, rows));
+            run.check()?;
             parts = parts
                 .into_iter()
                 .flat_map(|rows| {
@@ -69,17 +72,26 @@ impl Tree {
                 })
                 .collect();
         }
-        run.each(&mut parts, |_, rows| {
-            // What is left to do is done on a copy that stays in a core's cache; row numbers rise, so ties stay as they are.
-            rows.sort_unstable();
-            let mut near = Matrix::zeros(rows.len(), columns);
-            points.pack(rows.iter().map(|&row| row as usize), near.values_mut());
-            let mut order: Vec<u32> = (0..rows.len() as u32).collect();
-            halve_all(&near.features(), &mut order, depth - together);
-            let sorted = rows.to_vec();
-            rows.iter_mut().zip(order).for_each(|(row, place)| *row = sorted[place as usize]);
-        });
-        Tree::over(&points, &order, depth, run)
+        let mut unsorted = parts.as_mut_slice();
+        let mut pace = Pace::new(2);
+        while !unsorted.is_empty() {
+            let (some, rest) = unsorted.split_at_mut(pace.next().min(unsorted.len()));
+            unsorted = rest;
+            run.each(some, |_, rows| {
+                // What is left to do is done on a copy that stays in a core's cache; row numbers rise, so ties stay as they are.
+                rows.sort_unstable();
+                let mut near = Matrix::zeros(rows.len(), columns);
+                points.pack(rows.iter().map(|&row| row as usize), near.values_mut());
+                let mut order: Vec<u32> = (0..rows.len() as u32).collect();
+                halve_all(&near.features(), &mut order, depth - together);
+                let sorted = rows.to_vec();
+                rows.iter_mut().zip(order).for_each(|(row, place)| *row = sorted[place as usize]);
+            });
+            run.check()?;
+        }
+        let tree = Tree::over(&points, &order, depth, run);
+        run.check()?;
+        Ok(tree)
     }
 
     /// The tree over rows that are in the order of the leaves.

@@ -5,10 +5,12 @@
 //! the calling thread (it is not `Sync`), so observers need no locks; parallel work goes through [`Run::map`], whose
 //! results come back in order, whatever the number of threads.
 
+mod pace;
 mod pool;
 mod random;
 mod report;
 
+pub(crate) use pace::Pace;
 pub use random::Stream;
 pub use report::{Certificate, Report, Stop};
 

@@ -314,3 +314,89 @@ fn dense_rows_answer_sparse_queries_and_the_other_way_round() {
     let error = Index::new(&hole.features(), Measure::default(), Search::Auto, &Run::new()).err().unwrap();
     assert_eq!(error.to_string(), "the features contain NaN: row 1, column 2");
 }
+
+/// Cancels from the calling thread after a while.
+struct Impatient(std::time::Instant);
+
+const PATIENCE: std::time::Duration = std::time::Duration::from_millis(50);
+
+impl quince::run::Observer for Impatient {
+    fn progress(&mut self, _: &str, _: u64, _: u64) {}
+    fn poll(&mut self) -> bool {
+        self.0.elapsed() >= PATIENCE
+    }
+}
+
+#[test]
+fn every_search_stops_soon_after_being_asked() {
+    // Each takes many seconds if nobody stops it; one query alone, too.
+    let cases = [
+        (Search::Tree, 300_000, 14, 60_000),
+        (Search::Product, 60_000, 150, 60_000),
+        (Search::Direct, 100_000, 60, 20_000),
+        (Search::Direct, 400_000, 60, 9),
+    ];
+    for (search, rows, columns, queries) in cases {
+        let mut stream = Stream::new(5, 0);
+        let mut numbers = |count: usize| (0..count).map(|_| stream.uniform()).collect::<Vec<f64>>();
+        let rows = Matrix::new(rows, columns, numbers(rows * columns)).unwrap();
+        let queries = Matrix::new(queries, columns, numbers(queries * columns)).unwrap();
+        let index = Index::new(&rows.features(), Measure::of(Metric::Euclidean), search, &Run::new()).unwrap();
+        let start = std::time::Instant::now();
+        let run = Run::new().observe(Impatient(start));
+        let found = index.nearest(&queries.features(), 3, &run);
+        let late = start.elapsed().saturating_sub(PATIENCE);
+        assert_eq!(found.err(), Some(quince::Error::Cancelled), "{search:?}");
+        // The promise is a fifth of a second; a busy machine gets a whole one.
+        assert!(late < std::time::Duration::from_secs(1), "{search:?}: {late:?} late");
+        let run = Run::new().budget(PATIENCE);
+        assert_eq!(index.nearest(&queries.features(), 3, &run).unwrap_err().code(), "out-of-time");
+    }
+}
+
+#[test]
+fn numbers_too_large_to_measure_are_refused_with_their_place() {
+    let rows = Matrix::from_rows(&[[1.0, 2.0], [3.0, 1e200]]);
+    let refused = |metric: Metric, p: f64| {
+        let measure = Measure { p, ..Measure::of(metric) };
+        Index::new(&rows.features(), measure, Search::Auto, &Run::new()).err().map(|error| error.to_string())
+    };
+    let problem = "1e200 in row 2, column 2 is too large to measure distances";
+    for metric in [Metric::Euclidean, Metric::Cosine, Metric::PNorm] {
+        assert_eq!(refused(metric, 3.0).as_deref(), Some(problem), "{metric:?}");
+    }
+    for metric in [Metric::CityBlock, Metric::Chebyshev, Metric::Hamming] {
+        assert_eq!(refused(metric, 3.0), None, "{metric:?}");
+    }
+    assert_eq!(refused(Metric::PNorm, 51.0).as_deref(), Some("setting 'p' cannot be 51"));
+    // In a query, too.
+    let small = Matrix::from_rows(&[[1.0, 2.0], [3.0, 4.0]]);
+    let index = Index::new(&small.features(), Measure::of(Metric::Euclidean), Search::Auto, &Run::new()).unwrap();
+    assert_eq!(index.nearest(&rows.features(), 1, &Run::new()).unwrap_err().to_string(), problem);
+}
+
+#[test]
+fn large_numbers_that_pass_give_finite_distances() {
+    // The square of twice 2e153 still fits into f64.
+    let rows = Matrix::from_rows(&[[2e153, 0.0], [-2e153, 0.0], [0.0, 1e150]]);
+    for search in [Search::Tree, Search::Product, Search::Direct] {
+        let index = Index::new(&rows.features(), Measure::of(Metric::Euclidean), search, &Run::new()).unwrap();
+        let many = Matrix::new(20, 2, rows.row(0).repeat(20)).unwrap();
+        let found = index.nearest(&many.features(), 3, &Run::new()).unwrap();
+        assert_eq!(found.of(0).0, [0, 2, 1], "{search:?}");
+        assert_eq!(found.of(0).1[2], 4e153);
+    }
+}
+
+#[test]
+fn one_query_against_very_many_rows_is_shared_out_and_still_exact() {
+    let mut stream = Stream::new(8, 0);
+    let rows = Matrix::new(5000, 3, (0..15_000).map(|_| stream.below(20) as f64).collect()).unwrap();
+    let query = Matrix::from_rows(&[[10.0, 3.0, 7.0]]);
+    let measure = Measure::of(Metric::Hamming);
+    for threads in [1, 2, 8] {
+        let run = Run::new().threads(threads);
+        let index = Index::new(&rows.features(), measure.clone(), Search::Direct, &run).unwrap();
+        same(&index.nearest(&query.features(), 40, &run).unwrap(), &slow(&measure, &rows, &query, 40, false));
+    }
+}
