@@ -1,18 +1,17 @@
-//! k-means and silhouettes, for `python/quince/cluster.py`.
+//! k-means and silhouettes, for `python/quince/cluster/`.
 
 use crate::errors::to_python;
-use crate::features::{Held, matrix, rows_to_numpy, to_numpy, weights};
+use crate::features::{Held, matrix, to_numpy, weights};
 use crate::json;
-use crate::model::{Known, Model, cluster_numbers, shared};
+use crate::model::{Model, cluster_numbers};
 use crate::steer::{Steering, work};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use quince::cluster::{Algorithm, Batches, Clustering, KMeans};
-use quince::learn::{Count, Learn, Learner, Prediction, Target};
+use quince::cluster::{Algorithm, Batches, Clustering, KMeans, KMeansModel};
+use quince::learn::{Count, Learn, Learner, Target};
 use quince::matrix::Features;
-use quince::{Matrix, Run, registry};
-use std::sync::Arc;
+use quince::{Run, registry};
 
 /// Finds clusters of rows, from given centres or from those that the settings ask for; says the cluster of each row.
 #[pyfunction]
@@ -53,9 +52,9 @@ fn model_of(
     found: Clustering,
     run: &Run,
 ) -> quince::Result<(Model, Vec<u32>)> {
-    let (centres, target) = (Arc::new(found.model), Target::Nothing(features.rows()));
-    let model = shared(learner, (features, &target), &centres, found.report, run)?;
-    Ok((Model::knowing(model, Known { centres: Some(centres), ..Known::default() }), found.labels))
+    let about = (features, &Target::Nothing(features.rows()));
+    let model = quince::Model::from_fitted(learner, about, Box::new(found.model), found.report, run)?;
+    Ok((Model::new(model), found.labels))
 }
 
 /// Learns from one batch of a stream: a model of the centres after it, and the weight of the rows that each has been
@@ -97,15 +96,9 @@ pub(crate) fn cluster_labels<'py>(
 ) -> PyResult<Bound<'py, PyArray1<i32>>> {
     let (py, model) = (model.py(), model.get());
     let held = Held::new(x)?;
-    let (features, blocks) = (held.features()?, held.blocks()?);
-    let labels = work(py, Steering::threads(threads), |run| match &model.known().centres {
-        Some(centres) => Ok(centres.assign(&features, run)?.0),
-        None => {
-            let mut labels = Vec::with_capacity(features.rows());
-            each_block(model, &blocks, run, |some, _| labels.extend(some))?;
-            Ok(labels)
-        }
-    })?;
+    let features = held.features()?;
+    let centres = model.fitted::<KMeansModel>()?;
+    let (labels, _) = work(py, Steering::threads(threads), |run| centres.assign(&features, None, run))?;
     Ok(cluster_numbers(py, labels))
 }
 
@@ -120,22 +113,11 @@ pub(crate) fn cluster_error(
 ) -> PyResult<f64> {
     let (py, model) = (model.py(), model.get());
     let held = Held::new(x)?;
-    let (features, blocks) = (held.features()?, held.blocks()?);
+    let features = held.features()?;
     let weights = self::weights(weights.as_ref());
-    work(py, Steering::threads(threads), |run| match (&model.known().centres, &weights) {
-        (Some(centres), None) => Ok(centres.assign(&features, run)?.1),
-        _ => {
-            let (mut error, mut row) = (0.0, 0);
-            each_block(model, &blocks, run, |labels, distances| {
-                for (i, label) in labels.into_iter().enumerate() {
-                    let weight = weights.as_ref().map_or(1.0, |weights| weights[row]);
-                    error += weight * distances[(i, label as usize)].powi(2);
-                    row += 1;
-                }
-            })?;
-            Ok(error)
-        }
-    })
+    let centres = model.fitted::<KMeansModel>()?;
+    let (_, error) = work(py, Steering::threads(threads), |run| centres.assign(&features, weights.as_deref(), run))?;
+    Ok(error)
 }
 
 /// The distance of each row from each centre.
@@ -148,34 +130,10 @@ pub(crate) fn cluster_distances<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let (py, model) = (model.py(), model.get());
     let held = Held::new(x)?;
-    let (features, blocks) = (held.features()?, held.blocks()?);
-    if let Some(centres) = &model.known().centres {
-        let distances = work(py, Steering::threads(threads), |run| centres.distances(&features, run))?;
-        return to_numpy(py, &distances);
-    }
-    let (mut values, mut columns) = (Vec::new(), 0);
-    work(py, Steering::threads(threads), |run| {
-        each_block(model, &blocks, run, |_, distances| {
-            columns = distances.columns();
-            values.extend_from_slice(distances.values());
-        })
-    })?;
-    rows_to_numpy(py, values, features.rows(), columns)
-}
-
-/// Clusters and distances, block by block, of a model that says both or nothing.
-fn each_block(
-    model: &Model,
-    blocks: &[Features<'_>],
-    run: &Run,
-    mut take: impl FnMut(Vec<u32>, Matrix),
-) -> quince::Result<()> {
-    for block in blocks {
-        if let Prediction::Clusters { labels, distances } = model.model().predict_features(block, run)? {
-            take(labels, distances);
-        }
-    }
-    Ok(())
+    let features = held.features()?;
+    let centres = model.fitted::<KMeansModel>()?;
+    let distances = work(py, Steering::threads(threads), |run| centres.distances(&features, run))?;
+    to_numpy(py, &distances)
 }
 
 /// How well each row sits in its cluster, from -1 to 1.

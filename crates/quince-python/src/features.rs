@@ -7,7 +7,6 @@ use numpy::{
 use pyo3::prelude::*;
 use quince::Matrix;
 use quince::matrix::{Dense, Features, Real, Sparse, View};
-use std::ops::Range;
 
 /// Rows of numbers that Python owns (dense) or that were copied from it (sparse).
 pub(crate) enum Held<'py> {
@@ -41,43 +40,17 @@ impl<'py> Held<'py> {
 
     /// The features, as a learner sees them.
     pub(crate) fn features(&self) -> PyResult<Features<'_>> {
-        self.some(0..self.shape().0)
-    }
-
-    /// The same, cut into blocks of rows for work that copies what it looks at: a copy of one takes some 32
-    /// megabytes. Sparse rows are one block.
-    pub(crate) fn blocks(&self) -> PyResult<Vec<Features<'_>>> {
-        const NUMBERS: usize = 4 << 20;
-        let (rows, columns) = self.shape();
-        let size = match self {
-            Held::Sparse(_) => rows.max(1),
-            _ => (NUMBERS / columns.max(1)).max(8192),
-        };
-        let starts = (0..rows.max(1)).step_by(size);
-        starts.map(|first| self.some(first..(first + size).min(rows))).collect()
-    }
-
-    fn shape(&self) -> (usize, usize) {
-        match self {
-            Held::F32(array) => (array.shape()[0], array.shape()[1]),
-            Held::F64(array) => (array.shape()[0], array.shape()[1]),
-            Held::Sparse(sparse) => (sparse.rows(), sparse.columns()),
-        }
-    }
-
-    /// Some of the rows; of sparse ones always all.
-    fn some(&self, rows: Range<usize>) -> PyResult<Features<'_>> {
         Ok(match self {
-            Held::F32(array) => Features::dense(Dense::F32(view(array, rows)?)),
-            Held::F64(array) => Features::dense(Dense::F64(view(array, rows)?)),
+            Held::F32(array) => Features::dense(Dense::F32(view(array)?)),
+            Held::F64(array) => Features::dense(Dense::F64(view(array)?)),
             Held::Sparse(sparse) => sparse.features(),
         })
     }
 }
 
-/// Looks at some rows in numpy's own memory, whatever its order.
-fn view<'a, T: Element + Real>(array: &'a PyReadonlyArray2<'_, T>, rows: Range<usize>) -> PyResult<View<'a, T>> {
-    let (shape, strides) = ([rows.len(), array.shape()[1]], array.strides());
+/// Looks at rows in numpy's own memory, whatever its order.
+fn view<'a, T: Element + Real>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<View<'a, T>> {
+    let (shape, strides) = ([array.shape()[0], array.shape()[1]], array.strides());
     let size = size_of::<T>() as isize;
     let refuse =
         || wrong("the array is not aligned, or runs backwards in memory", "Give numpy.ascontiguousarray of it.");
@@ -90,7 +63,7 @@ fn view<'a, T: Element + Real>(array: &'a PyReadonlyArray2<'_, T>, rows: Range<u
     let mut counted = [0; 2];
     for axis in 0..2 {
         // The stride of an axis of length one means nothing, and numpy lets it be anything.
-        if array.shape()[axis] > 1 {
+        if shape[axis] > 1 {
             if strides[axis] < 0 || strides[axis] % size != 0 {
                 return Err(refuse());
             }
@@ -103,8 +76,7 @@ fn view<'a, T: Element + Real>(array: &'a PyReadonlyArray2<'_, T>, rows: Range<u
     // SAFETY: the array is borrowed for reading and kept alive by `array`; numpy vouches that every element within its
     // shape and strides, the last of ours being `reach` elements after the first, is in one allocation; alignment was
     // checked above.
-    let values =
-        unsafe { std::slice::from_raw_parts(array.data().cast_const().add(rows.start * counted[0]), reach + 1) };
+    let values = unsafe { std::slice::from_raw_parts(array.data().cast_const(), reach + 1) };
     View::strided(values, (shape[0], shape[1]), (counted[0], counted[1])).map_err(to_python)
 }
 

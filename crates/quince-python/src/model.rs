@@ -9,74 +9,28 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
-use quince::cluster::KMeansModel;
 use quince::evaluate::evaluate;
-use quince::learn::{Classes, Fitted, Learn, Prediction, Target, Task};
-use quince::matrix::Features;
-use quince::model::Parts;
-use quince::neighbours::{Index, KnnModel};
-use quince::run::Report;
-use quince::{Result, Run};
+use quince::learn::{Classes, Fitted, Prediction, Task};
 use serde_json::Value;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
 
 /// A trained model: what `quince.train` returns and what `quince.load` opens.
 #[pyclass(frozen, module = "quince")]
-pub(crate) struct Model(quince::Model, Known);
-
-/// What is known of the fitted method beyond what every model can do. A model that was opened knows nothing yet.
-#[derive(Default)]
-pub(crate) struct Known {
-    pub(crate) neighbours: Option<Arc<KnnModel>>,
-    pub(crate) centres: Option<Arc<KMeansModel>>,
-    /// Rows of an opened model that can be asked for neighbours, once somebody has asked.
-    pub(crate) index: OnceLock<Index>,
-}
-
-/// A fitted method in a model and beside it.
-struct Shared<F>(Arc<F>);
-
-impl<F: Fitted> Fitted for Shared<F> {
-    fn predict(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
-        self.0.predict(rows, run)
-    }
-
-    fn save(&self, parts: &mut Parts) {
-        self.0.save(parts);
-    }
-
-    fn load(parts: &Parts) -> Result<Shared<F>> {
-        F::load(parts).map(|fitted| Shared(Arc::new(fitted)))
-    }
-}
-
-/// A model of a fitted method that is also kept beside it.
-pub(crate) fn shared<F: Fitted>(
-    learner: &dyn Learn,
-    (features, target): (&Features<'_>, &Target),
-    fitted: &Arc<F>,
-    report: Report,
-    run: &Run,
-) -> Result<quince::Model> {
-    quince::Model::from_fitted(learner, (features, target), Box::new(Shared(fitted.clone())), report, run)
-}
+pub(crate) struct Model(quince::Model);
 
 impl Model {
     pub(crate) fn new(model: quince::Model) -> Model {
-        Model(model, Known::default())
-    }
-
-    pub(crate) fn knowing(model: quince::Model, known: Known) -> Model {
-        Model(model, known)
+        Model(model)
     }
 
     pub(crate) fn model(&self) -> &quince::Model {
         &self.0
     }
 
-    pub(crate) fn known(&self) -> &Known {
-        &self.1
+    /// What the method has learnt; an error if it is another method.
+    pub(crate) fn fitted<F: Fitted>(&self) -> PyResult<&F> {
+        let other = || wrong("the model is of another method", "Open it with the class that saved it.");
+        self.0.fitted().ok_or_else(other)
     }
 
     /// Predicts for a table, a data frame, the path of a file, or, if the model was trained on a matrix, for a matrix.

@@ -1,18 +1,17 @@
-//! Nearest neighbours, for the classes of `python/quince/neighbours.py`.
+//! Nearest neighbours, for the classes of `python/quince/neighbours/`.
 
 use crate::errors::{to_python, wrong};
 use crate::features::{Held, matrix, rows_to_numpy, to_numpy, weights};
 use crate::json;
-use crate::model::{Known, Model, classes_in_order, shared};
+use crate::model::{Model, classes_in_order};
 use crate::steer::{Steering, work};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use quince::learn::{Examples, Learner, Prediction, Target};
-use quince::matrix::{Dense, Features, Sparse};
-use quince::neighbours::{Index, Knn, Measure, Nearest, Prepared};
-use quince::{Matrix, Run, registry};
-use std::sync::Arc;
+use quince::learn::{Learner, Prediction, Target};
+use quince::matrix::Sparse;
+use quince::neighbours::{Knn, KnnModel, Measure, Nearest, Prepared};
+use quince::{Matrix, registry};
 
 /// Distances and row numbers, a row a query.
 type Answer<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<i64>>);
@@ -131,13 +130,9 @@ pub(crate) fn fit_neighbours(
         _ => Target::Numbers(Matrix::column_vector((0..features.rows()).map(|i| i as f64).collect())),
     };
     let weights = self::weights(weights.as_ref());
-    let (model, fitted) = work(py, Steering::threads(threads), move |run| {
-        let examples = Examples::new(features, &target, weights.as_deref())?;
-        let (fitted, report) = Learner::fit(&knn, &examples, run)?;
-        let fitted = Arc::new(fitted);
-        Ok((shared(&knn, (&features, &target), &fitted, report, run)?, fitted))
-    })?;
-    Ok(Model::knowing(model, Known { neighbours: Some(fitted), ..Known::default() }))
+    work(py, Steering::threads(threads), move |run| {
+        quince::Model::fit_features(&features, &target, weights.as_deref(), &knn, run).map(Model::new)
+    })
 }
 
 /// The nearest of a model's rows, as from [`Neighbours::nearest`].
@@ -152,38 +147,12 @@ pub(crate) fn nearest_rows<'py>(
     let (py, model) = (model.py(), model.get());
     let queries = x.map(Held::new).transpose()?;
     let queries = queries.as_ref().map(Held::features).transpose()?;
-    let nearest = work(py, Steering::threads(threads), |run| {
-        let index = index(model, run)?;
-        match &queries {
-            Some(queries) => index.nearest(queries, k, run),
-            None => index.nearest_others(&(0..index.rows()).collect::<Vec<_>>(), k, run),
-        }
+    let index = model.fitted::<KnnModel>()?.index();
+    let nearest = work(py, Steering::threads(threads), |run| match &queries {
+        Some(queries) => index.nearest(queries, k, run),
+        None => index.nearest_others(&(0..index.rows()).collect::<Vec<_>>(), k, run),
     })?;
     arrays(py, nearest)
-}
-
-/// The rows of a model. One that was opened hands out its arrays only, from which they are indexed once more.
-fn index<'a>(model: &'a Model, run: &Run) -> quince::Result<&'a Index> {
-    let known = model.known();
-    if let Some(fitted) = &known.neighbours {
-        return Ok(fitted.index());
-    }
-    if let Some(index) = known.index.get() {
-        return Ok(index);
-    }
-    let parts = model.model().parts();
-    let rows = parts.matrix("rows", None)?;
-    let sparse = parts.sparse("sparse", rows.rows())?;
-    let settings = serde_json::from_value::<Knn>(model.model().settings().clone());
-    let settings = settings.map_err(|e| parts.wrong(&e.to_string()))?;
-    let measure = Measure { metric: settings.metric, p: settings.p, weights: parts.vector("feature_weights", None)? };
-    drop(parts);
-    let features = match &sparse {
-        Some(sparse) => Features::both(Dense::F64(rows.view()), sparse)?,
-        None => rows.features(),
-    };
-    let index = Index::new(&features, measure, settings.search, run)?;
-    Ok(known.index.get_or_init(|| index))
 }
 
 /// The class number of each row of `x`: the class with most votes, on a tie the first.

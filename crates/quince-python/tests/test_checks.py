@@ -11,6 +11,7 @@ import sklearn.dummy
 import sklearn.linear_model
 import sklearn.neighbors
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils._test_common import instance_generator as theirs
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -139,6 +140,23 @@ def test_a_wrong_parameter_gets_the_sentence_of_scikit_learn(ours):
             assert in_order(our) == in_order(theirs)
             tested += 1
     assert tested
+
+
+#: A baseline does not look at features, and so refuses none.
+LOOKING = [cls for cls in PAIRS if not cls().__sklearn_tags__().no_validation]
+
+
+@pytest.mark.parametrize("ours", LOOKING, ids=lambda cls: cls.__name__)
+def test_a_fit_that_failed_is_no_fit(ours):
+    estimator = ours(**{"n_clusters": 2} if "n_clusters" in ours().get_params() else {})
+    with pytest.raises(ValueError, match="infinity"):
+        estimator.fit([[0.0], [1.0], [float("inf")]], [0, 1, 0])
+    for ask in ("predict", "transform", "kneighbors", "save"):
+        if hasattr(estimator, ask):
+            with pytest.raises(NotFittedError):
+                getattr(estimator, ask)([[1.0]])
+    with pytest.raises(NotFittedError):
+        estimator.report_  # noqa: B018 - reading it is the question
 
 
 @pytest.mark.parametrize("ours", PAIRS, ids=lambda cls: cls.__name__)

@@ -251,6 +251,17 @@ def test_a_stream_starts_by_itself_and_goes_on_after_a_fit(rng):
     ).partial_fit(far).cluster_centers_)  # fmt: skip
 
 
+def test_a_stream_of_frames_keeps_their_names(rng):
+    frame = pd.DataFrame(rows_of(rng, 60, 2), columns=["a", "b"])
+    model = quince.MiniBatchKMeans(2, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for start in range(0, 60, 20):
+            model.partial_fit(frame[start : start + 20])
+    assert list(model.feature_names_in_) == ["a", "b"]
+    assert_array_equal(model.predict(frame[40:]), model.labels_)
+
+
 def test_halving_lowers_the_error_every_time(rng):
     X = rows_of(rng, 1000, 3)
     errors = [quince.BisectingKMeans(k, random_state=0).fit(X).inertia_ for k in range(1, 12)]

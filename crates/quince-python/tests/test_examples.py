@@ -5,9 +5,12 @@ from __future__ import annotations
 import doctest
 import importlib
 import os
+import pkgutil
 from pathlib import Path
 
 import pytest
+
+import quince
 
 ROOT = Path(__file__).resolve().parents[3]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -28,6 +31,6 @@ def test_the_readme_is_true(tmp_path):
     assert found.attempted > 5 and found.failed == 0
 
 
-@pytest.mark.parametrize("module", ["linear", "baseline", "neighbours", "cluster", "learn", "files"])
+@pytest.mark.parametrize("module", sorted(module.name for module in pkgutil.walk_packages(quince.__path__, "quince.")))
 def test_the_docstrings_are_true(module):
-    assert doctest.testmod(importlib.import_module(f"quince.{module}"), optionflags=FLAGS).failed == 0
+    assert doctest.testmod(importlib.import_module(module), optionflags=FLAGS).failed == 0

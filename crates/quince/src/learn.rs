@@ -12,6 +12,7 @@ use crate::run::{Report, Run};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::any::Any;
 
 /// The class labels of a target, sorted once: as numbers if all are numbers, as text otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -282,8 +283,8 @@ pub trait Learner: Serialize + DeserializeOwned + Default + Clone + Send + Sync 
     }
 }
 
-/// What a method has learnt.
-pub trait Fitted: Send + Sync + 'static {
+/// What a method has learnt. Its own type is found again by [`Model::fitted`](crate::Model::fitted).
+pub trait Fitted: Any + Send + Sync {
     /// Predicts for every row.
     fn predict(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction>;
 

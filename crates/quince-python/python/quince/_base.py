@@ -6,13 +6,16 @@ import os
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from quince import files
 from quince._quince import Model
+
+#: The types of features that the extension takes as they are.
+FLOATS = (np.float64, np.float32)
 
 
 def for_extension(X: Any) -> Any:
@@ -26,6 +29,13 @@ def for_extension(X: Any) -> Any:
 def columns_of(y: NDArray[Any]) -> NDArray[np.float64]:
     """Targets as float64, a column an output."""
     return np.ascontiguousarray(y.reshape(len(y), -1), dtype=np.float64)
+
+
+def weights_of(sample_weight: ArrayLike | None, X: Any) -> NDArray[np.float64] | None:
+    """How much each row of X counts, never less than nothing; None if all count alike."""
+    if sample_weight is None:
+        return None
+    return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
 
 def names_of(classes: NDArray[Any]) -> list[str]:
@@ -58,10 +68,12 @@ class Estimator(BaseEstimator):
         return self._fitted_model().report
 
     def _fitted_model(self) -> Model:
-        if "_model" not in vars(self):
-            name = type(self).__name__
-            raise NotFittedError(f"This {name} instance is not fitted yet. Call 'fit' first.")
+        check_is_fitted(self)
         return self._model
+
+    def __sklearn_is_fitted__(self) -> bool:
+        # A fit that failed may have left attributes behind, by which scikit-learn would take it for a success.
+        return "_model" in vars(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Saves the fitted estimator in one file, which `quince.load` and the command `quince` open.

@@ -22,11 +22,10 @@ from sklearn.utils import Tags, column_or_1d, compute_sample_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from quince._base import Estimator, columns_of, for_extension, names_of
+from quince._base import FLOATS, Estimator, columns_of, for_extension, names_of
 from quince._quince import Spectrum, fit_linear, linear_outputs
 from quince._threads import effective
 
-FLOATS = (np.float64, np.float32)
 SPARSE = ("csr", "csc", "coo")
 
 
@@ -196,7 +195,7 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, _LinearModel):
             self.singular_ = self._spectrum.values(threads=effective(self.n_jobs)).astype(self._type)
             del self._spectrum
             return self.singular_
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return super().__getattribute__(name)  # raises the error that brought us here
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The predicted numbers for rows X."""

@@ -4,7 +4,7 @@ use super::bisect::Halvings;
 use super::lloyd::nearest;
 use super::points::Points;
 use crate::error::{Error, Result};
-use crate::learn::{Fitted, Prediction};
+use crate::learn::{Fitted, Prediction, check_weights};
 use crate::matrix::{Features, Matrix};
 use crate::model::Parts;
 use crate::run::Run;
@@ -35,8 +35,8 @@ impl KMeansModel {
         self.error
     }
 
-    /// The cluster of every row, and the error of putting the centre in its place.
-    pub fn assign(&self, rows: &Features<'_>, run: &Run) -> Result<(Vec<u32>, f64)> {
+    /// The cluster of every row, and the (weighted) error of putting the centres in their places.
+    pub fn assign(&self, rows: &Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<(Vec<u32>, f64)> {
         if rows.columns() != self.centres.columns() {
             return Err(Error::data(
                 format!("the rows have {} columns, the centres have {}", rows.columns(), self.centres.columns()),
@@ -46,7 +46,8 @@ impl KMeansModel {
         if rows.rows() == 0 {
             return Ok((Vec::new(), 0.0));
         }
-        let points = Points::new(*rows, None, run)?;
+        weights.map_or(Ok(()), |weights| check_weights(weights, rows.rows()))?;
+        let points = Points::new(*rows, weights, run)?;
         let mut about = self.centres.clone();
         (0..about.rows()).for_each(|c| about.row_mut(c).iter_mut().zip(&points.origin).for_each(|(x, o)| *x -= o));
         let Some(halvings) = &self.halvings else {
@@ -56,7 +57,7 @@ impl KMeansModel {
         for i in 0..rows.rows() {
             rows.pack(std::iter::once(i), &mut row);
             let label = halvings.cluster(&row);
-            error += crate::matrix::simd::squared_distance(&row, self.centres.row(label as usize));
+            error += points.weight(i) * crate::matrix::simd::squared_distance(&row, self.centres.row(label as usize));
             labels.push(label);
             if i % 1024 == 0 {
                 run.check()?;
@@ -89,7 +90,7 @@ impl KMeansModel {
 
 impl Fitted for KMeansModel {
     fn predict(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
-        let (labels, _) = self.assign(rows, run)?;
+        let (labels, _) = self.assign(rows, None, run)?;
         Ok(Prediction::Clusters { labels, distances: self.distances(rows, run)? })
     }
 

@@ -19,6 +19,7 @@ use crate::run::{Report, Run};
 use crate::table::kind::yes_or_no;
 use crate::table::{Cells, Field, Kind, Labelled, ReadOptions, Table};
 use serde_json::Value;
+use std::any::Any;
 
 /// A trained model.
 ///
@@ -227,6 +228,11 @@ impl Model {
         let mut parts = Parts::default();
         self.fitted.save(&mut parts);
         parts
+    }
+
+    /// What the method has learnt, if it is of that type: `model.fitted::<KMeansModel>()`.
+    pub fn fitted<F: Fitted>(&self) -> Option<&F> {
+        (&*self.fitted as &dyn Any).downcast_ref()
     }
 
     /// The method's registry entry.

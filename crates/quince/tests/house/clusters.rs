@@ -227,7 +227,7 @@ fn bisecting_lowers_the_error_with_every_halving_and_predicts_what_it_found() {
     let found = settings.cluster(x.features(), None, &Run::new()).unwrap();
     assert!(found.report.trace.windows(2).all(|pair| pair[1] < pair[0]));
     assert_eq!(found.report.trace.len(), 7);
-    let (labels, error) = found.model.assign(&x.features(), &Run::new()).unwrap();
+    let (labels, error) = found.model.assign(&x.features(), None, &Run::new()).unwrap();
     assert_eq!(labels, found.labels);
     assert!((error - found.model.error()).abs() < 1e-9 * error);
 }
@@ -323,7 +323,7 @@ fn rows_far_from_zero_and_centres_far_from_the_rows_are_told_apart() {
     let far = Matrix::column_vector(vec![2e22, 1e22]);
     let found = fixed(2).cluster_from(far.features(), None, &far, &Run::new()).unwrap();
     let near = Matrix::column_vector(vec![1.0, 2.0, 3.0]);
-    assert_eq!(found.model.assign(&near.features(), &Run::new()).unwrap().0, [1, 1, 1]);
+    assert_eq!(found.model.assign(&near.features(), None, &Run::new()).unwrap().0, [1, 1, 1]);
     let huge = Matrix::column_vector(vec![1e160, -1e160, 0.0]);
     let error = fixed(2).cluster(huge.features(), None, &Run::new()).err().unwrap();
     assert_eq!(error.to_string(), "the features are too large to be added up");

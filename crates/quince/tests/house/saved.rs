@@ -210,6 +210,9 @@ fn models_without_outputs_or_with_one_class_are_refused() {
     assert!(load(&header("ridge", "regression", "null"), &linear(0)).is_err());
     assert!(load(&header("baseline", "regression", "null"), &[("values", vec![0])]).is_err());
     assert!(load(&header("baseline", "regression", "null"), &[("values", vec![1])]).is_ok());
+    // More rows than can be counted one further, none of them with a number in it.
+    let endless = [("rows", vec![usize::MAX, 0]), ("sparse.ends", vec![2])];
+    assert!(load(&header("knn", "regression", "null"), &endless).is_err());
 }
 
 #[cfg(unix)]

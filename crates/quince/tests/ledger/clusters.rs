@@ -129,7 +129,7 @@ fn c4_silhouettes_by_definition() {
 fn c11_a_row_as_its_cluster_and_back_with_the_error() {
     let rows = blobs(&[[0.0, 0.0], [8.0, 2.0], [-3.0, 7.0]], 25, 1.0, 1);
     let found = fixed(3).cluster(rows.features(), None, &Run::new()).unwrap();
-    let (labels, error) = found.model.assign(&rows.features(), &Run::new()).unwrap();
+    let (labels, error) = found.model.assign(&rows.features(), None, &Run::new()).unwrap();
     assert_eq!(labels, found.labels);
     let back: f64 = (0..75)
         .map(|i| {

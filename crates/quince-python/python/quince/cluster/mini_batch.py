@@ -1,0 +1,164 @@
+"""k-means from a few rows at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import _fit_context
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+
+from quince._base import for_extension, weights_of
+from quince._quince import learn_batch
+from quince._threads import effective
+from quince.cluster._centres import Centres
+
+
+class MiniBatchKMeans(Centres):
+    """k-means from a few rows at a time: for many rows, or for a stream of them.
+
+    Parameters
+    ----------
+    n_clusters : int or 'auto', default=8
+        How many clusters; 'auto' takes the number from 1 to 10 with the largest mean silhouette (not with
+        `partial_fit`).
+    init, n_init, verbose, random_state
+        As for `KMeans`, but that n_init='auto' is three times, not ten, for init='random' and a function.
+    max_iter : int, default=100
+        The most rounds over the rows.
+    batch_size : int, default=1024
+        How many rows are looked at together.
+    compute_labels : bool, default=True
+        Whether to show `labels_`.
+    tol : float, default=0.0
+        Done when a round lowers the error by no more than this share.
+    max_no_improvement, init_size, reassignment_ratio
+        Taken for scikit-learn's sake: the first round without improvement is the last one, starts are drawn from all
+        rows, and no centre is drawn anew.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        The centres.
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each row, or after `partial_fit` of each row of the last batch.
+    inertia_ : float
+        The sum of squared distances of those rows from their centres.
+    n_iter_ : int
+        Number of rounds over the rows.
+    n_steps_ : int
+        Number of batches.
+    n_features_in_, feature_names_in_, report_
+        As for `KMeans`.
+
+    Examples
+    --------
+    >>> from quince import MiniBatchKMeans
+    >>> model = MiniBatchKMeans(n_clusters=2, init=[[0.0], [9.0]])
+    >>> for batch in ([[1.0], [2.0], [10.0]], [[3.0], [11.0], [12.0]]):
+    ...     model = model.partial_fit(batch)
+    >>> model.cluster_centers_
+    array([[ 2.],
+           [11.]])
+    """
+
+    _settings: ClassVar = {**Centres._settings, "batch_size": "batch"}
+    _accepted: ClassVar = {
+        **Centres._accepted,
+        "compute_labels": "what is shown, not what is learnt",
+        "max_no_improvement": "the first round without improvement is the last one",
+        "init_size": "starts are drawn from all rows",
+        "reassignment_ratio": "no centre is drawn anew",
+    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Centres._parameter_constraints,
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "compute_labels": ["boolean"],
+        "max_no_improvement": [Interval(Integral, 0, None, closed="left"), None],
+        "init_size": [Interval(Integral, 1, None, closed="left"), None],
+        "reassignment_ratio": [Interval(Real, 0, None, closed="left")],
+    }
+    _random_starts: ClassVar = 3
+
+    n_iter_: int
+    n_steps_: int
+    #: The weight of the rows that each centre has been given.
+    _counts: NDArray[np.float64]
+
+    def __init__(
+        self,
+        n_clusters: int | str = 8,
+        *,
+        init: str | Callable[..., ArrayLike] | ArrayLike = "k-means++",
+        max_iter: int = 100,
+        batch_size: int = 1024,
+        verbose: int = 0,
+        compute_labels: bool = True,
+        random_state: Any = None,
+        tol: float = 0.0,
+        max_no_improvement: int | None = 10,
+        init_size: int | None = None,
+        n_init: int | str = "auto",
+        reassignment_ratio: float = 0.01,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.verbose = verbose
+        self.compute_labels = compute_labels
+        self.random_state = random_state
+        self.tol = tol
+        self.max_no_improvement = max_no_improvement
+        self.init_size = init_size
+        self.n_init = n_init
+        self.reassignment_ratio = reassignment_ratio
+
+    def _method_settings(self) -> dict[str, Any]:
+        return {**super()._method_settings(), "algorithm": "mini-batch", "batch": self.batch_size}
+
+    def _show(self, labels: NDArray[np.int32]) -> None:
+        super()._show(labels)
+        if not self.compute_labels:
+            del self.labels_
+        self._counts = self._model.array("sizes")
+        self.n_iter_ = len(self._model.report["trace"])
+        self.n_steps_ = self.n_iter_ * math.ceil(self._model.rows / self.batch_size)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learns from one more batch of rows: every centre moves to the mean of all rows it has been given so far."""
+        first = not hasattr(self, "cluster_centers_")
+        X = self._check(X, reset=first)
+        weights, settings = weights_of(sample_weight, X), self._method_settings()
+        if first:
+            centres, self.n_steps_ = self._first_centres(X, weights, settings), 0
+            self._counts = np.zeros(len(centres))
+        else:
+            centres = self._model.array("centres")
+        settings["k"] = len(centres)
+        model, self._counts = learn_batch(
+            for_extension(X), settings, centres, self._counts.tolist(), weights=weights, threads=effective(None)
+        )
+        self._take(model, X.dtype)
+        self.n_steps_ += 1
+        if self.compute_labels:
+            self.labels_, self.inertia_ = self._labels(X), self._error(X, weights)
+        return self
+
+    def _first_centres(
+        self, X: Any, weights: NDArray[np.float64] | None, settings: dict[str, Any]
+    ) -> NDArray[np.float64]:
+        """The centres to start a stream from: given ones, or those that one round over the first batch leads to."""
+        if self.n_clusters == "auto":
+            raise ValueError("n_clusters cannot be 'auto' for a stream, of which the first rows do not tell enough.")
+        self._check_clusters(X)
+        if isinstance(self.init, str):
+            model, _ = self._best(X, weights, {**settings, "algorithm": "lloyd", "steps": 1})
+            return model.array("centres")
+        return next(self._given_starts(X, 1, check_random_state(self.random_state)))

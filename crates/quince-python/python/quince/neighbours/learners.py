@@ -1,0 +1,350 @@
+"""Neighbours that have something to say: a class, or numbers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from quince._base import columns_of, for_extension, names_of, weights_of
+from quince._quince import fit_neighbours, nearest_rows, neighbours_labels, neighbours_say
+from quince._threads import effective
+from quince.neighbours._search import Search, graph
+
+
+class _Learner(Search):
+    """Fitting and asking, whatever the neighbours say."""
+
+    _settings: ClassVar = {**Search._settings, "weights": "votes"}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Search._parameter_constraints,
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
+        "weights": [StrOptions({"uniform", "distance"}), callable, None],
+    }
+
+    n_neighbors_: int | None
+    #: What the rows say, and how much each counts: arrays that the model has, too.
+    _said: dict[str, Any]
+
+    def __init__(
+        self,
+        n_neighbors: int | str = 5,
+        *,
+        weights: str | Callable[..., ArrayLike] | None = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float = 2,
+        metric: str = "minkowski",
+        metric_params: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.metric = metric
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+
+    @staticmethod
+    def _that_count(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, NDArray[np.float64] | None]:
+        """Rows, what they say and their weights, without the rows that count for nothing."""
+        weights = weights_of(sample_weight, X)
+        if weights is None or weights.all():
+            return X, y, weights
+        counting = np.flatnonzero(weights)
+        return X[counting], y[counting], weights[counting]
+
+    def _fit(self, X: Any, weights: NDArray[np.float64] | None, **answers: Any) -> None:
+        self.n_samples_fit_, self._sparse = X.shape[0], sparse.issparse(X)
+        settings = self._measure(X) | self._method_settings()
+        # The method is fitted as well as it can be; where that is not what was asked for, `_mean` answers.
+        if settings["k"] != "auto":
+            settings["k"] = min(settings["k"] or 1, self.n_samples_fit_)
+        settings["votes"] = settings["votes"] or "uniform"
+        rows, threads = for_extension(X), effective(self.n_jobs)
+        self._model = fit_neighbours(rows, settings, weights=weights, threads=threads, **answers)
+        auto = self.n_neighbors == "auto"
+        self.n_neighbors_ = int(self._model.report["facts"]["k"]) if auto else self.n_neighbors
+        self._said = {**answers, "weights": np.empty(0) if weights is None else weights}
+
+    def _method_settings(self) -> dict[str, Any]:
+        """What the parameters ask of neighbours, in the method's words; it has none for a function of distances."""
+        votes = None if callable(self.weights) else self.weights or "uniform"
+        return {"k": self.n_neighbors, "votes": votes, "smoothing": float(getattr(self, "smoothing", 0.0))}
+
+    def _answers(self, X: Any) -> NDArray[np.float64]:
+        """What neighbours say, a column for each class or number."""
+        return self._ask_model(X) if self._as_fitted(X) else self._mean(X)
+
+    def _as_fitted(self, X: Any) -> bool:
+        """Whether the model has the answer: for new rows, and by the parameters that it was fitted with."""
+        return X is not None and self._method_settings().items() <= self._model.settings.items()
+
+    def _ask_model(self, X: Any, question: Callable[..., NDArray[Any]] = neighbours_say) -> NDArray[Any]:
+        return question(self._model, self._queries(X), threads=effective(self.n_jobs))
+
+    def _nearest(self, X: Any, k: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        return nearest_rows(self._model, X, k, threads=effective(self.n_jobs))
+
+    def _count(self) -> int | None:
+        return self.n_neighbors_ if self.n_neighbors == "auto" else self.n_neighbors
+
+    def _mean(self, X: Any) -> NDArray[np.float64]:
+        """The mean of what neighbours say, by the parameters as they are, which a user may have set since the fit."""
+        distances, rows = self.kneighbors(X)
+        counts, row_weights = self._counts(distances), self._array("weights")
+        if len(row_weights):
+            counts = counts * row_weights[rows]
+        total = counts.sum(axis=1, keepdims=True)
+        if (total == 0).any():
+            raise ValueError(
+                "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this case if "
+                "you are using a user-defined function."
+            )
+        classes = self._model.classes
+        if classes is None:
+            return graph(rows, counts, self.n_samples_fit_) @ self._array("numbers") / total
+        # Where neighbours have the same class, a row of the matrix has several entries in its column, which add up.
+        return graph(self._array("codes")[rows].astype(np.int64), counts, len(classes)).toarray() / total
+
+    def _counts(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How much each neighbour counts."""
+        if callable(self.weights):
+            return np.asarray(self.weights(distances), dtype=np.float64)
+        if self.weights != "distance":
+            return np.ones_like(distances)
+        nearest = distances[:, :1]
+        with np.errstate(invalid="ignore"):
+            shares = nearest / distances  # one over a tiny distance could overflow
+        # Where some are at no distance only they count, and where all are infinitely far all count alike.
+        return np.select([nearest == 0, np.isfinite(nearest)], [distances == 0, shares], 1.0)
+
+    def _array(self, name: str) -> NDArray[Any]:
+        """One of the model's arrays, which are at hand after a fit and copied from a model that was opened."""
+        return self._said[name] if "_said" in vars(self) else self._model.array(name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        state.pop("_said", None)
+        return state
+
+
+class KNeighborsClassifier(ClassifierMixin, _Learner):
+    """The nearest rows vote.
+
+    For X, `predict`, `predict_proba` and `score` also take None, which stands for the fitted rows. These are not their
+    own neighbours, so that the score is that of leave-one-out.
+
+    Parameters
+    ----------
+    n_neighbors : int or 'auto', default=5
+        How many rows vote; 'auto' takes the number with the least log loss when every row is predicted by its
+        neighbours without itself, and shows it in `n_neighbors_`.
+    weights : {'uniform', 'distance'}, callable or None, default='uniform'
+        How much each neighbour counts: all alike, by one over its distance (where there are neighbours at no distance,
+        only they count), or as a function of the distances says.
+    algorithm : {'auto', 'ball_tree', 'kd_tree', 'brute'}, default='auto'
+        The way to search: a kd-tree, or ('brute') a matrix product and exact distances; 'auto' and 'ball_tree' choose
+        by shape. The answer is the same, and a way that cannot be gone (a tree for sparse rows) is not.
+    leaf_size : int, default=30
+        Taken for scikit-learn's sake.
+    p : float, default=2
+        The exponent of 'minkowski', at least 1.
+    metric : {'minkowski', 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev', 'hamming', 'cosine', \
+'nan_euclidean'}, default='minkowski'
+        How distances are measured. Every one takes holes (NaN) by the rule of 'nan_euclidean'.
+    metric_params : dict, default=None
+        {'w': weights} says how much each feature counts.
+    n_jobs : int, default=None
+        Number of threads; -1 for all processors, None for `quince.set_threads`, `OMP_NUM_THREADS` or all processors.
+    smoothing : float, default=0.0
+        So many votes are spread evenly over all classes, so that no probability is zero. Not in scikit-learn.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,) or list of such arrays
+        The class labels, sorted; a list where y has several columns.
+    effective_metric_ : str
+        The metric, by the name that scikit-learn would show.
+    effective_metric_params_ : dict
+        Its parameters.
+    n_neighbors_ : int
+        How many rows are asked. Not in scikit-learn.
+    n_samples_fit_ : int
+        Number of rows; those with a weight of zero do not count.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had names that are all words.
+    outputs_2d_ : bool
+        Whether y has several columns.
+    report_ : dict
+        How rows are searched, and how many are asked.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from quince import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = KNeighborsClassifier(3).fit(X, y)
+    >>> model.predict_proba(X[[70]])
+    array([[0.        , 0.33333333, 0.66666667]])
+    >>> round(model.score(None, y), 2)  # every row by its neighbours without itself
+    0.96
+    """
+
+    _settings: ClassVar = {**_Learner._settings, "smoothing": "smoothing"}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_Learner._parameter_constraints,
+        "smoothing": [Interval(Real, 0, None, closed="left")],
+    }
+
+    classes_: Any
+    outputs_2d_: bool
+
+    def __init__(
+        self,
+        n_neighbors: int | str = 5,
+        *,
+        weights: str | Callable[..., ArrayLike] | None = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float = 2,
+        metric: str = "minkowski",
+        metric_params: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+        smoothing: float = 0.0,
+    ) -> None:
+        super().__init__(
+            n_neighbors,
+            weights=weights,
+            algorithm=algorithm,
+            leaf_size=leaf_size,
+            p=p,
+            metric=metric,
+            metric_params=metric_params,
+            n_jobs=n_jobs,
+        )
+        self.smoothing = smoothing
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Keeps the rows X (dense or sparse) and their labels y, of which there may be several columns.
+
+        sample_weight says how much the vote of each row counts; a row with a weight of two is still one neighbour.
+        """
+        X, y = self._check(X, y, multi_output=True)
+        check_classification_targets(y)
+        X, y, weights = self._that_count(X, y, sample_weight)
+        self.outputs_2d_ = y.ndim == 2 and y.shape[1] > 1
+        if y.ndim == 2 and not self.outputs_2d_:
+            warnings.warn(
+                "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+                "(n_samples,), for example using ravel().",
+                DataConversionWarning,
+                stacklevel=3,
+            )
+        found = [np.unique(column, return_inverse=True) for column in y.reshape(len(y), -1).T]
+        if self.outputs_2d_:
+            # The votes for a class are the mean of ones for its rows and zeros for all others.
+            self._fit(X, weights, numbers=np.hstack([np.eye(len(classes))[codes] for classes, codes in found]))
+            self.classes_ = [classes for classes, _ in found]
+        else:
+            ((self.classes_, codes),) = found
+            self._fit(X, weights, codes=codes.astype(np.uint32), classes=names_of(self.classes_))
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of each row of X; X None stands for the fitted rows, which are not their own neighbours."""
+        check_is_fitted(self)
+        if self.outputs_2d_:
+            labels = [classes[shares.argmax(axis=1)] for classes, shares in zip(self.classes_, self._shares(X))]
+            return np.stack(labels, axis=1)
+        codes = self._ask_model(X, neighbours_labels) if self._as_fitted(X) else self._mean(X).argmax(axis=1)
+        return self.classes_[codes]
+
+    def predict_proba(self, X: Any) -> Any:
+        """The share of votes for each class, with `smoothing` more; a list of arrays where y had several columns.
+
+        X None stands for the fitted rows, which are not their own neighbours.
+        """
+        check_is_fitted(self)
+        if self.outputs_2d_:
+            return [self._smooth(shares) for shares in self._shares(X)]
+        return self._ask_model(X) if self._as_fitted(X) else self._smooth(self._mean(X))
+
+    def _shares(self, X: Any) -> list[NDArray[np.float64]]:
+        """Shares of the votes, an array for each column of y."""
+        return np.split(self._answers(X), np.cumsum([len(classes) for classes in self.classes_])[:-1], axis=1)
+
+    def _smooth(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        k = self._count()
+        return (k * shares + self.smoothing / shares.shape[1]) / (k + self.smoothing)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+class KNeighborsRegressor(RegressorMixin, _Learner):
+    """The mean of the nearest rows.
+
+    For X, `predict` and `score` also take None, as for `KNeighborsClassifier`.
+
+    Parameters
+    ----------
+    n_neighbors : int or 'auto', default=5
+        How many rows to take the mean of; 'auto' takes the number with the least squared error when every row is
+        predicted by its neighbours without itself, and shows it in `n_neighbors_`.
+    weights, algorithm, leaf_size, p, metric, metric_params, n_jobs
+        How much each neighbour counts, and how rows are measured and searched: as for `KNeighborsClassifier`.
+
+    Attributes
+    ----------
+    n_neighbors_, n_samples_fit_, effective_metric_, effective_metric_params_, report_
+        As for `KNeighborsClassifier`.
+    n_features_in_, feature_names_in_
+        As for `KNeighborsClassifier`.
+
+    Examples
+    --------
+    >>> from quince import KNeighborsRegressor
+    >>> rows = [[0.0], [1.0], [2.0], [3.0]]
+    >>> KNeighborsRegressor(2).fit(rows, [0.0, 0.0, 1.0, 1.0]).predict([[1.6]])
+    array([0.5])
+    """
+
+    #: Whether y is a single column, without the axis of outputs.
+    _flat: bool
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Keeps the rows X (dense or sparse) and their targets y, of which there may be several columns.
+
+        sample_weight says how much each row counts in a mean; a row with a weight of two is still one neighbour.
+        """
+        X, y = self._check(X, y, multi_output=True, y_numeric=True)
+        X, y, weights = self._that_count(X, y, sample_weight)
+        self._flat = y.ndim == 1
+        self._fit(X, weights, numbers=columns_of(y))
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """The predicted numbers for rows X; None stands for the fitted rows, which are not their own neighbours."""
+        check_is_fitted(self)
+        numbers = self._answers(X)
+        return numbers.ravel() if self._flat else numbers
