@@ -38,7 +38,7 @@ impl Session {
     /// Reads the cells of a table.
     pub fn cells(&self, options: &TableOptions, read: &ReadOptions) -> Result<Cells> {
         self.progress.stage(&format!("reading {}", options.table.display()));
-        let cells = Cells::read(&options.table, read)?;
+        let cells = Cells::read(&options.table, read, &self.run)?;
         self.run.check_cancelled()?;
         if !options.no_header && cells.names_look_like_data() {
             self.say("warning: the first line looks like data; if the table has no header, add --no-header");
@@ -49,9 +49,9 @@ impl Session {
     /// Reads a table as a saved model knows its columns; the cells come along.
     pub fn table_for(&self, model: &Model, options: &TableOptions, with_target: bool) -> Result<(Cells, Table)> {
         let mut read = read_options(options);
-        let cells = self.cells(options, &read)?;
+        let mut cells = self.cells(options, &read)?;
         read.kinds = model.kinds(cells.names().iter().map(String::as_str), with_target);
-        let table = cells.table(&read)?;
+        let table = cells.table(&read, &self.run)?;
         Ok((cells, table))
     }
 
@@ -60,9 +60,9 @@ impl Session {
         let mut read = read_options(options);
         read.kinds.clone_from(&kinds.kind);
         read.drop.clone_from(&kinds.drop);
-        let cells = self.cells(options, &read)?;
+        let mut cells = self.cells(options, &read)?;
         self.progress.stage("finding the kinds of the columns");
-        cells.table(&read)
+        cells.table(&read, &self.run)
     }
 }
 

@@ -118,12 +118,12 @@ pub(crate) fn from_anything(
         return Err(no_table(data));
     };
     let read = || {
-        let mut options = ReadOptions::default();
-        let cells = Cells::read(path, &options)?;
+        let (mut options, run) = (ReadOptions::default(), quince::Run::new());
+        let mut cells = Cells::read(path, &options, &run)?;
         if let Some(model) = model {
             options.kinds = model.kinds(cells.names().iter().map(String::as_str), with_target);
         }
-        cells.table(&options)
+        cells.table(&options, &run)
     };
     data.py().detach(read).map_err(to_python)
 }

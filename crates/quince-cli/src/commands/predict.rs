@@ -6,7 +6,7 @@ use crate::show;
 use quince::learn::Prediction;
 use quince::numbers::number_text;
 use quince::table::Cells;
-use quince::{Error, Model, Result};
+use quince::{Error, Model, Result, Table};
 use serde_json::{Map, Value, json};
 
 pub fn run(options: &Predict, session: &Session) -> Result<()> {
@@ -19,7 +19,7 @@ pub fn run(options: &Predict, session: &Session) -> Result<()> {
     let prediction = model.predict(&table, &session.run)?;
     let added = added_columns(&model, &prediction, options.no_probabilities, cells.names());
     session.progress.finish();
-    let text = if session.json { as_json(&added, cells.rows()) } else { as_csv(&cells, &added) };
+    let text = if session.json { as_json(&added, cells.rows()) } else { as_csv(&cells, &table, &added)? };
     match &options.output {
         None => show::print(&text),
         Some(path) => {
@@ -83,23 +83,25 @@ fn free(mut name: String, taken: &[String]) -> String {
     name
 }
 
-fn as_csv(cells: &Cells, added: &[(String, Values)]) -> String {
+fn as_csv(cells: &Cells, table: &Table, added: &[(String, Values)]) -> Result<String> {
     let mut text = String::new();
     let mut line = |parts: &mut dyn Iterator<Item = String>| {
         text.push_str(&parts.map(|part| quoted(&part)).collect::<Vec<_>>().join(","));
         text.push('\n');
     };
     line(&mut cells.names().iter().cloned().chain(added.iter().map(|(name, _)| name.clone())));
-    for i in 0..cells.rows() {
-        let old = (0..cells.names().len()).map(|j| cells.cell(i, j).to_string());
+    let mut i = 0;
+    cells.each_row(table, |row| {
+        let old = row.iter().map(|cell| cell.to_string());
         let new = added.iter().map(|(_, values)| match values {
             Values::Labels(labels) => labels[i].clone(),
             Values::Clusters(clusters) => clusters[i].to_string(),
             Values::Numbers(numbers) => number_text(numbers[i]),
         });
         line(&mut old.chain(new));
-    }
-    text
+        i += 1;
+    })?;
+    Ok(text)
 }
 
 pub fn quoted(cell: &str) -> String {

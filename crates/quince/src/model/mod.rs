@@ -137,10 +137,10 @@ impl Model {
 
     /// Reads a file as the model knows its columns, so that `007` stays the category it was in training.
     pub fn read_table(&self, path: impl AsRef<std::path::Path>) -> Result<Table> {
-        let mut options = ReadOptions::default();
-        let cells = Cells::read(path, &options)?;
+        let (mut options, run) = (ReadOptions::default(), Run::new());
+        let mut cells = Cells::read(path, &options, &run)?;
         options.kinds = self.kinds(cells.names().iter().map(String::as_str), false);
-        cells.table(&options)
+        cells.table(&options, &run)
     }
 
     /// The features of a table's rows, as the model sees them.

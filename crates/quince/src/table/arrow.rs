@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::types::*;
-use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, LargeStringArray, RecordBatch, RecordBatchReader};
+use arrow_array::{Array, ArrayRef, BooleanArray, LargeStringArray, RecordBatch, RecordBatchReader};
 use arrow_schema::DataType;
 
 impl Table {
@@ -69,13 +69,13 @@ fn column_of(name: &str, parts: &[ArrayRef]) -> Result<Column> {
             if !parts.iter().all(|part| numbers_of(part, &mut values).is_some()) {
                 return Ok(not_understood(name, parts));
             }
-            if let Some(row) = values.iter().position(|v| v.is_some_and(f64::is_infinite)) {
+            if let Some(row) = values.iter().position(|v| v.is_infinite()) {
                 return Err(Error::data(
                     format!("row {}, column '{name}': an infinite number", row + 1),
                     "Give a finite number, or a hole if the value is not known.",
                 ));
             }
-            kind::column_of_numbers(name.into(), Float64Array::from(values), None)
+            kind::column_of_numbers(name.into(), values)
         }
     };
     Ok(column)
@@ -89,12 +89,11 @@ fn not_understood(name: &str, parts: &[ArrayRef]) -> Column {
     Column { name: name.into(), kind: Kind::Ignored, data: Data::Texts(LargeStringArray::new_null(rows)), why }
 }
 
-/// Appends the numbers of an array; not-a-number is a hole. `None` if the type is not one of numbers.
-fn numbers_of(array: &ArrayRef, values: &mut Vec<Option<f64>>) -> Option<()> {
+/// Appends the numbers of an array; not-a-number is a hole, and a hole is not-a-number. `None` if the type is not one of numbers.
+fn numbers_of(array: &ArrayRef, values: &mut Vec<f64>) -> Option<()> {
     macro_rules! primitive {
         ($type:ty) => {
-            values
-                .extend(array.as_primitive_opt::<$type>()?.iter().map(|v| v.map(|v| v as f64).filter(|v| !v.is_nan())))
+            values.extend(array.as_primitive_opt::<$type>()?.iter().map(|v| v.map_or(f64::NAN, |v| v as f64)))
         };
     }
     match array.data_type() {
@@ -129,7 +128,7 @@ fn words_of(parts: &[ArrayRef]) -> Option<LargeStringArray> {
                     Some(names) => names,
                     None => {
                         numbers_of(dictionary.values(), &mut numbers)?;
-                        numbers.iter().map(|v| v.map(crate::numbers::number_text)).collect()
+                        numbers.iter().map(|v| (!v.is_nan()).then(|| crate::numbers::number_text(*v))).collect()
                     }
                 };
                 for (i, key) in keys.into_iter().enumerate() {

@@ -1,52 +1,40 @@
-//! A table as it was written: names and text cells, before any kind is found.
+//! A table as it was written: names and columns of numbers or words, before any kind is found.
 
-/// Text cells by row and column, as they stand in a file.
-#[derive(Clone, Debug, PartialEq)]
+use super::csv::Written;
+use super::kind::{self, CellError, Kind};
+use super::read::ReadOptions;
+use super::{Column, Source, Table};
+use crate::error::{Error, Place, Result, did_you_mean};
+use crate::numbers::number_text;
+use crate::run::Run;
+use arrow_array::LargeStringArray;
+use std::collections::{HashMap, HashSet};
+
+/// What was read from a file: its columns have names, but no kinds yet.
+#[derive(Debug)]
 pub struct Cells {
-    source: String,
-    names: Vec<String>,
-    /// All cells, row after row, in one string.
-    text: String,
-    /// Where each cell ends in `text`.
-    ends: Vec<usize>,
-    /// The line on which each row begins, counted from 1.
-    lines: Vec<u64>,
-    decimal_commas: bool,
+    pub(super) source: String,
+    pub(super) names: Vec<String>,
+    pub(super) columns: Vec<Raw>,
+    /// The line on which each row begins, counted from 1; empty where a file has no lines.
+    pub(super) lines: Vec<u64>,
+    pub(super) rows: usize,
+    /// The text that the cells stand in, where there is one.
+    pub(super) written: Option<Written>,
+}
+
+/// The cells of one column.
+#[derive(Debug)]
+pub(super) enum Raw {
+    /// All of them are numbers; not-a-number is a hole.
+    Numbers(Vec<f64>),
+    /// Words, without the spaces around them; a null is a hole.
+    Words(LargeStringArray),
+    /// The file says what kind of column this is.
+    Typed(Column),
 }
 
 impl Cells {
-    pub(super) fn new(source: &str, names: Vec<String>) -> Cells {
-        Cells {
-            source: source.into(),
-            names,
-            text: String::new(),
-            ends: Vec::new(),
-            lines: Vec::new(),
-            decimal_commas: false,
-        }
-    }
-
-    pub(super) fn push_cell(&mut self, cell: &str) {
-        self.text.push_str(cell);
-        self.ends.push(self.text.len());
-    }
-
-    /// Ends the row that began on `line`: as many cells as there are names must have been pushed for it.
-    pub(super) fn end_row(&mut self, line: u64) {
-        self.lines.push(line);
-        debug_assert_eq!(self.ends.len(), self.lines.len() * self.names.len());
-    }
-
-    pub(super) fn separated_by(mut self, delimiter: u8) -> Cells {
-        self.decimal_commas = delimiter != b',';
-        self
-    }
-
-    /// Whether a comma inside a cell may be a decimal point.
-    pub(super) fn decimal_commas(&self) -> bool {
-        self.decimal_commas
-    }
-
     /// The file, or `stdin`.
     pub fn source(&self) -> &str {
         &self.source
@@ -59,18 +47,125 @@ impl Cells {
 
     /// Number of rows.
     pub fn rows(&self) -> usize {
-        self.lines.len()
+        self.rows
     }
 
-    /// The cell in row `i` and column `j`, as it was written (without its quotes).
-    pub fn cell(&self, i: usize, j: usize) -> &str {
-        let k = i * self.names.len() + j;
-        let start = if k == 0 { 0 } else { self.ends[k - 1] };
-        &self.text[start..self.ends[k]]
+    /// The line on which row `i` begins, if the file has lines.
+    pub fn line(&self, i: usize) -> Option<u64> {
+        self.lines.get(i).copied()
     }
 
-    /// The line on which row `i` begins.
-    pub fn line(&self, i: usize) -> u64 {
-        self.lines[i]
+    /// Whether the names look like data: all of them numbers.
+    pub fn names_look_like_data(&self) -> bool {
+        self.written.is_some() && self.names.iter().all(|name| name.parse::<f64>().is_ok())
+    }
+
+    /// Calls `visit` with the cells of every row, as they were written (without quotes), or, where a file is no text, as they
+    /// stand in the table that was made of them.
+    pub fn each_row(&self, table: &Table, mut visit: impl FnMut(&[&str])) -> Result<()> {
+        if let Some(written) = &self.written {
+            return written.each_row(self.rows, visit);
+        }
+        for i in 0..self.rows {
+            let cells: Vec<_> = table.columns().iter().map(|column| column.text(i).unwrap_or_default()).collect();
+            visit(&cells.iter().map(|cell| cell.as_ref()).collect::<Vec<_>>());
+        }
+        Ok(())
+    }
+
+    /// Gives every column its kind: the user's, or by the rule. Only once: the columns go over into the table.
+    pub fn table(&mut self, options: &ReadOptions, run: &Run) -> Result<Table> {
+        // Of several wishes for a column the last counts, and dropping it counts most.
+        let dropped = options.drop.iter().map(|name| (name, Kind::Ignored));
+        let wishes: HashMap<&String, Kind> =
+            options.kinds.iter().map(|(name, kind)| (name, *kind)).chain(dropped).collect();
+        let raw = std::mem::take(&mut self.columns);
+        let names: HashSet<&String> = self.names.iter().collect();
+        for name in options.kinds.iter().map(|(name, _)| name).chain(&options.drop) {
+            if !names.contains(name) {
+                return Err(Error::table(
+                    Place { file: Some(self.source.clone()), ..Place::default() },
+                    format!("there is no column called '{name}'"),
+                    did_you_mean(name, "columns", self.names.iter().map(String::as_str)),
+                ));
+            }
+        }
+        let mut columns: Vec<(Raw, Option<Kind>)> =
+            raw.into_iter().zip(&self.names).map(|(raw, name)| (raw, wishes.get(name).copied())).collect();
+        run.each(&mut columns, |j, (raw, wish)| raw.type_numbers(&self.names[j], *wish));
+        let column = |(j, (raw, wish))| {
+            run.check_cancelled()?;
+            self.column(j, raw, wish, run)
+        };
+        let columns = columns.into_iter().enumerate().map(column).collect::<Result<_>>()?;
+        let source = Source { name: self.source.clone(), lines: std::mem::take(&mut self.lines) };
+        Ok(Table::new(columns)?.with_source(source))
+    }
+
+    fn column(&self, j: usize, raw: Raw, wish: Option<Kind>, run: &Run) -> Result<Column> {
+        let name = || self.names[j].clone();
+        let words = |raw: &Raw| match &self.written {
+            Some(written) => written.words(j, run),
+            None => Ok(raw.as_words()),
+        };
+        match (raw, wish) {
+            (Raw::Typed(column), None) => Ok(column),
+            (Raw::Typed(column), Some(kind)) => {
+                column.as_kind_by(kind, |error| self.refuse(j, error)).map(|column| Column { name: name(), ..column })
+            }
+            // What is left here of numbers is ignored, wrong, or wanted as something else: that takes them as they were
+            // written, since 007 may be a key, and an error should show the cell.
+            (Raw::Numbers(numbers), None) if !numbers.iter().any(|x| x.is_infinite()) => {
+                let (_, why) = kind::kind_of_numbers(&self.names[j], &numbers);
+                Ok(Column { why: why.into(), ..kind::ignored(name(), words(&Raw::Numbers(numbers))?) })
+            }
+            (raw @ Raw::Numbers(_), wish) => {
+                let kind = wish.unwrap_or(Kind::Number);
+                kind::column_of_kind(name(), words(&raw)?, kind).map_err(|error| self.refuse(j, error))
+            }
+            (Raw::Words(cells), wish) => {
+                // Where cells are not separated by commas, a comma may be a decimal point.
+                let commas = self.written.as_ref().is_some_and(Written::may_have_decimal_commas);
+                let cells = if commas { kind::with_decimal_points(&cells).unwrap_or(cells) } else { cells };
+                let column = match wish {
+                    Some(kind) => kind::column_of_kind(name(), cells, kind),
+                    None => kind::column_of_cells(name(), cells),
+                };
+                column.map_err(|error| self.refuse(j, error))
+            }
+        }
+    }
+
+    fn refuse(&self, j: usize, (row, problem, remedy): CellError) -> Error {
+        let line = self.line(row);
+        let place = Place {
+            file: Some(self.source.clone()),
+            line,
+            row: if line.is_none() { Some(row as u64 + 1) } else { None },
+            column: Some(self.names[j].clone()),
+        };
+        Error::table(place, problem, remedy)
+    }
+}
+
+impl Raw {
+    /// Numbers that are learnt from get their kind.
+    fn type_numbers(&mut self, name: &str, wish: Option<Kind>) {
+        let Raw::Numbers(numbers) = self else { return };
+        let kind = match wish {
+            None => kind::kind_of_numbers(name, numbers).0,
+            Some(kind) => kind,
+        };
+        if let Some(data) = kind::data_of_numbers(numbers, kind) {
+            *self = Raw::Typed(Column { name: name.into(), kind, data, why: String::new() });
+        }
+    }
+
+    fn as_words(&self) -> LargeStringArray {
+        match self {
+            Raw::Numbers(numbers) => numbers.iter().map(|&x| (!x.is_nan()).then(|| number_text(x))).collect(),
+            Raw::Words(words) => words.clone(),
+            Raw::Typed(column) => (0..column.rows()).map(|i| column.text(i)).collect(),
+        }
     }
 }

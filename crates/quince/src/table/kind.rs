@@ -14,6 +14,7 @@ use super::{Column, Data};
 use crate::error::Error;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, BooleanArray, DictionaryArray, Float64Array, Int32Array, LargeStringArray};
+use arrow_buffer::{BooleanBuffer, NullBuffer};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -94,10 +95,38 @@ pub(crate) fn column_of_cells(name: String, cells: LargeStringArray) -> Result<C
     match parse_numbers(&cells) {
         Ok(numbers) if numbers.null_count() < numbers.len() => {
             check_finite(&numbers, &cells)?;
-            Ok(column_of_numbers(name, numbers, Some(cells)))
+            let numbers = numbers.iter().map(|x| x.unwrap_or(f64::NAN)).collect();
+            Ok(column_of_numbers(name, numbers))
         }
         _ => Ok(column_of_words(name, cells)),
     }
+}
+
+/// Numbers in which not-a-number is a hole, as a kind of numbers; `None` if they are not of that kind.
+pub(crate) fn data_of_numbers(numbers: &mut Vec<f64>, kind: Kind) -> Option<Data> {
+    let fits = |x: &f64| match kind {
+        Kind::Number => !x.is_infinite(),
+        Kind::Count => x.is_nan() || (*x >= 0.0 && x.fract() == 0.0 && x.is_finite()),
+        Kind::YesNo => x.is_nan() || *x == 0.0 || *x == 1.0,
+        Kind::Category | Kind::Text | Kind::Ignored => false,
+    };
+    if !numbers.iter().all(fits) {
+        return None;
+    }
+    let holes = numbers.iter().any(|x| x.is_nan());
+    let filled = holes.then(|| NullBuffer::from_iter(numbers.iter().map(|x| !x.is_nan())));
+    Some(match kind {
+        Kind::YesNo => {
+            let yes = BooleanBuffer::from_iter(numbers.iter().map(|x| *x == 1.0));
+            Data::YesNo { values: BooleanArray::new(yes, filled), words: ["0".into(), "1".into()] }
+        }
+        _ => Data::Numbers(Float64Array::new(std::mem::take(numbers).into(), filled)),
+    })
+}
+
+/// A column that is not learnt from.
+pub(crate) fn ignored(name: String, cells: LargeStringArray) -> Column {
+    Column { name, kind: Kind::Ignored, data: Data::Texts(cells), why: String::new() }
 }
 
 /// Row, what is wrong with its cell, and the remedy.
@@ -139,44 +168,35 @@ pub(crate) fn column_of_kind(name: String, cells: LargeStringArray, kind: Kind) 
     Ok(Column { name, kind, data, why })
 }
 
-/// Number, count, yes/no or ignored, by the rule. `cells` are the numbers as they were written, if they were.
-pub(crate) fn column_of_numbers(name: String, values: Float64Array, cells: Option<LargeStringArray>) -> Column {
-    let (kind, why) = kind_of_numbers(&name, &values);
-    let data = match kind {
-        Kind::YesNo => Data::YesNo {
-            values: values.iter().map(|value| value.map(|v| v == 1.0)).collect(),
-            words: ["0".into(), "1".into()],
-        },
-        Kind::Ignored => match cells {
-            Some(cells) => Data::Texts(cells),
-            None => Data::Numbers(values),
-        },
-        _ => Data::Numbers(values),
-    };
+/// Number, count, yes/no or ignored, by the rule; not-a-number is a hole.
+pub(crate) fn column_of_numbers(name: String, mut numbers: Vec<f64>) -> Column {
+    let (kind, why) = kind_of_numbers(&name, &numbers);
+    let shown = if kind == Kind::Ignored { Kind::Number } else { kind };
+    let data = data_of_numbers(&mut numbers, shown).unwrap_or_else(|| Data::Numbers(Float64Array::from(numbers)));
     Column { name, kind, data, why: why.to_string() }
 }
 
-fn kind_of_numbers(name: &str, values: &Float64Array) -> (Kind, &'static str) {
-    let mut filled = values.iter().flatten();
-    let Some(head) = filled.next() else {
+/// The kind of numbers by the rule, and why they are ignored if they are.
+pub(crate) fn kind_of_numbers(name: &str, numbers: &[f64]) -> (Kind, &'static str) {
+    let Some(&head) = numbers.iter().find(|x| !x.is_nan()) else {
         return (Kind::Ignored, "empty");
     };
-    if filled.all(|value| value == head) {
+    if numbers.iter().all(|x| *x == head || x.is_nan()) {
         return (Kind::Ignored, "constant");
     }
-    if values.iter().flatten().all(|value| value == 0.0 || value == 1.0) {
+    if numbers.iter().all(|x| *x == 0.0 || *x == 1.0 || x.is_nan()) {
         return (Kind::YesNo, "");
     }
-    let counts_up = values.null_count() == 0
-        && (head == 0.0 || head == 1.0)
-        && values.values().windows(2).all(|pair| pair[1] == pair[0] + 1.0);
+    // A hole is equal to nothing.
+    let counts_up =
+        (head == 0.0 || head == 1.0) && numbers[0] == head && numbers.windows(2).all(|pair| pair[1] == pair[0] + 1.0);
     let lower = name.to_lowercase();
     let named_id =
         ID_NAMES.contains(&lower.as_str()) || name.ends_with("Id") || name.ends_with("ID") || lower.ends_with("_id");
-    if counts_up && (values.len() >= 10 || named_id) {
+    if counts_up && (numbers.len() >= 10 || named_id) {
         return (Kind::Ignored, "row numbers");
     }
-    let counts = values.iter().flatten().all(|value| value >= 0.0 && value.fract() == 0.0);
+    let counts = numbers.iter().all(|x| (*x >= 0.0 && x.fract() == 0.0) || x.is_nan());
     if counts { (Kind::Count, "") } else { (Kind::Number, "") }
 }
 

@@ -19,6 +19,7 @@ pub use target::{Labelled, Learnable};
 
 use crate::error::{Error, Place, Result, did_you_mean};
 use crate::numbers::number_text;
+use crate::run::Run;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, BooleanArray, DictionaryArray, Float64Array, LargeStringArray};
 use serde::{Deserialize, Serialize};
@@ -87,13 +88,14 @@ impl Table {
 
     /// Reads a file with some things given.
     pub fn read_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Table> {
-        Cells::read(path, options)?.table(options)
+        let run = Run::new();
+        Cells::read(path, options, &run)?.table(options, &run)
     }
 
     /// Reads a table from text.
     pub fn from_csv(text: &str) -> Result<Table> {
-        let options = ReadOptions::default();
-        Cells::parse(text.as_bytes(), "text", &options)?.table(&options)
+        let (options, run) = (ReadOptions::default(), Run::new());
+        Cells::parse(text.as_bytes().to_vec(), "text", &options, &run)?.table(&options, &run)
     }
 
     /// From columns of equal length with different names.
@@ -183,8 +185,7 @@ impl Table {
 impl Column {
     /// A column of numbers; not-a-number is a hole. The kind is found by the rule.
     pub fn numbers(name: impl Into<String>, values: &[f64]) -> Column {
-        let values = Float64Array::from_iter(values.iter().map(|&v| (!v.is_nan()).then_some(v)));
-        kind::column_of_numbers(name.into(), values, None)
+        kind::column_of_numbers(name.into(), values.to_vec())
     }
 
     /// A column of words or texts; `None` is a hole. The kind is found by the rule.
@@ -264,6 +265,10 @@ impl Column {
 
     /// The same cells as another kind; an error names the first cell that does not fit.
     pub fn as_kind(&self, kind: Kind, table: &Table) -> Result<Column> {
+        self.as_kind_by(kind, |(row, problem, remedy)| Error::table(table.place(row, &self.name), problem, remedy))
+    }
+
+    fn as_kind_by(&self, kind: Kind, refuse: impl FnOnce(kind::CellError) -> Error) -> Result<Column> {
         if kind == self.kind {
             return Ok(self.clone());
         }
@@ -271,8 +276,7 @@ impl Column {
             return Ok(Column { kind, why: String::new(), ..self.clone() });
         }
         let texts = LargeStringArray::from_iter((0..self.rows()).map(|i| self.text(i)));
-        kind::column_of_kind(self.name.clone(), texts, kind)
-            .map_err(|(row, problem, remedy)| Error::table(table.place(row, &self.name), problem, remedy))
+        kind::column_of_kind(self.name.clone(), texts, kind).map_err(refuse)
     }
 
     fn take(&self, rows: &[usize]) -> Column {

@@ -1,10 +1,9 @@
 //! Opening a file: standard input, gzip, byte-order marks, and kind refusals of what is not a table.
 
-use super::kind::{self, Kind};
-use super::{Cells, Source, Table};
-use crate::error::{Error, Place, Result, did_you_mean};
-use arrow_array::LargeStringArray;
-use std::collections::{HashMap, HashSet};
+use super::Cells;
+use super::kind::Kind;
+use crate::error::{Error, Place, Result};
+use crate::run::Run;
 use std::io::Read;
 use std::path::Path;
 
@@ -32,8 +31,8 @@ pub enum Header {
 }
 
 impl Cells {
-    /// Reads a file into text cells. `-` is standard input; gzip is recognised by its first bytes.
-    pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Cells> {
+    /// Reads a file. `-` is standard input; gzip is recognised by its first bytes.
+    pub fn read(path: impl AsRef<Path>, options: &ReadOptions, run: &Run) -> Result<Cells> {
         let path = path.as_ref();
         let standard_input = path == Path::new("-");
         let name = if standard_input { "stdin".to_string() } else { path.display().to_string() };
@@ -41,7 +40,7 @@ impl Cells {
         if standard_input {
             std::io::stdin().lock().read_to_end(&mut bytes).map_err(|e| Error::file(&name, &e))?;
         } else {
-            bytes = std::fs::read(path).map_err(|e| Error::file(&name, &e))?;
+            bytes = all_bytes(path, run).map_err(|e| Error::file(&name, &e))?;
         }
         if bytes.starts_with(&[0x1f, 0x8b]) {
             let mut plain = Vec::new();
@@ -59,54 +58,27 @@ impl Cells {
         } else {
             options.clone()
         };
-        Cells::parse(&bytes, &name, &options)
+        Cells::parse(bytes, &name, &options, run)
     }
+}
 
-    /// Gives every column its kind: the user's, or by the rule.
-    pub fn table(&self, options: &ReadOptions) -> Result<Table> {
-        // Of several wishes for a column the last counts, and dropping it counts most.
-        let dropped = options.drop.iter().map(|name| (name, Kind::Ignored));
-        let wishes: HashMap<&String, Kind> =
-            options.kinds.iter().map(|(name, kind)| (name, *kind)).chain(dropped).collect();
-        let names: HashSet<&String> = self.names().iter().collect();
-        for name in options.kinds.iter().map(|(name, _)| name).chain(&options.drop) {
-            if !names.contains(name) {
-                return Err(Error::table(
-                    Place { file: Some(self.source().to_string()), ..Place::default() },
-                    format!("there is no column called '{name}'"),
-                    did_you_mean(name, "columns", self.names().iter().map(String::as_str)),
-                ));
-            }
+/// All bytes of a file; of a large one, parts on all threads.
+fn all_bytes(path: &Path, run: &Run) -> std::io::Result<Vec<u8>> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileExt;
+        const PART: usize = 4 << 20;
+        let file = std::fs::File::open(path)?;
+        let about = file.metadata()?;
+        let size = about.len() as usize;
+        if about.is_file() && size > 4 * PART {
+            let mut bytes = vec![0; size];
+            let mut parts: Vec<(&mut [u8], std::io::Result<()>)> =
+                bytes.chunks_mut(PART).map(|part| (part, Ok(()))).collect();
+            run.each(&mut parts, |p, (part, result)| *result = file.read_exact_at(part, (p * PART) as u64));
+            parts.into_iter().try_for_each(|(_, result)| result)?;
+            return Ok(bytes);
         }
-        let mut columns = Vec::new();
-        for (j, name) in self.names().iter().enumerate() {
-            let cells = LargeStringArray::from_iter((0..self.rows()).map(|i| {
-                let cell = self.cell(i, j).trim();
-                (!kind::is_hole(cell)).then_some(cell)
-            }));
-            // Where cells are not separated by commas, a comma may be a decimal point.
-            let cells = match self.decimal_commas() {
-                true => kind::with_decimal_points(&cells).unwrap_or(cells),
-                false => cells,
-            };
-            let column = match wishes.get(name).copied() {
-                Some(kind) => kind::column_of_kind(name.clone(), cells, kind),
-                None => kind::column_of_cells(name.clone(), cells),
-            };
-            columns.push(column.map_err(|(row, problem, remedy)| {
-                Error::table(
-                    Place {
-                        file: Some(self.source().to_string()),
-                        line: Some(self.line(row)),
-                        row: None,
-                        column: Some(name.clone()),
-                    },
-                    problem,
-                    remedy,
-                )
-            })?);
-        }
-        let lines = (0..self.rows()).map(|i| self.line(i)).collect();
-        Ok(Table::new(columns)?.with_source(Source { name: self.source().to_string(), lines }))
     }
+    std::fs::read(path)
 }

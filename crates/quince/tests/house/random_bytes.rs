@@ -50,8 +50,8 @@ fn no_bytes_make_the_reader_of_tables_panic() {
     for k in 0..COUNT {
         let bytes = mangle(originals[k % originals.len()], &mut stream);
         let options = ReadOptions::default();
-        if let Ok(cells) = Cells::parse(&bytes, "random", &options)
-            && let Ok(table) = cells.table(&options)
+        if let Ok(mut cells) = Cells::parse(bytes, "random", &options, &Run::new())
+            && let Ok(table) = cells.table(&options, &Run::new())
         {
             read += 1;
             assert_eq!(table.rows(), cells.rows());

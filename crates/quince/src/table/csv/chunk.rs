@@ -1,0 +1,139 @@
+//! A stretch of records, parsed into columns: numbers where all cells are numbers, words where not.
+
+use super::cursor::{Behind, Cursor, Layout};
+use crate::error::Result;
+use crate::table::kind;
+use std::ops::Range;
+
+/// Whole records, one after another.
+#[derive(Clone, Debug)]
+pub(super) struct Chunk {
+    pub(super) bytes: Range<usize>,
+    /// The line on which the first begins.
+    pub(super) line: u64,
+}
+
+/// What is wanted of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Want {
+    Numbers,
+    Words,
+    Nothing,
+}
+
+/// The cells of one column in one chunk.
+#[derive(Debug)]
+pub(super) enum Piece {
+    /// Not-a-number is a hole.
+    Numbers(Vec<f64>),
+    Words(Words),
+    /// Numbers were wanted, and there is a cell that is none; or nothing was wanted.
+    Nothing,
+}
+
+/// Words one after another.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    pub(super) text: Vec<u8>,
+    pub(super) ends: Vec<usize>,
+    pub(super) filled: Vec<bool>,
+}
+
+impl Words {
+    fn push(&mut self, cell: &[u8]) {
+        let cell = trimmed(cell);
+        let filled = !is_hole(cell);
+        if filled {
+            self.text.extend_from_slice(cell);
+        }
+        self.ends.push(self.text.len());
+        self.filled.push(filled);
+    }
+}
+
+/// The columns of one chunk, and the line on which each of its rows begins.
+#[derive(Debug)]
+pub(super) struct Parsed {
+    pub(super) columns: Vec<Piece>,
+    pub(super) lines: Vec<u64>,
+}
+
+impl Chunk {
+    /// Parses the records; every one must have as many cells as there are wants.
+    pub(super) fn parse(&self, bytes: &[u8], layout: &Layout, wants: &[Want]) -> Result<Parsed> {
+        let width = wants.len();
+        let new = |want: &Want| match want {
+            Want::Numbers => Piece::Numbers(Vec::new()),
+            Want::Words => Piece::Words(Words::default()),
+            Want::Nothing => Piece::Nothing,
+        };
+        let mut parsed = Parsed { columns: wants.iter().map(new).collect(), lines: Vec::new() };
+        let mut cursor = Cursor::new(&bytes[..self.bytes.end], self.bytes.start, self.line, layout);
+        // In a table of one column a blank line is a hole, unless only blank lines follow.
+        let mut blank_lines = Vec::new();
+        while !cursor.is_done() {
+            let line = cursor.line;
+            if cursor.skip_blank_line() {
+                if width == 1 {
+                    blank_lines.push(line);
+                }
+                continue;
+            }
+            for blank in blank_lines.drain(..) {
+                parsed.lines.push(blank);
+                match &mut parsed.columns[0] {
+                    Piece::Numbers(numbers) => numbers.push(f64::NAN),
+                    Piece::Words(words) => words.push(b""),
+                    Piece::Nothing => {}
+                }
+            }
+            parsed.lines.push(line);
+            for (j, column) in parsed.columns.iter_mut().enumerate() {
+                match column {
+                    Piece::Numbers(numbers) => match cursor.number() {
+                        Some(number) => numbers.push(number),
+                        None => match number_of(&cursor.cell()?) {
+                            Some(number) => numbers.push(number),
+                            None => *column = Piece::Nothing,
+                        },
+                    },
+                    Piece::Words(words) => words.push(&cursor.cell()?),
+                    Piece::Nothing => drop(cursor.cell()?),
+                }
+                let behind = cursor.step();
+                if (behind == Behind::End) != (j + 1 == width) {
+                    let found = if behind == Behind::End { j + 1 } else { width + cursor.skip_record()? };
+                    let cells = if found == 1 { "1 cell".to_string() } else { format!("{found} cells") };
+                    return Err(cursor.refuse(
+                        line,
+                        format!("{cells} where the header has {width}"),
+                        "Add or remove cells so that every line has as many as the header, \
+                         and put quotes around cells that contain the delimiter.",
+                    ));
+                }
+            }
+        }
+        Ok(parsed)
+    }
+}
+
+/// A cell as a number, not-a-number for a hole; `None` for anything else.
+fn number_of(cell: &[u8]) -> Option<f64> {
+    let cell = trimmed(cell);
+    if is_hole(cell) { Some(f64::NAN) } else { std::str::from_utf8(cell).ok()?.parse().ok() }
+}
+
+/// Without white space around it, Unicode's as well.
+fn trimmed(cell: &[u8]) -> &[u8] {
+    let cell = cell.trim_ascii();
+    let plain = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii);
+    if plain(cell.first()) && plain(cell.last()) {
+        return cell;
+    }
+    std::str::from_utf8(cell).map_or(cell, |text| text.trim().as_bytes())
+}
+
+fn is_hole(cell: &[u8]) -> bool {
+    // No spelling of a hole is longer.
+    cell.len() <= 4 && std::str::from_utf8(cell).is_ok_and(kind::is_hole)
+}
