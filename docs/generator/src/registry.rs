@@ -128,6 +128,9 @@ fn example(kind: Kind) -> (&'static str, &'static [&'static str]) {
         Kind::YesNo => ("One of two answers.", &["yes", "no", "no", "yes"]),
         Kind::Category => ("One of a few words.", &["Oslo", "Rome", "Rome", "Oslo"]),
         Kind::Text => ("Words in a row.", &["a good film", "too long by half", "not for me", "a film to see twice"]),
+        Kind::Vector => {
+            ("Many numbers, most of them zero, each with its place: LIBSVM files.", &["3:1 17:0.5", "2:1", "17:2", ""])
+        }
         Kind::Ignored => {
             ("Not used: row numbers, keys, constants, empty columns, or dropped by you.", &["x", "x", "x", "x"])
         }
@@ -140,10 +143,11 @@ fn kinds() -> Result<String, String> {
         let (what, cells) = example(kind);
         let found = Table::from_csv(&format!("column\n{}\n", cells.join("\n")))
             .and_then(|table| Ok(table.column("column")?.kind()));
-        if found != Ok(kind) {
+        // The rule never finds a vector: a file or a user says so.
+        if found != Ok(kind) && kind != Kind::Vector {
             return Err(format!("the example of the kind '{kind}' is read as {found:?}: mend it in the generator."));
         }
-        let shown: Vec<String> = cells.iter().map(|cell| format!("`{cell}`")).collect();
+        let shown: Vec<String> = cells.iter().filter(|cell| !cell.is_empty()).map(|cell| format!("`{cell}`")).collect();
         table.push_str(&table_row(&[format!("`{kind}`"), what.into(), shown.join(" ")]));
     }
     Ok(table)

@@ -52,6 +52,9 @@ fn details(column: &ColumnDescription) -> String {
         let (mean, sd) = (show::short(numbers.mean), show::short(numbers.deviation));
         return format!("mean {mean}, sd {sd}, from {least} to {most}, median {median}");
     }
+    if let Some((width, filled)) = column.vectors {
+        return format!("{width} places, {:.1} % filled", 100.0 * filled);
+    }
     if let Some(words) = column.mean_words {
         return format!("{words:.1} words on average");
     }

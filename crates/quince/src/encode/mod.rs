@@ -8,6 +8,7 @@
 //! | number, count | (value - mean) / standard deviation | the mean, so 0 |
 //! | yes/no | 0 or 1 | the more frequent answer |
 //! | category | one column a category, 1 where it is this one | the most frequent category |
+//! | vector | one column a place, as it is | nothing |
 //! | text | one column a word, how often it occurs (lower case; words found in two rows or more) | no word |
 //!
 //! A category that was not seen in training is 0 in every column; a word that was not seen is left out. A column that is
@@ -48,10 +49,25 @@ struct Encoded {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Plan {
-    Standard { mean: f64, deviation: f64 },
-    YesNo { fill: bool },
-    OneHot { names: Vec<String>, fill: usize },
-    Words { vocabulary: Vec<String> },
+    Standard {
+        mean: f64,
+        deviation: f64,
+    },
+    YesNo {
+        fill: bool,
+    },
+    OneHot {
+        names: Vec<String>,
+        fill: usize,
+    },
+    Words {
+        vocabulary: Vec<String>,
+    },
+    /// Places `first` to `first + width - 1` of a vector, as they are.
+    Vector {
+        first: usize,
+        width: usize,
+    },
 }
 
 /// What becomes of holes.
@@ -152,6 +168,9 @@ impl Encoder {
                     Plan::OneHot { names: values, .. } => {
                         names.extend(values.iter().map(|value| format!("{}={value}", field.name)));
                     }
+                    Plan::Vector { first, width } => {
+                        names.extend((*first..first + width).map(|place| format!("{}: {place}", field.name)));
+                    }
                     Plan::Words { vocabulary } => {
                         names.extend(vocabulary.iter().map(|word| format!("{}: {word}", field.name)));
                     }
@@ -224,6 +243,7 @@ impl Encoder {
         let sound = |plan: &Plan| match plan {
             Plan::Standard { mean, deviation } => mean.is_finite() && *deviation > 0.0,
             Plan::OneHot { names, fill } => *fill < names.len(),
+            Plan::Vector { first, width } => first.checked_add(*width).is_some_and(|end| end <= u32::MAX as usize),
             Plan::YesNo { .. } | Plan::Words { .. } => true,
         };
         self.columns.iter().all(|column| sound(&column.plan))
@@ -302,6 +322,13 @@ impl Plan {
                 }
                 Plan::OneHot { names, fill }
             }
+            Kind::Vector => {
+                let rows = column.vectors();
+                let places = || (0..column.rows()).flat_map(|i| rows.map_or(&[][..], |rows| rows.row(i).0));
+                // Files count places from 0 or from 1.
+                let first = usize::from(!places().any(|&place| place == 0));
+                Plan::Vector { first, width: rows.map_or(0, |rows| rows.columns().saturating_sub(first)) }
+            }
             Kind::Text => Plan::Words { vocabulary: words::vocabulary(column, run)? },
         })
     }
@@ -311,6 +338,7 @@ impl Plan {
             Plan::Standard { .. } | Plan::YesNo { .. } => 1,
             Plan::OneHot { names, .. } => names.len(),
             Plan::Words { vocabulary } => vocabulary.len(),
+            Plan::Vector { width, .. } => *width,
         }
     }
 
@@ -318,7 +346,7 @@ impl Plan {
         match self {
             Plan::Standard { .. } | Plan::YesNo { .. } => false,
             Plan::OneHot { names, .. } => names.len() > DENSE_CATEGORIES,
-            Plan::Words { .. } => true,
+            Plan::Words { .. } | Plan::Vector { .. } => true,
         }
     }
 
@@ -334,7 +362,7 @@ impl Plan {
                 (0..column.rows()).for_each(|i| out[(i, first)] = column.number(i).unwrap_or(fill));
             }
             Plan::OneHot { .. } => self.category_codes(column, |i, code| out[(i, first + code)] = 1.0),
-            Plan::Words { .. } => {}
+            Plan::Words { .. } | Plan::Vector { .. } => {}
         }
         if holes == Holes::Kept {
             for i in (0..column.rows()).filter(|&i| column.is_hole(i)) {
@@ -354,6 +382,14 @@ impl Plan {
                     for (word, count) in words::counts(column.text(i).as_deref().unwrap_or(""), vocabulary) {
                         row.push(((first + word) as u32, count));
                     }
+                }
+            }
+            Plan::Vector { first: from, width } => {
+                let Some(vectors) = column.vectors() else { return Ok(()) };
+                for (i, row) in rows.iter_mut().enumerate() {
+                    // A place that was not seen in training is left out.
+                    let known = |place: usize| place.checked_sub(*from).filter(|place| place < width);
+                    row.extend(vectors.entries(i).filter_map(|(place, x)| Some(((first + known(place)?) as u32, x))));
                 }
             }
             Plan::Standard { .. } | Plan::YesNo { .. } => {}

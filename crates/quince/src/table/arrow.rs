@@ -23,7 +23,7 @@ impl Table {
         Table::from_batches(&names, &batches)
     }
 
-    fn from_batches(names: &[String], batches: &[RecordBatch]) -> Result<Table> {
+    pub(super) fn from_batches(names: &[String], batches: &[RecordBatch]) -> Result<Table> {
         let column = |(j, name): (usize, &String)| {
             let parts: Vec<ArrayRef> = batches.iter().map(|batch| batch.column(j).clone()).collect();
             column_of(name, &parts)

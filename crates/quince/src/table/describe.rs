@@ -40,6 +40,9 @@ pub struct ColumnDescription {
     /// The most frequent values and how often each occurs, for all but numbers and texts; ten at most.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub top: Vec<(String, usize)>,
+    /// For vectors: how many places there are, and the share of them that is not empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vectors: Option<(usize, f64)>,
     /// For texts: how many words a cell has on average.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_words: Option<f64>,
@@ -97,7 +100,8 @@ impl Column {
     pub fn describe(&self) -> ColumnDescription {
         let mut counts: BTreeMap<_, usize> = BTreeMap::new();
         let mut words = 0;
-        for text in (0..self.rows()).filter_map(|i| self.text(i)) {
+        let counted = if self.kind() == Kind::Vector { 0 } else { self.rows() };
+        for text in (0..counted).filter_map(|i| self.text(i)) {
             if self.kind() == Kind::Text {
                 words += text.split_whitespace().count();
             }
@@ -125,6 +129,10 @@ impl Column {
             distinct,
             numbers,
             top,
+            vectors: self.vectors().map(|rows| {
+                let places = rows.rows() as f64 * rows.columns() as f64;
+                (rows.columns(), rows.stored() as f64 / places.max(1.0))
+            }),
             mean_words: (self.kind() == Kind::Text).then(|| words as f64 / filled.max(1) as f64),
         }
     }

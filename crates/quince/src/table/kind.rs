@@ -9,8 +9,10 @@
 //! 4. words: if on average each value occurs twice or more: **category**; otherwise, if cells have two words or more on
 //!    average: **text**; otherwise, if there are at most ten values: **category**; otherwise **ignored** (keys: most rows
 //!    have a value of their own).
+//!
+//! A **vector** is never found by the rule: a LIBSVM file has one, or a user asks for it.
 
-use super::{Column, Data};
+use super::{Column, Data, vector};
 use crate::error::Error;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, BooleanArray, DictionaryArray, Float64Array, Int32Array, LargeStringArray};
@@ -37,6 +39,9 @@ pub enum Kind {
     /// Words in a row.
     #[serde(rename = "text")]
     Text,
+    /// Many numbers, most of them zero, each with its place: `3:1 17:0.5`.
+    #[serde(rename = "vector")]
+    Vector,
     /// Not used: row numbers, keys, constants, or dropped by the user.
     #[serde(rename = "ignored")]
     Ignored,
@@ -44,7 +49,8 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 6] = [Kind::Number, Kind::Count, Kind::YesNo, Kind::Category, Kind::Text, Kind::Ignored];
+    pub const ALL: [Kind; 7] =
+        [Kind::Number, Kind::Count, Kind::YesNo, Kind::Category, Kind::Text, Kind::Vector, Kind::Ignored];
 
     /// The kind's name, as `--kind` takes it.
     pub fn name(self) -> &'static str {
@@ -54,6 +60,7 @@ impl Kind {
             Kind::YesNo => "yes/no",
             Kind::Category => "category",
             Kind::Text => "text",
+            Kind::Vector => "vector",
             Kind::Ignored => "ignored",
         }
     }
@@ -108,7 +115,7 @@ pub(crate) fn data_of_numbers(numbers: &mut Vec<f64>, kind: Kind) -> Option<Data
         Kind::Number => !x.is_infinite(),
         Kind::Count => x.is_nan() || (*x >= 0.0 && x.fract() == 0.0 && x.is_finite()),
         Kind::YesNo => x.is_nan() || *x == 0.0 || *x == 1.0,
-        Kind::Category | Kind::Text | Kind::Ignored => false,
+        Kind::Category | Kind::Text | Kind::Vector | Kind::Ignored => false,
     };
     if !numbers.iter().all(fits) {
         return None;
@@ -162,6 +169,15 @@ pub(crate) fn column_of_kind(name: String, cells: LargeStringArray, kind: Kind) 
             })
         }
         Kind::Category => categories(&cells),
+        Kind::Vector => {
+            let rows: Result<Vec<_>, CellError> = (0..cells.len())
+                .map(|i| match cells.is_valid(i) {
+                    true => vector::pairs(cells.value(i)).map_err(|problem| (i, problem, vector::REMEDY.to_string())),
+                    false => Ok(Vec::new()),
+                })
+                .collect();
+            vector::data(rows?)
+        }
         Kind::Text | Kind::Ignored => Data::Texts(cells),
     };
     let why = if kind == Kind::Ignored { "as asked".to_string() } else { String::new() };
@@ -304,7 +320,7 @@ fn first(values: &Float64Array, wrong: impl Fn(f64) -> bool) -> Option<usize> {
     (0..values.len()).find(|&i| values.is_valid(i) && wrong(values.value(i)))
 }
 
-fn shorten(cell: &str) -> String {
+pub(crate) fn shorten(cell: &str) -> String {
     if cell.chars().count() <= 30 { cell.to_string() } else { cell.chars().take(27).chain("...".chars()).collect() }
 }
 

@@ -3,21 +3,28 @@
 //! A [`Table`] holds Arrow arrays. Each [`Column`] has a [`Kind`], found by the rule in [`kind`] or given by
 //! the user, and remembers which file and line every row came from, so that an error can say where to look.
 
+mod arff;
 mod arrow;
 mod cells;
 mod csv;
 mod describe;
+mod json;
 pub mod kind;
+mod libsvm;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod read;
 mod target;
+mod vector;
 
 pub use cells::Cells;
 pub use describe::{ColumnDescription, Correlation, Description, NumberDescription};
 pub use kind::Kind;
-pub use read::{Header, ReadOptions};
+pub use read::{Format, Header, ReadOptions};
 pub use target::{Labelled, Learnable};
 
 use crate::error::{Error, Place, Result, did_you_mean};
+use crate::matrix::Sparse;
 use crate::numbers::number_text;
 use crate::run::Run;
 use arrow_array::types::Int32Type;
@@ -68,6 +75,7 @@ pub(crate) enum Data {
     YesNo { values: BooleanArray, words: [String; 2] },
     Categories(DictionaryArray<Int32Type>),
     Texts(LargeStringArray),
+    Vectors(Arc<Sparse>),
 }
 
 /// Name and kind of a column: what a saved model remembers of it.
@@ -81,7 +89,8 @@ pub struct Field {
 }
 
 impl Table {
-    /// Reads a CSV or TSV file (also `.gz`; `-` is standard input), finding delimiter and kinds.
+    /// Reads a file (CSV, TSV, JSON lines, ARFF, LIBSVM or Parquet, also `.gz`; `-` is standard input), finding what it is and
+    /// the kinds of its columns.
     pub fn read(path: impl AsRef<Path>) -> Result<Table> {
         Table::read_with(path, &ReadOptions::default())
     }
@@ -210,17 +219,17 @@ impl Column {
 
     /// Number of rows.
     pub fn rows(&self) -> usize {
-        self.array().len()
+        self.data.array().map_or_else(|| self.vectors().map_or(0, Sparse::rows), |array| array.len())
     }
 
     /// Number of holes.
     pub fn holes(&self) -> usize {
-        self.array().null_count()
+        self.data.array().map_or(0, |array| array.null_count())
     }
 
     /// Whether row `i` is a hole.
     pub fn is_hole(&self, i: usize) -> bool {
-        self.array().is_null(i)
+        self.data.array().is_some_and(|array| array.is_null(i))
     }
 
     /// The number in row `i`; 0 or 1 for yes/no. `None` for holes and for words.
@@ -242,6 +251,7 @@ impl Column {
             Data::YesNo { values, words } => words[usize::from(values.value(i))].as_str().into(),
             Data::Categories(values) => category_names(values).value(values.keys().value(i) as usize).into(),
             Data::Texts(values) => values.value(i).into(),
+            Data::Vectors(rows) => vector::text(rows, i).into(),
         })
     }
 
@@ -295,16 +305,21 @@ impl Column {
             Data::Texts(values) => {
                 Data::Texts(rows.iter().map(|&i| values.is_valid(i).then(|| values.value(i))).collect())
             }
+            Data::Vectors(values) => Data::Vectors(Arc::new(values.take_rows(rows))),
         };
         Column { data, ..self.clone() }
     }
+}
 
-    fn array(&self) -> &dyn Array {
-        match &self.data {
-            Data::Numbers(values) => values,
-            Data::YesNo { values, .. } => values,
-            Data::Categories(values) => values,
-            Data::Texts(values) => values,
+impl Data {
+    /// The cells as an array, unless they are vectors, which have no holes.
+    fn array(&self) -> Option<&dyn Array> {
+        match self {
+            Data::Numbers(values) => Some(values),
+            Data::YesNo { values, .. } => Some(values),
+            Data::Categories(values) => Some(values),
+            Data::Texts(values) => Some(values),
+            Data::Vectors(_) => None,
         }
     }
 }

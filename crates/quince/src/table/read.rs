@@ -1,7 +1,8 @@
-//! Opening a file: standard input, gzip, byte-order marks, and kind refusals of what is not a table.
+//! Opening a file: which format it is in, standard input, gzip, and kind refusals of what is no table.
 
-use super::Cells;
+use super::cells::Cells;
 use super::kind::Kind;
+use super::{arff, csv, json, libsvm};
 use crate::error::{Error, Place, Result};
 use crate::run::Run;
 use std::io::Read;
@@ -10,14 +11,83 @@ use std::path::Path;
 /// What may be said about a file beforehand. Everything else is found.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
-    /// The byte between two cells; found if not given.
+    /// The format; found by the name and the first bytes if not given.
+    pub format: Option<Format>,
+    /// The byte between two cells of a text table; found if not given.
     pub delimiter: Option<u8>,
-    /// Whether the first line holds names.
+    /// Whether the first line of a text table holds names.
     pub header: Header,
     /// Kinds that the user gives, by column name.
     pub kinds: Vec<(String, Kind)>,
     /// Columns to ignore.
     pub drop: Vec<String>,
+}
+
+/// How a table is written down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// CSV, TSV, or cells parted by anything else.
+    Csv,
+    /// An object a line.
+    JsonLines,
+    /// Weka's format.
+    Arff,
+    /// A label and `place:number` pairs a line.
+    LibSvm,
+    /// Apache Parquet.
+    Parquet,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Format; 5] = [Format::Csv, Format::JsonLines, Format::Arff, Format::LibSvm, Format::Parquet];
+
+    /// The format's name, as `--format` takes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Csv => "csv",
+            Format::JsonLines => "jsonl",
+            Format::Arff => "arff",
+            Format::LibSvm => "libsvm",
+            Format::Parquet => "parquet",
+        }
+    }
+
+    /// The format with this name.
+    pub fn from_name(name: &str) -> Result<Format> {
+        Format::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| Error::Unknown {
+            what: "format",
+            name: name.to_string(),
+            remedy: format!("The formats are {}.", Format::ALL.map(Format::name).join(", ")),
+        })
+    }
+
+    /// What a file most likely is: its name tells, or its first bytes do.
+    fn of(name: &str, bytes: &[u8]) -> Format {
+        let name = name.trim_end_matches(".gz").to_ascii_lowercase();
+        let ending = name.rsplit('.').next().unwrap_or("");
+        // A name may be wrong about Parquet, the bytes are not.
+        if bytes.starts_with(b"PAR1") {
+            return Format::Parquet;
+        }
+        match ending {
+            "csv" | "tsv" => return Format::Csv,
+            "jsonl" | "ndjson" | "json" => return Format::JsonLines,
+            "arff" => return Format::Arff,
+            "libsvm" | "svmlight" | "svm" => return Format::LibSvm,
+            "parquet" | "pq" => return Format::Parquet,
+            _ => {}
+        }
+        let head = String::from_utf8_lossy(&bytes[..bytes.len().min(65_536)]);
+        let head = head.trim_start_matches('\u{feff}');
+        match head.trim_start().as_bytes() {
+            [b'{', ..] => Format::JsonLines,
+            [b'[', rest @ ..] if rest.trim_ascii_start().starts_with(b"{") => Format::JsonLines,
+            _ if arff::looks_like(head) => Format::Arff,
+            _ if libsvm::looks_like(head) => Format::LibSvm,
+            _ => Format::Csv,
+        }
+    }
 }
 
 /// Whether the first line of a file holds the names of the columns.
@@ -42,24 +112,50 @@ impl Cells {
         } else {
             bytes = all_bytes(path, run).map_err(|e| Error::file(&name, &e))?;
         }
-        if bytes.starts_with(&[0x1f, 0x8b]) {
-            let mut plain = Vec::new();
-            flate2::read::MultiGzDecoder::new(&bytes[..]).read_to_end(&mut plain).map_err(|e| {
-                Error::table(
-                    Place { file: Some(name.clone()), ..Place::default() },
-                    format!("the gzip data cannot be unpacked ({e})"),
-                    "Copy or compress the file again.",
-                )
-            })?;
-            bytes = plain;
-        }
-        let options = if options.delimiter.is_none() && name.trim_end_matches(".gz").ends_with(".tsv") {
-            ReadOptions { delimiter: Some(b'\t'), ..options.clone() }
-        } else {
-            options.clone()
-        };
-        Cells::parse(bytes, &name, &options, run)
+        Cells::parse(unpacked(bytes, &name)?, &name, options, run)
     }
+
+    /// Reads the bytes of a file. `source` names them in errors.
+    pub fn parse(bytes: Vec<u8>, source: &str, options: &ReadOptions, run: &Run) -> Result<Cells> {
+        let format = options.format.unwrap_or_else(|| Format::of(source, &bytes));
+        let text = |bytes: &[u8]| -> Result<String> {
+            let start = csv::check_text(bytes, source, run)?;
+            Ok(String::from_utf8_lossy(&bytes[start..]).into_owned())
+        };
+        match format {
+            Format::Csv => {
+                let tabs = source.trim_end_matches(".gz").ends_with(".tsv").then_some(b'\t');
+                csv::parse(bytes, source, options.delimiter.or(tabs), options.header, run)
+            }
+            Format::JsonLines => json::parse(&text(&bytes)?, source, run),
+            Format::Arff => arff::parse(&text(&bytes)?, source),
+            Format::LibSvm => libsvm::parse(&text(&bytes)?, source, run),
+            #[cfg(feature = "parquet")]
+            Format::Parquet => super::parquet::parse(bytes, source),
+            #[cfg(not(feature = "parquet"))]
+            Format::Parquet => Err(Error::table(
+                Place { file: Some(source.into()), ..Place::default() },
+                "this build of quince does not read Parquet",
+                "Build it with the feature parquet, or write the table as CSV.",
+            )),
+        }
+    }
+}
+
+/// What is inside a gzip file; anything else as it is.
+fn unpacked(bytes: Vec<u8>, source: &str) -> Result<Vec<u8>> {
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Ok(bytes);
+    }
+    let mut plain = Vec::new();
+    flate2::read::MultiGzDecoder::new(&bytes[..]).read_to_end(&mut plain).map_err(|e| {
+        Error::table(
+            Place { file: Some(source.to_string()), ..Place::default() },
+            format!("the gzip data cannot be unpacked ({e})"),
+            "Copy or compress the file again.",
+        )
+    })?;
+    Ok(plain)
 }
 
 /// All bytes of a file; of a large one, parts on all threads.

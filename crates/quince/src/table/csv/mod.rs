@@ -13,7 +13,7 @@ mod cursor;
 mod tests;
 
 use super::cells::{Cells, Raw};
-use super::read::{Header, ReadOptions};
+use super::read::Header;
 use crate::error::{Error, Place, Result};
 use crate::run::Run;
 use arrow_array::LargeStringArray;
@@ -35,43 +35,41 @@ pub(super) struct Written {
     chunks: Vec<Chunk>,
 }
 
-impl Cells {
-    /// Splits the bytes of a CSV or TSV file into cells. `source` names them in errors.
-    pub fn parse(bytes: Vec<u8>, source: &str, options: &ReadOptions, run: &Run) -> Result<Cells> {
-        let start = check_text(&bytes, source, run)?;
-        let body = &bytes[start..];
-        let empty = || refuse(source, None, "the file is empty", "Give a table with a header line and rows.");
-        if body.trim_ascii().is_empty() {
-            return Err(empty());
-        }
-        let delimiter = options.delimiter.unwrap_or_else(|| sniff(body));
-        let layout = Layout { delimiter, source: source.to_string() };
-        let mut cursor = Cursor::new(&bytes, start, 1, &layout);
-        while cursor.skip_blank_line() {}
-        let (first, first_line) = (cursor.at, cursor.line);
-        let mut head = Vec::new();
-        loop {
-            head.push(String::from_utf8_lossy(&cursor.cell()?).trim().to_string());
-            if cursor.step() == Behind::End {
-                break;
-            }
-        }
-        let (names, at, line) = match options.header {
-            Header::Names => (header_names(&head, source, first_line)?, cursor.at, cursor.line),
-            Header::None => ((1..=head.len()).map(|j| format!("column{j}")).collect(), first, first_line),
-        };
-        let width = names.len();
-        let chunks = cut(&bytes, at, line, &layout, width, run)?;
-        let written = Written { bytes, layout, width, chunks };
-        let parsed = written.parse(run)?;
-        let lines: Vec<u64> = parsed.iter().flat_map(|chunk| &chunk.lines).copied().collect();
-        if lines.is_empty() {
-            let remedy = "Add rows, or say that the file has no header.";
-            return Err(refuse(source, None, "there is a header but no row below it", remedy));
-        }
-        let columns = written.columns(parsed, run)?;
-        Ok(Cells { source: source.into(), names, columns, rows: lines.len(), lines, written: Some(written) })
+/// Splits the bytes of a text table into cells; the delimiter is found if it is not given.
+pub(super) fn parse(bytes: Vec<u8>, source: &str, delimiter: Option<u8>, header: Header, run: &Run) -> Result<Cells> {
+    let start = check_text(&bytes, source, run)?;
+    let body = &bytes[start..];
+    let empty = || refuse(source, None, "the file is empty", "Give a table with a header line and rows.");
+    if body.trim_ascii().is_empty() {
+        return Err(empty());
     }
+    let delimiter = delimiter.unwrap_or_else(|| sniff(body));
+    let layout = Layout { delimiter, source: source.to_string() };
+    let mut cursor = Cursor::new(&bytes, start, 1, &layout);
+    while cursor.skip_blank_line() {}
+    let (first, first_line) = (cursor.at, cursor.line);
+    let mut head = Vec::new();
+    loop {
+        head.push(String::from_utf8_lossy(&cursor.cell()?).trim().to_string());
+        if cursor.step() == Behind::End {
+            break;
+        }
+    }
+    let (names, at, line) = match header {
+        Header::Names => (header_names(&head, source, first_line)?, cursor.at, cursor.line),
+        Header::None => ((1..=head.len()).map(|j| format!("column{j}")).collect(), first, first_line),
+    };
+    let width = names.len();
+    let chunks = cut(&bytes, at, line, &layout, width, run)?;
+    let written = Written { bytes, layout, width, chunks };
+    let parsed = written.parse(run)?;
+    let lines: Vec<u64> = parsed.iter().flat_map(|chunk| &chunk.lines).copied().collect();
+    if lines.is_empty() {
+        let remedy = "Add rows, or say that the file has no header.";
+        return Err(refuse(source, None, "there is a header but no row below it", remedy));
+    }
+    let columns = written.columns(parsed, run)?;
+    Ok(Cells { source: source.into(), names, columns, rows: lines.len(), lines, written: Some(written) })
 }
 
 impl Written {
@@ -265,7 +263,7 @@ fn refuse(source: &str, line: Option<u64>, problem: &str, remedy: &str) -> Error
 }
 
 /// Where the text begins behind a byte-order mark; or a sentence on what the bytes are instead of UTF-8.
-fn check_text(bytes: &[u8], source: &str, run: &Run) -> Result<usize> {
+pub(super) fn check_text(bytes: &[u8], source: &str, run: &Run) -> Result<usize> {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return Err(refuse(source, None, "the text is UTF-16", "Save the file as UTF-8."));
     }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::Kind;
+use crate::table::ReadOptions;
 use proptest::prelude::*;
 
 fn rows(text: &str) -> Vec<Vec<String>> {

@@ -1,0 +1,303 @@
+//! ARFF, the format of Weka: a header that names every column and its type, then rows.
+//!
+//! ```text
+//! @relation weather
+//! @attribute outlook {sunny, overcast, rainy}
+//! @attribute temperature numeric
+//! @data
+//! sunny, 85
+//! {1 90}            % sparse: what is not named is 0, or the first of its words
+//! ```
+
+use super::cells::{Cells, Raw};
+use super::kind::{self, Kind};
+use super::{Column, Data};
+use crate::error::{Error, Place, Result};
+use arrow_array::LargeStringArray;
+
+enum Type {
+    Numeric,
+    Text,
+    Nominal(Vec<String>),
+}
+
+struct Attribute {
+    name: String,
+    kind: Type,
+}
+
+/// Whether a text looks like ARFF: its first line that is no remark begins with `@relation` or `@attribute`.
+pub(super) fn looks_like(text: &str) -> bool {
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('%'));
+    first.is_some_and(|line| keyword(line, "@relation").or(keyword(line, "@attribute")).is_some())
+}
+
+pub(super) fn parse(text: &str, source: &str) -> Result<Cells> {
+    let refuse = |line: Option<u64>, problem: String, remedy: &str| {
+        Error::table(Place { file: Some(source.into()), line, ..Place::default() }, problem, remedy.to_string())
+    };
+    let mut attributes: Vec<Attribute> = Vec::new();
+    let mut lines = (1u64..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
+    let mut data = false;
+    for (number, line) in lines.by_ref().filter(|(_, line)| !line.is_empty() && !line.starts_with('%')) {
+        let at = Some(number);
+        if keyword(line, "@data").is_some() {
+            data = true;
+            break;
+        } else if let Some(rest) = keyword(line, "@attribute") {
+            let attribute = attribute(rest)
+                .map_err(|problem| refuse(at, problem, "Write @attribute NAME numeric, string, or {one, another}."))?;
+            if attributes.iter().any(|other| other.name == attribute.name) {
+                let problem = format!("two attributes are called '{}'", attribute.name);
+                return Err(refuse(at, problem, "Give every attribute a name of its own."));
+            }
+            attributes.push(attribute);
+        } else if keyword(line, "@relation").is_none() {
+            let problem = format!("'{}' is neither @relation, @attribute nor @data", kind::shorten(line));
+            return Err(refuse(at, problem, "Rows come after a line @data."));
+        }
+    }
+    if attributes.is_empty() {
+        return Err(refuse(None, "there is no @attribute".into(), "Name every column: @attribute NAME numeric"));
+    }
+    if !data {
+        return Err(refuse(None, "there is no @data".into(), "Put a line @data before the rows."));
+    }
+    let mut rows: Vec<Vec<Option<String>>> = Vec::new();
+    let mut numbers = Vec::new();
+    for (number, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('%')) {
+        let row = row(line, &attributes).map_err(|problem| {
+            refuse(Some(number), problem, "Every row has a cell for each @attribute, ? for a hole.")
+        })?;
+        rows.push(row);
+        numbers.push(number);
+    }
+    if rows.is_empty() {
+        return Err(refuse(None, "there is no row behind @data".into(), "Add rows."));
+    }
+    let mut columns = Vec::new();
+    for (j, attribute) in attributes.iter().enumerate() {
+        let wrong = |i: usize, problem: String, remedy: &str| {
+            let place = Place {
+                file: Some(source.into()),
+                line: Some(numbers[i]),
+                row: None,
+                column: Some(attribute.name.clone()),
+            };
+            Error::table(place, problem, remedy.to_string())
+        };
+        let cells = rows.iter().map(|row| row[j].as_deref());
+        columns.push(match &attribute.kind {
+            Type::Numeric => {
+                let mut values = Vec::with_capacity(rows.len());
+                for (i, cell) in cells.enumerate() {
+                    let number = cell.map_or(Ok(f64::NAN), str::parse);
+                    values.push(number.map_err(|_| {
+                        let problem = format!("'{}' is not a number", kind::shorten(cell.unwrap_or_default()));
+                        wrong(i, problem, "Mend the cell, or write ? for a hole.")
+                    })?);
+                }
+                Raw::Numbers(values)
+            }
+            Type::Text => Raw::Words(cells.collect()),
+            Type::Nominal(words) => {
+                let unknown = |cell: &Option<&str>| cell.is_some_and(|cell| !words.iter().any(|word| word == cell));
+                if let Some(i) = cells.clone().position(|cell| unknown(&cell)) {
+                    let problem =
+                        format!("'{}' is none of its words", kind::shorten(rows[i][j].as_deref().unwrap_or("")));
+                    return Err(wrong(i, problem, &format!("The words are {}.", words.join(", "))));
+                }
+                nominal(&attribute.name, cells.collect())
+            }
+        });
+    }
+    let names = attributes.into_iter().map(|attribute| attribute.name).collect();
+    Ok(Cells { source: source.into(), names, columns, rows: rows.len(), lines: numbers, written: None })
+}
+
+/// Yes/no, constant or numbers by the rule; otherwise a category, even if most rows have a word of their own.
+fn nominal(name: &str, cells: LargeStringArray) -> Raw {
+    match kind::column_of_cells(name.into(), cells.clone()) {
+        Ok(column) if column.kind() == Kind::YesNo || matches!(column.why_ignored(), "constant" | "empty") => {
+            Raw::Typed(column)
+        }
+        _ => {
+            let data: Data = kind::categories(&cells);
+            Raw::Typed(Column { name: name.into(), kind: Kind::Category, data, why: String::new() })
+        }
+    }
+}
+
+/// What follows a keyword, in any case, at the start of a line.
+fn keyword<'a>(line: &'a str, word: &str) -> Option<&'a str> {
+    let (head, rest) = line.split_at_checked(word.len())?;
+    let ends = rest.is_empty() || rest.starts_with(|c: char| c.is_whitespace() || c == '%');
+    (head.eq_ignore_ascii_case(word) && ends).then(|| rest.trim())
+}
+
+fn attribute(text: &str) -> std::result::Result<Attribute, String> {
+    let mut rest = text;
+    let name = word(&mut rest, |c| c.is_whitespace() || c == '{')?;
+    if name.is_empty() {
+        return Err("an attribute without a name".into());
+    }
+    let rest = rest.trim();
+    if let Some(inner) = rest.strip_prefix('{') {
+        let mut inner = inner.trim_start();
+        let mut words = Vec::new();
+        while !inner.starts_with('}') {
+            if inner.is_empty() {
+                return Err(format!("the words of '{name}' have no closing brace"));
+            }
+            words.push(word(&mut inner, |c| c == ',' || c == '}')?);
+            inner = inner.trim_start();
+            inner = inner.strip_prefix(',').unwrap_or(inner).trim_start();
+        }
+        return Ok(Attribute { name, kind: Type::Nominal(words) });
+    }
+    let kind = rest.split_whitespace().next().unwrap_or("").to_ascii_lowercase();
+    match kind.as_str() {
+        "numeric" | "real" | "integer" => Ok(Attribute { name, kind: Type::Numeric }),
+        "string" | "date" => Ok(Attribute { name, kind: Type::Text }),
+        "" => Err(format!("the attribute '{name}' has no type")),
+        other => Err(format!("the attribute '{name}' has the type '{other}', which is not known")),
+    }
+}
+
+/// The cells of a row; `None` is a hole.
+fn row(line: &str, attributes: &[Attribute]) -> std::result::Result<Vec<Option<String>>, String> {
+    let mut rest = line;
+    if let Some(inner) = line.strip_prefix('{') {
+        return sparse_row(inner, attributes);
+    }
+    let mut cells = Vec::with_capacity(attributes.len());
+    loop {
+        cells.push(cell(&mut rest, |c| c == ',' || c == '\t' || c == '%')?);
+        rest = rest.trim_start_matches(' ');
+        match rest.chars().next() {
+            Some(',' | '\t') => rest = &rest[1..],
+            Some(c) if c != '%' => return Err("there is text behind a closing quote".into()),
+            _ => break,
+        }
+    }
+    if cells.len() != attributes.len() {
+        let cell = if cells.len() == 1 { "cell" } else { "cells" };
+        return Err(format!("{} {cell} where there are {} attributes", cells.len(), attributes.len()));
+    }
+    Ok(cells)
+}
+
+fn sparse_row(inner: &str, attributes: &[Attribute]) -> std::result::Result<Vec<Option<String>>, String> {
+    let default = |attribute: &Attribute| match &attribute.kind {
+        Type::Numeric => Some("0".to_string()),
+        Type::Nominal(words) => words.first().cloned(),
+        Type::Text => Some(String::new()),
+    };
+    let mut cells: Vec<Option<String>> = attributes.iter().map(default).collect();
+    let mut rest = inner.trim_start();
+    while !rest.starts_with('}') {
+        if rest.is_empty() {
+            return Err("a sparse row has no closing brace".into());
+        }
+        let place = word(&mut rest, |c| c.is_whitespace() || c == ',' || c == '}')?;
+        let known = place.parse::<usize>().ok().filter(|&place| place < cells.len());
+        let place = known.ok_or_else(|| format!("'{place}' is no number of an attribute, which count from 0"))?;
+        rest = rest.trim_start();
+        cells[place] = cell(&mut rest, |c| c == ',' || c == '}')?;
+        rest = rest.trim_start();
+        rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+    }
+    Ok(cells)
+}
+
+fn cell(rest: &mut &str, ends: impl Fn(char) -> bool) -> std::result::Result<Option<String>, String> {
+    *rest = rest.trim_start_matches(' ');
+    let quoted = rest.starts_with(['"', '\'']);
+    let word = word(rest, ends)?;
+    Ok(if !quoted && kind::is_hole(&word) { None } else { Some(word) })
+}
+
+/// The word at the start: quoted, or up to where it ends. Goes past it.
+fn word(rest: &mut &str, ends: impl Fn(char) -> bool) -> std::result::Result<String, String> {
+    if let Some(quote @ ('"' | '\'')) = rest.chars().next() {
+        let mut word = String::new();
+        let mut letters = rest[1..].char_indices();
+        while let Some((at, letter)) = letters.next() {
+            match letter {
+                '\\' => word.extend(letters.next().map(|(_, escaped)| match escaped {
+                    'n' => '\n',
+                    't' => '\t',
+                    other => other,
+                })),
+                letter if letter == quote => {
+                    *rest = &rest[1 + at + 1..];
+                    return Ok(word);
+                }
+                letter => word.push(letter),
+            }
+        }
+        return Err("a quote is opened and never closed".into());
+    }
+    let length = rest.find(&ends).unwrap_or(rest.len());
+    let word = rest[..length].trim().to_string();
+    *rest = &rest[length..];
+    Ok(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Run;
+    use crate::table::ReadOptions;
+
+    fn read(text: &str) -> Result<crate::Table> {
+        parse(text, "w.arff")?.table(&ReadOptions::default(), &Run::new())
+    }
+
+    const HEAD: &str = "% weather\n@RELATION w\n\n@attribute outlook {sunny, 'very rainy'}\n@attribute 'max temp' REAL\n\
+        @Attribute note string\n@attribute play {no,yes}\n@data\n";
+
+    #[test]
+    fn types_quotes_holes_and_sparse_rows_are_read() {
+        let rows = "sunny, 85.5, \"it\\'s hot, really\", no % remark\n'very rainy',?,'?',yes\n{1 3, 3 yes}\n";
+        let table = read(&format!("{HEAD}{rows}")).unwrap();
+        let kinds: Vec<Kind> = table.columns().iter().map(Column::kind).collect();
+        assert_eq!((kinds[0], kinds[1], kinds[3]), (Kind::Category, Kind::Number, Kind::YesNo));
+        let text = |i: usize, j: usize| table.columns()[j].text(i).map(|text| text.into_owned());
+        assert_eq!(text(0, 2).unwrap(), "it's hot, really");
+        assert_eq!(text(1, 0).unwrap(), "very rainy");
+        assert_eq!((text(1, 1), text(1, 2)), (None, Some("?".into())));
+        assert_eq!(
+            (text(2, 0).unwrap(), text(2, 1).unwrap(), text(2, 3).unwrap()),
+            ("sunny".into(), "3".into(), "yes".into())
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line() {
+        let problem = |text: String| read(&text).unwrap_err().to_string();
+        assert_eq!(problem("@relation r\n".into()), "w.arff: there is no @attribute");
+        assert_eq!(problem("@relation r\n@attribute a numeric\n".into()), "w.arff: there is no @data");
+        assert_eq!(problem(HEAD.into()), "w.arff: there is no row behind @data");
+        assert_eq!(problem(format!("{HEAD}sunny,1\n")), "w.arff, line 9: 2 cells where there are 4 attributes");
+        assert_eq!(
+            problem(format!("{HEAD}hail,1,x,no\n")),
+            "w.arff, line 9, column 'outlook': 'hail' is none of its words"
+        );
+        assert_eq!(
+            problem(format!("{HEAD}sunny,hot,x,no\n")),
+            "w.arff, line 9, column 'max temp': 'hot' is not a number"
+        );
+        assert_eq!(
+            problem(format!("{HEAD}{{9 1}}\n")),
+            "w.arff, line 9: '9' is no number of an attribute, which count from 0"
+        );
+        assert_eq!(problem(format!("{HEAD}{{1 1\n")), "w.arff, line 9: a sparse row has no closing brace");
+        assert_eq!(problem(format!("{HEAD}sunny,1,'x,no\n")), "w.arff, line 9: a quote is opened and never closed");
+        assert_eq!(problem("@attribute a {x\n".into()), "w.arff, line 1: the words of 'a' have no closing brace");
+        assert_eq!(
+            problem("@attribute a colour\n".into()),
+            "w.arff, line 1: the attribute 'a' has the type 'colour', which is not known"
+        );
+    }
+}

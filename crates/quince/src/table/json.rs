@@ -1,0 +1,214 @@
+//! JSON lines: an object a line, its names the columns. An array of objects is read as well.
+//!
+//! Numbers are numbers, true and false are yes/no, strings are words, null and what is not there are holes. A column that
+//! holds lists or objects is ignored, and says so.
+
+use super::cells::{Cells, Raw};
+use super::{Column, kind};
+use crate::error::{Error, Place, Result};
+use crate::numbers::number_text;
+use crate::run::Run;
+use arrow_array::LargeStringArray;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// The values of some rows, by column.
+#[derive(Default)]
+struct Rows {
+    names: Vec<String>,
+    places: HashMap<String, usize>,
+    /// For each column: (row, value), rows rising; a row without one has a hole.
+    values: Vec<Vec<(usize, Value)>>,
+    lines: Vec<u64>,
+}
+
+impl Rows {
+    fn put(&mut self, name: Cow<'_, str>, value: Value) {
+        let row = self.lines.len();
+        let place = match self.places.get(name.as_ref()) {
+            Some(&place) => place,
+            None => {
+                self.names.push(name.to_string());
+                self.values.push(Vec::new());
+                self.places.insert(name.into_owned(), self.names.len() - 1);
+                self.names.len() - 1
+            }
+        };
+        // Of a name that is given twice the last value counts.
+        if self.values[place].last().is_some_and(|last| last.0 == row) {
+            self.values[place].pop();
+        }
+        self.values[place].push((row, value));
+    }
+
+    /// Appends the rows of another part.
+    fn append(&mut self, other: Rows) {
+        let before = self.lines.len();
+        for (name, values) in other.names.into_iter().zip(other.values) {
+            let next = self.names.len();
+            let place = *self.places.entry(name.clone()).or_insert(next);
+            if place == next {
+                self.names.push(name);
+                self.values.push(Vec::new());
+            }
+            self.values[place].extend(values.into_iter().map(|(row, value)| (before + row, value)));
+        }
+        self.lines.extend(other.lines);
+    }
+}
+
+pub(super) fn parse(text: &str, source: &str, run: &Run) -> Result<Cells> {
+    let refuse = |line: Option<u64>, problem: String| {
+        let place = Place { file: Some(source.into()), line, ..Place::default() };
+        Error::table(place, problem, "Give one object a line, such as {\"age\": 31, \"city\": \"Oslo\"}.".to_string())
+    };
+    let mut all = Rows::default();
+    if text.trim_start().starts_with('[') {
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let read = Objects(&mut all).deserialize(&mut reader).and_then(|()| reader.end());
+        read.map_err(|error| refuse(Some(error.line() as u64), plain(&error)))?;
+        all.lines.clear();
+    } else {
+        let lines: Vec<(u64, &str)> = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()).collect();
+        for some in lines.chunks(1 << 16) {
+            let parts: Vec<&[(u64, &str)]> = some.chunks(1024).collect();
+            let found = run.map(parts.len(), |part| {
+                let mut rows = Rows::default();
+                for &(number, line) in parts[part] {
+                    let mut reader = serde_json::Deserializer::from_str(line);
+                    let read = Object(&mut rows).deserialize(&mut reader).and_then(|()| reader.end());
+                    read.map_err(|error| refuse(Some(number), plain(&error)))?;
+                    rows.lines.push(number);
+                }
+                Ok(rows)
+            });
+            for found in found {
+                all.append(found?);
+            }
+            run.check_cancelled()?;
+        }
+    }
+    let count = all.values.iter().filter_map(|column| column.last()).map(|last| last.0 + 1).max().unwrap_or(0);
+    let rows = count.max(all.lines.len());
+    if rows == 0 {
+        return Err(refuse(None, "there is no object in the file".into()));
+    }
+    if all.names.is_empty() {
+        return Err(refuse(None, "the objects are empty".into()));
+    }
+    let columns = run.map(all.names.len(), |j| column(&all.names[j], &all.values[j], rows));
+    Ok(Cells { source: source.into(), names: all.names, columns, rows, lines: all.lines, written: None })
+}
+
+/// What the parser says, without the place it appends.
+fn plain(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let problem = text.split(" at line ").next().unwrap_or(&text);
+    format!("this is not JSON as it is expected: {problem}")
+}
+
+fn column(name: &str, values: &[(usize, Value)], rows: usize) -> Raw {
+    let kinds = |test: &dyn Fn(&Value) -> bool| values.iter().all(|(_, value)| value.is_null() || test(value));
+    if kinds(&Value::is_number) && !values.iter().all(|(_, value)| value.is_null()) {
+        let mut numbers = vec![f64::NAN; rows];
+        values.iter().for_each(|(row, value)| numbers[*row] = value.as_f64().unwrap_or(f64::NAN));
+        return Raw::Numbers(numbers);
+    }
+    let mut words: Vec<Option<Cow<'_, str>>> = vec![None; rows];
+    for (row, value) in values {
+        words[*row] = match value {
+            Value::String(text) if kind::is_hole(text) => None,
+            Value::String(text) => Some(text.trim().into()),
+            Value::Bool(answer) => Some(if *answer { "true" } else { "false" }.into()),
+            Value::Number(number) => number.as_f64().map(|number| number_text(number).into()),
+            Value::Null => None,
+            Value::Array(_) | Value::Object(_) => {
+                let ignored = kind::ignored(name.into(), LargeStringArray::new_null(rows));
+                return Raw::Typed(Column { why: "lists and objects are neither numbers nor words".into(), ..ignored });
+            }
+        };
+    }
+    Raw::Words(words.into_iter().collect())
+}
+
+/// Reads one object into rows; its names are taken in their order.
+struct Object<'a>(&'a mut Rows);
+
+impl<'de> DeserializeSeed<'de> for Object<'_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> std::result::Result<(), D::Error> {
+        reader.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Object<'_> {
+    type Value = ();
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an object")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
+        while let Some((name, value)) = map.next_entry::<Cow<'_, str>, Value>()? {
+            self.0.put(name, value);
+        }
+        Ok(())
+    }
+}
+
+/// Reads an array of objects.
+struct Objects<'a>(&'a mut Rows);
+
+impl<'de> DeserializeSeed<'de> for Objects<'_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> std::result::Result<(), D::Error> {
+        reader.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Objects<'_> {
+    type Value = ();
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an array of objects")
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> std::result::Result<(), A::Error> {
+        while sequence.next_element_seed(Object(self.0))?.is_some() {
+            self.0.lines.push(0);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::{Kind, ReadOptions};
+
+    fn read(text: &str) -> Result<crate::Table> {
+        parse(text, "t.jsonl", &Run::new())?.table(&ReadOptions::default(), &Run::new())
+    }
+
+    #[test]
+    fn objects_become_rows_and_names_keep_their_order() {
+        let text = "{\"z\": 1.5, \"a\": \"x\", \"ok\": true}\n\n{\"a\": \"x\", \"z\": null, \"ok\": false, \"l\": [1]}\n{\"a\": \"y\", \"z\": 2}\n{\"a\":\"y\"}";
+        for text in [text.to_string(), format!("[{}]", text.replace("\n\n", "\n").replace('\n', ","))] {
+            let table = read(&text).unwrap();
+            let names: Vec<&str> = table.columns().iter().map(Column::name).collect();
+            assert_eq!(names, ["z", "a", "ok", "l"]);
+            let kinds: Vec<Kind> = table.columns().iter().map(Column::kind).collect();
+            assert_eq!(kinds, [Kind::Number, Kind::Category, Kind::YesNo, Kind::Ignored]);
+            assert_eq!((table.rows(), table.columns()[0].holes(), table.columns()[2].holes()), (4, 2, 2));
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line() {
+        let problem = |text: &str| read(text).unwrap_err().to_string();
+        assert!(problem("{\"a\":1}\n{\"a\":}\n").starts_with("t.jsonl, line 2: this is not JSON as it is expected"));
+        assert!(problem("{\"a\":1}\n[1]\n").contains("line 2"));
+        assert_eq!(problem("\n\n"), "t.jsonl: there is no object in the file");
+        assert_eq!(problem("{}\n{}\n"), "t.jsonl: the objects are empty");
+        // Deep nesting is refused, not followed until the stack ends.
+        assert!(read(&format!("{{\"a\":{}", "[".repeat(100_000))).is_err());
+    }
+}
