@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand};
 use quince::Kind;
 use quince::learn::Task;
+use quince::table::Format;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -61,7 +62,8 @@ pub enum Command {
 /// How a table is read.
 #[derive(Args)]
 pub struct TableOptions {
-    /// The table: CSV or TSV, also .gz; - is standard input
+    /// The table: CSV, TSV, JSON lines, ARFF, LIBSVM or Parquet, also .gz, or - for standard input; or a folder of texts or
+    /// pictures with one sub-folder a class
     #[arg(value_name = "TABLE")]
     pub table: PathBuf,
     /// The character between cells (found if not given); \t is a tab
@@ -70,12 +72,24 @@ pub struct TableOptions {
     /// The first line is data; columns are called column1, column2 ...
     #[arg(long, help_heading = "Reading")]
     pub no_header: bool,
+    /// The format of the file (found if not given): csv, jsonl, arff, libsvm or parquet
+    #[arg(long, value_name = "NAME", value_parser = parse_format, help_heading = "Reading")]
+    pub format: Option<Format>,
+    /// Pictures: the grid they are brought to
+    #[arg(long, value_name = "ROWSxCOLUMNS", default_value = "16x16", value_parser = parse_grid, help_heading = "Reading")]
+    pub pixels: (usize, usize),
+    /// Pictures: pixels at least this bright (0 to 1) become 1, all others 0
+    #[arg(long, value_name = "BRIGHTNESS", num_args = 0..=1, default_missing_value = "0.5", help_heading = "Reading")]
+    pub binarise: Option<f64>,
+    /// Pictures: every patch of this size is a row of its own, in all bands of its picture
+    #[arg(long, value_name = "ROWSxCOLUMNS", value_parser = parse_grid, help_heading = "Reading")]
+    pub patches: Option<(usize, usize)>,
 }
 
 /// What the columns of a table are.
 #[derive(Args)]
 pub struct KindOptions {
-    /// Give a column another kind: number, count, yes/no, category, text or ignored (may be repeated)
+    /// Give a column another kind: number, count, yes/no, category, text, vector or ignored (may be repeated)
     #[arg(long, value_name = "COLUMN=KIND", value_parser = parse_kind, help_heading = "Reading")]
     pub kind: Vec<(String, Kind)>,
     /// Ignore a column (may be repeated)
@@ -226,6 +240,17 @@ pub struct Models {
     /// The method to show
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
+}
+
+fn parse_format(text: &str) -> Result<Format, String> {
+    Format::from_name(text).map_err(|error| error.to_string())
+}
+
+/// Rows and columns, from 1x1 to 100x100.
+fn parse_grid(text: &str) -> Result<(usize, usize), String> {
+    let side = |text: &str| text.trim().parse::<usize>().ok().filter(|side| (1..=100).contains(side));
+    let sides = text.split_once('x').and_then(|(rows, columns)| Some((side(rows)?, side(columns)?)));
+    sides.ok_or_else(|| format!("'{text}' is no grid: write rows x columns, from 1x1 to 100x100, for example 16x16"))
 }
 
 fn parse_kind(text: &str) -> Result<(String, Kind), String> {

@@ -69,7 +69,11 @@ impl Session {
 /// The options of a table as the reader takes them.
 pub fn read_options(options: &TableOptions) -> ReadOptions {
     ReadOptions {
+        format: options.format,
         delimiter: options.delimiter,
+        pixels: options.pixels,
+        binarise: options.binarise,
+        patches: options.patches,
         header: if options.no_header { Header::None } else { Header::Names },
         ..ReadOptions::default()
     }

@@ -32,7 +32,7 @@ mod _quince {
     #[pymodule_export]
     use crate::neighbours::{Neighbours, fit_neighbours, nearest_rows, neighbours_labels, neighbours_say};
     #[pymodule_export]
-    use crate::table::{Table, read_csv};
+    use crate::table::{Table, read, read_csv};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use quince::Kind;
-use quince::table::{Cells, Column, Header, ReadOptions};
+use quince::table::{Cells, Column, Format, Header, ReadOptions};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -80,6 +80,43 @@ impl Table {
     }
 }
 
+/// Reads a file (CSV, TSV, JSON lines, ARFF, LIBSVM or Parquet, also .gz), or a folder of texts or pictures with one
+/// sub-folder a class. What it is and the kinds of its columns are found; `format` overrules the former. Pictures
+/// become grey on a grid of `pixels`, or, with `patches`, a row for each patch; `binarise` makes their pixels 0 or 1.
+#[pyfunction]
+#[pyo3(signature = (path, *, kinds=None, drop=None, format=None, delimiter=None, header=true, pixels=(16, 16), binarise=None, patches=None))]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn read(
+    py: Python<'_>,
+    path: PathBuf,
+    kinds: Option<BTreeMap<String, String>>,
+    drop: Option<Vec<String>>,
+    format: Option<&str>,
+    delimiter: Option<char>,
+    header: bool,
+    pixels: (usize, usize),
+    binarise: Option<f64>,
+    patches: Option<(usize, usize)>,
+) -> PyResult<Table> {
+    let single = |c: char| u8::try_from(c).map_err(|_| wrong(format!("a delimiter cannot be '{c}'"), "Use one byte."));
+    for (rows, columns) in [Some(pixels), patches].into_iter().flatten() {
+        if !(1..=100).contains(&rows) || !(1..=100).contains(&columns) {
+            return Err(wrong(format!("({rows}, {columns}) is no grid"), "Give rows and columns from 1 to 100."));
+        }
+    }
+    let options = ReadOptions {
+        format: format.map(Format::from_name).transpose().map_err(to_python)?,
+        delimiter: delimiter.map(single).transpose()?,
+        header: if header { Header::Names } else { Header::None },
+        kinds: kinds_of(kinds)?,
+        drop: drop.unwrap_or_default(),
+        pixels,
+        binarise,
+        patches,
+    };
+    py.detach(|| quince::Table::read_with(path, &options)).map(Table).map_err(to_python)
+}
+
 /// Reads a CSV or TSV file (also .gz); delimiter, holes and kinds are found.
 #[pyfunction]
 #[pyo3(signature = (path, *, kinds=None, drop=None, delimiter=None, header=true))]
@@ -91,14 +128,8 @@ pub(crate) fn read_csv(
     delimiter: Option<char>,
     header: bool,
 ) -> PyResult<Table> {
-    let single = |c: char| u8::try_from(c).map_err(|_| wrong(format!("a delimiter cannot be '{c}'"), "Use one byte."));
-    let options = ReadOptions {
-        delimiter: delimiter.map(single).transpose()?,
-        header: if header { Header::Names } else { Header::None },
-        kinds: kinds_of(kinds)?,
-        drop: drop.unwrap_or_default(),
-    };
-    py.detach(|| quince::Table::read_with(path, &options)).map(Table).map_err(to_python)
+    let pixels = ReadOptions::default().pixels;
+    read(py, path, kinds, drop, Some(Format::Csv.name()), delimiter, header, pixels, None, None)
 }
 
 /// A table from one of ours, a data frame, or the path of a file, whose columns are read as a model knows them if there

@@ -345,3 +345,27 @@ def test_neighbours_learn_from_a_table_with_holes():
     chosen = quince.train(frame, "price", "knn")
     assert chosen.report["facts"]["k"] >= 1
     assert "knn" in {row["model"] for row in quince.compare(frame, "sold", folds=3)}
+
+
+def test_every_format_is_read_as_the_same_table(iris_csv, tmp_path):
+    frame = pd.read_csv(iris_csv)
+    frame.to_json(tmp_path / "iris.jsonl", orient="records", lines=True)
+    frame.to_parquet(tmp_path / "iris.parquet")
+    expected = quince.read(iris_csv)
+    for name in ["iris.jsonl", "iris.parquet"]:
+        table = quince.read(tmp_path / name)
+        assert (table.shape, table.kinds) == (expected.shape, expected.kinds), name
+        model = quince.train(tmp_path / name, "species", "ridge")
+        assert_array_equal(model.predict(frame), quince.train(frame, "species", "ridge").predict(frame))
+    (tmp_path / "t.libsvm").write_text("1 1:2 3:1\n-1 2:1\n1 1:1\n-1 2:3\n")
+    assert quince.read(tmp_path / "t.libsvm").kinds == {"label": "category", "features": "vector"}
+    with pytest.raises(ValueError, match="excel"):
+        quince.read(iris_csv, format="excel")
+
+
+def test_a_folder_is_a_table(tmp_path):
+    for label, text in [("good", "a fine film"), ("bad", "a dull film")]:
+        (tmp_path / label).mkdir()
+        (tmp_path / label / "1.txt").write_text(text)
+    table = quince.read(tmp_path)
+    assert table.kinds == {"text": "text", "label": "category", "file": "ignored"}

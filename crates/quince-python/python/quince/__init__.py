@@ -2,12 +2,12 @@
 
 Whoever has arrays uses the estimators (`LinearRegression`, `Ridge`, `RidgeClassifier`, `KNeighborsClassifier`,
 `KNeighborsRegressor`, `NearestNeighbors`, `KMeans`, `MiniBatchKMeans`, `BisectingKMeans`, `DummyClassifier`,
-`DummyRegressor`), which take scikit-learn's parameters and show its attributes. Whoever has a table (a CSV file, or a
-pandas, polars or pyarrow frame with numbers, categories, texts and holes) uses `train` and `compare`. Every model is
+`DummyRegressor`), which take scikit-learn's parameters and show its attributes. Whoever has a table (a file, or a pandas,
+polars or pyarrow frame with numbers, categories, texts and holes) uses `train` and `compare`. Every model is
 saved with `save` and opened with `load`, and opening one never runs code.
 """
 
-from quince._quince import Model, Table, __version__, models, read_csv
+from quince._quince import Model, Table, __version__, models, read, read_csv
 from quince._threads import set_threads
 from quince.baseline import DummyClassifier, DummyRegressor
 from quince.cluster import BisectingKMeans, KMeans, MiniBatchKMeans, silhouette_samples, silhouette_score
@@ -35,6 +35,7 @@ __all__ = [
     "compare",
     "load",
     "models",
+    "read",
     "read_csv",
     "set_threads",
     "silhouette_samples",

@@ -66,6 +66,18 @@ class Spectrum:
 
     def values(self, *, threads: int = 0) -> NDArray[np.float64]: ...
 
+def read(
+    path: str | os.PathLike[str],
+    *,
+    kinds: dict[str, str] | None = None,
+    drop: list[str] | None = None,
+    format: str | None = None,
+    delimiter: str | None = None,
+    header: bool = True,
+    pixels: tuple[int, int] = (16, 16),
+    binarise: float | None = None,
+    patches: tuple[int, int] | None = None,
+) -> Table: ...
 def read_csv(
     path: str | os.PathLike[str],
     *,

@@ -15,7 +15,7 @@
 //! constant in the training rows is only centred. Matrices are taken as they are ([`Encoder::identity`]). For a method
 //! that takes holes ([`Holes::Kept`]) a hole stays one: NaN in every feature of its column, unless these are sparse.
 
-mod words;
+mod text;
 
 use crate::error::{Error, Place, Result};
 use crate::matrix::{Matrix, Rows, Sparse};
@@ -329,7 +329,7 @@ impl Plan {
                 let first = usize::from(!places().any(|&place| place == 0));
                 Plan::Vector { first, width: rows.map_or(0, |rows| rows.columns().saturating_sub(first)) }
             }
-            Kind::Text => Plan::Words { vocabulary: words::vocabulary(column, run)? },
+            Kind::Text => Plan::Words { vocabulary: text::vocabulary(column, run)? },
         })
     }
 
@@ -375,13 +375,8 @@ impl Plan {
         match self {
             Plan::OneHot { .. } => self.category_codes(column, |i, code| rows[i].push(((first + code) as u32, 1.0))),
             Plan::Words { vocabulary } => {
-                for (i, row) in rows.iter_mut().enumerate() {
-                    if i % 64 == 0 {
-                        run.check()?;
-                    }
-                    for (word, count) in words::counts(column.text(i).as_deref().unwrap_or(""), vocabulary) {
-                        row.push(((first + word) as u32, count));
-                    }
+                for (row, counts) in rows.iter_mut().zip(text::counts(column, vocabulary, run)?) {
+                    row.extend(counts.into_iter().map(|(word, count)| (first as u32 + word, count)));
                 }
             }
             Plan::Vector { first: from, width } => {

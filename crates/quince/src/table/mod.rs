@@ -8,11 +8,14 @@ mod arrow;
 mod cells;
 mod csv;
 mod describe;
+mod folder;
 mod json;
 pub mod kind;
 mod libsvm;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "images")]
+mod picture;
 mod read;
 mod target;
 mod vector;
@@ -103,7 +106,7 @@ impl Table {
 
     /// Reads a table from text.
     pub fn from_csv(text: &str) -> Result<Table> {
-        let (options, run) = (ReadOptions::default(), Run::new());
+        let (options, run) = (ReadOptions { format: Some(Format::Csv), ..ReadOptions::default() }, Run::new());
         Cells::parse(text.as_bytes().to_vec(), "text", &options, &run)?.table(&options, &run)
     }
 

@@ -2,14 +2,14 @@
 
 use super::cells::Cells;
 use super::kind::Kind;
-use super::{arff, csv, json, libsvm};
+use super::{arff, csv, folder, json, libsvm};
 use crate::error::{Error, Place, Result};
 use crate::run::Run;
 use std::io::Read;
 use std::path::Path;
 
 /// What may be said about a file beforehand. Everything else is found.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ReadOptions {
     /// The format; found by the name and the first bytes if not given.
     pub format: Option<Format>,
@@ -21,6 +21,27 @@ pub struct ReadOptions {
     pub kinds: Vec<(String, Kind)>,
     /// Columns to ignore.
     pub drop: Vec<String>,
+    /// The grid, rows and columns, that pictures are brought to.
+    pub pixels: (usize, usize),
+    /// Pixels at least this bright become 1, all others 0.
+    pub binarise: Option<f64>,
+    /// Every patch of so many rows and columns of a picture is a row of its own, in all bands.
+    pub patches: Option<(usize, usize)>,
+}
+
+impl Default for ReadOptions {
+    fn default() -> ReadOptions {
+        ReadOptions {
+            format: None,
+            delimiter: None,
+            header: Header::Names,
+            kinds: Vec::new(),
+            drop: Vec::new(),
+            pixels: (16, 16),
+            binarise: None,
+            patches: None,
+        }
+    }
 }
 
 /// How a table is written down.
@@ -101,9 +122,12 @@ pub enum Header {
 }
 
 impl Cells {
-    /// Reads a file. `-` is standard input; gzip is recognised by its first bytes.
+    /// Reads a file, or a folder of texts or pictures. `-` is standard input; gzip is recognised by its first bytes.
     pub fn read(path: impl AsRef<Path>, options: &ReadOptions, run: &Run) -> Result<Cells> {
         let path = path.as_ref();
+        if path.is_dir() {
+            return folder::read(path, options, run);
+        }
         let standard_input = path == Path::new("-");
         let name = if standard_input { "stdin".to_string() } else { path.display().to_string() };
         let mut bytes = Vec::new();

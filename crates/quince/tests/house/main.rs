@@ -9,6 +9,7 @@ mod layouts;
 mod leaderboard;
 mod neighbours;
 mod random_bytes;
+mod readers;
 mod same_bits;
 mod saved;
 mod solver;

@@ -1,0 +1,105 @@
+//! Words and their numbers: the first word that is met is number 0, the next new one number 1, and so on.
+
+/// Words one after another, found by an open hash table.
+#[derive(Default)]
+pub(super) struct Words {
+    text: Vec<u8>,
+    ends: Vec<usize>,
+    /// Numbers of words by their hash; `NOBODY` where a place is free. Its length is a power of two.
+    table: Vec<u32>,
+}
+
+const NOBODY: u32 = u32::MAX;
+
+impl Words {
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(super) fn word(&self, id: usize) -> &[u8] {
+        let start = if id == 0 { 0 } else { self.ends[id - 1] };
+        &self.text[start..self.ends[id]]
+    }
+
+    /// The number of a word, a new one if it has none.
+    pub(super) fn number(&mut self, word: &[u8]) -> usize {
+        if 2 * (self.count() + 1) > self.table.len() {
+            self.grow();
+        }
+        let place = self.place(word);
+        if self.table[place] == NOBODY {
+            self.table[place] = self.count() as u32;
+            self.text.extend_from_slice(word);
+            self.ends.push(self.text.len());
+        }
+        self.table[place] as usize
+    }
+
+    /// The number of a word, if it has one.
+    pub(super) fn find(&self, word: &[u8]) -> Option<usize> {
+        if self.table.is_empty() {
+            return None;
+        }
+        Some(self.table[self.place(word)]).filter(|&id| id != NOBODY).map(|id| id as usize)
+    }
+
+    /// Where in the table a word is, or would be.
+    fn place(&self, word: &[u8]) -> usize {
+        let mask = self.table.len() - 1;
+        let mut place = hash(word) as usize & mask;
+        while self.table[place] != NOBODY && self.word(self.table[place] as usize) != word {
+            place = (place + 1) & mask;
+        }
+        place
+    }
+
+    fn grow(&mut self) {
+        let size = (2 * self.table.len()).max(64);
+        self.table = vec![NOBODY; size];
+        for id in 0..self.count() {
+            let place = self.place(self.word(id));
+            self.table[place] = id as u32;
+        }
+    }
+}
+
+/// Eight bytes at a time, multiplied and folded. Whoever writes texts to make words meet in one place slows us down, no more.
+fn hash(word: &[u8]) -> u64 {
+    let mix = |hash: u64, bytes: u64| {
+        let product = u128::from(hash ^ bytes) * 0x9e37_79b9_7f4a_7c15_u128;
+        (product ^ (product >> 64)) as u64
+    };
+    let (chunks, rest) = word.as_chunks::<8>();
+    let mut hash = word.len() as u64 ^ 0x243f_6a88_85a3_08d3;
+    for chunk in chunks {
+        hash = mix(hash, u64::from_le_bytes(*chunk));
+    }
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    mix(hash, u64::from_le_bytes(last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    proptest! {
+        #[test]
+        fn numbers_are_those_of_a_map(list in prop::collection::vec("[ab]{0,9}", 0..300)) {
+            let (mut words, mut slow) = (Words::default(), HashMap::new());
+            prop_assert_eq!(words.find(b"a"), None);
+            for word in &list {
+                let next = slow.len();
+                prop_assert_eq!(words.number(word.as_bytes()), *slow.entry(word.clone()).or_insert(next));
+            }
+            prop_assert_eq!(words.count(), slow.len());
+            for (word, id) in slow {
+                prop_assert_eq!(words.find(word.as_bytes()), Some(id));
+                prop_assert_eq!(words.word(id), word.as_bytes());
+            }
+        }
+    }
+}

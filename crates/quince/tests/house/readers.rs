@@ -1,0 +1,257 @@
+//! The doors: the same table through every format, folders of texts and pictures, and what is wrong with each.
+
+use crate::{example, scratch};
+use quince::linear::Ridge;
+use quince::table::{Cells, Format, ReadOptions};
+use quince::{Kind, Model, Run, Table};
+use std::fs;
+
+fn parse(bytes: &[u8], name: &str) -> quince::Result<Table> {
+    let (options, run) = (ReadOptions::default(), Run::new());
+    Cells::parse(bytes.to_vec(), name, &options, &run)?.table(&options, &run)
+}
+
+/// The cells of a table as text, by column.
+fn texts(table: &Table) -> Vec<(String, Kind, Vec<Option<String>>)> {
+    let cells = |column: &quince::table::Column| (0..table.rows()).map(|i| column.text(i).map(|t| t.into_owned())).collect();
+    table.columns().iter().map(|column| (column.name().to_string(), column.kind(), cells(column))).collect()
+}
+
+/// A table as JSON lines and as ARFF.
+fn written(table: &Table) -> (String, String) {
+    let (mut json, mut arff) = (String::new(), String::from("@relation t\n"));
+    for column in table.columns() {
+        let numeric = matches!(column.kind(), Kind::Number | Kind::Count);
+        arff += &format!("@attribute '{}' {}\n", column.name(), if numeric { "numeric" } else { "string" });
+    }
+    arff += "@data\n";
+    for i in 0..table.rows() {
+        let (mut object, mut row) = (Vec::new(), Vec::new());
+        for column in table.columns() {
+            let text = column.text(i);
+            let numeric = matches!(column.kind(), Kind::Number | Kind::Count);
+            match &text {
+                None => row.push("?".to_string()),
+                Some(text) if numeric => row.push(text.to_string()),
+                Some(text) => row.push(format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))),
+            }
+            let value = match &text {
+                None => continue,
+                Some(text) if numeric => text.to_string(),
+                Some(text) => serde_json::to_string(text).unwrap(),
+            };
+            object.push(format!("{}:{value}", serde_json::to_string(column.name()).unwrap()));
+        }
+        json += &format!("{{{}}}\n", object.join(","));
+        arff += &format!("{}\n", row.join(","));
+    }
+    (json, arff)
+}
+
+#[test]
+fn t1_the_same_table_through_every_door() {
+    for name in ["iris.csv", "wine.csv", "weather.csv"] {
+        let table = example(name);
+        let (json, arff) = written(&table);
+        let expected = texts(&table);
+        assert_eq!(texts(&parse(json.as_bytes(), "t.jsonl").unwrap()), expected, "{name} as JSON lines");
+        assert_eq!(texts(&parse(json.as_bytes(), "no ending").unwrap()), expected, "{name} as JSON lines, by its bytes");
+        assert_eq!(texts(&parse(arff.as_bytes(), "t.arff").unwrap()), expected, "{name} as ARFF");
+        assert_eq!(texts(&parse(arff.as_bytes(), "no ending").unwrap()), expected, "{name} as ARFF, by its bytes");
+    }
+}
+
+#[cfg(feature = "parquet")]
+mod parquet_files {
+    use super::*;
+    use arrow_array::{ArrayRef, Float64Array, Int32Array, LargeStringArray, RecordBatch, StringArray};
+    use parquet::arrow::ArrowWriter;
+    use parquet::basic::{Compression, ZstdLevel};
+    use parquet::file::properties::WriterProperties;
+    use std::sync::Arc;
+
+    fn file(compression: Compression) -> Vec<u8> {
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("x", Arc::new(Float64Array::from(vec![Some(1.5), None, Some(-2.0), Some(0.25)]))),
+            ("n", Arc::new(Int32Array::from(vec![3, 1, 4, 1]))),
+            ("city", Arc::new(StringArray::from(vec![Some("Oslo"), Some("Rome"), None, Some("Oslo")]))),
+            ("say", Arc::new(LargeStringArray::from(vec!["yes", "no", "no", "yes"]))),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let mut bytes = Vec::new();
+        let settings = WriterProperties::builder().set_compression(compression).build();
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(settings)).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        bytes
+    }
+
+    #[test]
+    fn t1_parquet_is_read_whatever_its_compression() {
+        let zstd = Compression::ZSTD(ZstdLevel::default());
+        for compression in [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::LZ4_RAW, zstd] {
+            let table = parse(&file(compression), "t.parquet").unwrap();
+            let kinds: Vec<Kind> = table.columns().iter().map(|column| column.kind()).collect();
+            assert_eq!(kinds, [Kind::Number, Kind::Count, Kind::Category, Kind::Category], "{compression}");
+            assert_eq!((table.columns()[0].number(2), table.columns()[0].holes()), (Some(-2.0), 1));
+            assert_eq!(table.columns()[2].text(3).unwrap(), "Oslo");
+        }
+    }
+
+    #[test]
+    fn a_parquet_file_that_lies_is_refused_with_a_sentence() {
+        let whole = file(Compression::SNAPPY);
+        for length in 0..whole.len() {
+            let error = parse(&whole[..length], "t.parquet").err().unwrap_or_else(|| panic!("cut at {length}"));
+            assert!(error.to_string().starts_with("t.parquet: the Parquet file cannot be read"), "{error}");
+        }
+        let mut stream = quince::run::Stream::new(6, 0);
+        for _ in 0..3000 {
+            let mut bytes = whole.clone();
+            for _ in 0..1 + stream.below(6) {
+                let at = stream.below(bytes.len());
+                bytes[at] = stream.bits() as u8;
+            }
+            let (_, largest) = crate::allocations::largest_during(|| parse(&bytes, "t.parquet").map(|table| table.rows()));
+            assert!(largest < 64 << 20, "an allocation of {largest} bytes");
+        }
+    }
+}
+
+#[test]
+fn libsvm_files_stay_sparse_from_the_file_to_the_model() {
+    // 200 rows over a million places: as numbers in memory this would be 1.6 GB.
+    let mut stream = quince::run::Stream::new(9, 0);
+    let mut text = String::new();
+    for _ in 0..200 {
+        let sign = stream.below(2);
+        let mut places: Vec<usize> = (0..5).map(|_| 3 + stream.below(999_990)).collect();
+        places.push(1 + sign);
+        places.sort_unstable();
+        places.dedup();
+        let pairs: Vec<String> = places.iter().map(|place| format!("{place}:1")).collect();
+        text += &format!("{} {}\n", ["-1", "+1"][sign], pairs.join(" "));
+    }
+    let table = parse(text.as_bytes(), "no ending").unwrap();
+    let model = Model::train(&table, "label", &Ridge::default(), &Run::new()).unwrap();
+    let prediction = model.predict(&table, &Run::new()).unwrap();
+    let labels = model.labels(&prediction);
+    let truth: Vec<String> = (0..200).map(|i| table.column("label").unwrap().text(i).unwrap().into_owned()).collect();
+    assert_eq!(labels, truth, "places 1 and 2 tell");
+    // A place beyond those of training is left out; saved and opened the model is the same.
+    let new = parse(b"+1 1:1 4000000:9\n-1 2:1\n", "new.libsvm").unwrap();
+    let again = Model::from_bytes(&model.to_bytes()).unwrap();
+    assert_eq!(again.predict(&new, &Run::new()).unwrap(), model.predict(&new, &Run::new()).unwrap());
+    assert_eq!(again.labels(&again.predict(&new, &Run::new()).unwrap()), ["-1", "1"]);
+}
+
+#[test]
+fn t1_a_folder_of_texts_has_a_sub_folder_a_class() {
+    let folder = scratch("texts");
+    for (class, file, text) in
+        [("spam", "1.txt", "buy now"), ("spam", "2", "cheap caf\u{e9}"), ("ham", "1.txt", "see you"), ("ham", ".hidden", "x")]
+    {
+        fs::create_dir_all(folder.join(class)).unwrap();
+        fs::write(folder.join(class).join(file), text).unwrap();
+    }
+    fs::write(folder.join("ham").join("old"), b"caf\xe9").unwrap();
+    fs::write(folder.join("ham").join("void"), "\n").unwrap();
+    let table = Table::read(&folder).unwrap();
+    let names: Vec<&str> = table.columns().iter().map(|column| column.name()).collect();
+    assert_eq!(names, ["text", "label", "file"]);
+    let files: Vec<String> = (0..table.rows()).map(|i| table.columns()[2].text(i).unwrap().into_owned()).collect();
+    assert_eq!(files, ["ham/1.txt", "ham/old", "ham/void", "spam/1.txt", "spam/2"]);
+    assert_eq!(table.columns()[0].text(1).unwrap(), "caf\u{e9}");
+    assert!(table.columns()[0].is_hole(2));
+    assert_eq!((table.columns()[0].kind(), table.columns()[1].kind()), (Kind::Text, Kind::Category));
+    // Without sub-folders there are no labels: that is what one predicts for.
+    let flat = Table::read(folder.join("spam")).unwrap();
+    assert_eq!(flat.columns().len(), 2);
+    assert_eq!(flat.rows(), 2);
+}
+
+#[test]
+fn folders_that_are_no_tables_are_refused_with_a_sentence() {
+    let problem = |path: &std::path::Path| {
+        let text = Table::read(path).unwrap_err().to_string();
+        text.split_once(": ").map_or(text.clone(), |(_, problem)| problem.to_string())
+    };
+    let folder = scratch("no_tables");
+    assert_eq!(problem(&folder), "the folder holds no files");
+    fs::create_dir_all(folder.join("a")).unwrap();
+    fs::write(folder.join("a/1.txt"), "x").unwrap();
+    fs::write(folder.join("b.txt"), "x").unwrap();
+    assert_eq!(problem(&folder), "'a/1.txt' lies in a sub-folder and 'b.txt' does not");
+    fs::remove_file(folder.join("b.txt")).unwrap();
+    fs::write(folder.join("a/2.png"), "x").unwrap();
+    assert_eq!(problem(&folder), "'a/2.png' is a picture and 'a/1.txt' is a text");
+    fs::remove_file(folder.join("a/2.png")).unwrap();
+    fs::write(folder.join("a/3"), b"\0\x01").unwrap();
+    assert_eq!(problem(&folder), "this is a binary file, not a text");
+}
+
+#[cfg(feature = "images")]
+#[test]
+fn t2_a_folder_of_pictures_is_a_row_of_pixels_a_picture() {
+    let folder = scratch("pictures");
+    for (class, value) in [("dark", 0u8), ("light", 255)] {
+        fs::create_dir_all(folder.join(class)).unwrap();
+        let picture = image::GrayImage::from_fn(8, 8, |x, _| image::Luma([if x < 4 { value } else { 51 }]));
+        picture.save(folder.join(class).join("a.png")).unwrap();
+        picture.save(folder.join(class).join("b.pgm")).unwrap();
+        image::DynamicImage::from(picture).to_rgb8().save(folder.join(class).join("c.jpg")).unwrap();
+    }
+    let read = |options: ReadOptions| Table::read_with(&folder, &options).unwrap();
+    let eight = read(ReadOptions { pixels: (8, 8), ..ReadOptions::default() });
+    assert_eq!((eight.rows(), eight.columns().len()), (6, 64 + 2));
+    let two = read(ReadOptions { pixels: (2, 2), ..ReadOptions::default() });
+    let pixel = |i: usize, name: &str| two.column(name).unwrap().number(i).or(two.column(name).unwrap().text(i).and_then(|t| t.parse().ok()));
+    assert_eq!((pixel(0, "pixel_1_1"), pixel(3, "pixel_1_1")), (Some(0.0), Some(1.0)));
+    assert!((pixel(0, "pixel_2_2").unwrap() - 0.2).abs() < 1e-6);
+    let sharp = read(ReadOptions { pixels: (2, 2), binarise: Some(0.5), ..ReadOptions::default() });
+    assert_eq!(sharp.column("pixel_1_1").unwrap().kind(), Kind::YesNo);
+    // Grey pictures have one band and coloured ones three: their patches are no rows of one table.
+    let patches = ReadOptions { patches: Some((3, 3)), ..ReadOptions::default() };
+    assert!(Table::read_with(&folder, &patches).unwrap_err().to_string().contains("bands"));
+    ["dark", "light"].iter().for_each(|class| fs::remove_file(folder.join(class).join("c.jpg")).unwrap());
+    let patches = Table::read_with(&folder, &patches).unwrap();
+    assert_eq!((patches.rows(), patches.columns().len()), (4 * 36, 9 + 2));
+}
+
+#[cfg(feature = "images")]
+#[test]
+fn pictures_that_are_none_or_claim_to_be_huge_are_refused() {
+    let folder = scratch("bombs");
+    fs::create_dir_all(folder.join("a")).unwrap();
+    let problem = |bytes: &[u8]| {
+        fs::write(folder.join("a/1.png"), bytes).unwrap();
+        let (result, largest) = crate::allocations::largest_during(|| Table::read(&folder));
+        assert!(largest < 64 << 20, "an allocation of {largest} bytes");
+        result.unwrap_err().to_string()
+    };
+    assert!(problem(b"").contains("the picture cannot be read"));
+    assert!(problem(b"hello").contains("the picture cannot be read"));
+    // A header that claims 60,000 x 60,000 pixels of 8 bytes.
+    let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
+    png.extend(60_000u32.to_be_bytes());
+    png.extend(60_000u32.to_be_bytes());
+    png.extend([16, 6, 0, 0, 0]);
+    let crc = {
+        let mut crc = !0u32;
+        for &byte in &png[12..] {
+            crc ^= u32::from(byte);
+            (0..8).for_each(|_| crc = if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 });
+        }
+        !crc
+    };
+    png.extend(crc.to_be_bytes());
+    assert!(problem(&png).contains("the picture cannot be read"));
+}
+
+#[test]
+fn a_format_may_be_given_and_a_wrong_one_is_named() {
+    let options = ReadOptions { format: Some(Format::LibSvm), ..ReadOptions::default() };
+    let cells = Cells::parse(b"a,b\n1,2\n".to_vec(), "t.csv", &options, &Run::new());
+    assert!(cells.unwrap_err().to_string().starts_with("t.csv, line 1"));
+    assert!(Format::from_name("excel").unwrap_err().to_string().contains("excel"));
+}
