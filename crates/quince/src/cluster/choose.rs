@@ -2,6 +2,7 @@
 
 use super::KMeans;
 use super::silhouette::silhouette;
+use super::start::some_of;
 use crate::error::{Error, Result};
 use crate::learn::Count;
 use crate::matrix::Features;
@@ -68,12 +69,7 @@ impl Choice {
 /// Clusters with 1 to 10 centres and compares them.
 pub(super) fn choose(settings: &KMeans, features: Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<Choice> {
     let rows = features.rows();
-    let mut sample: Vec<usize> = (0..rows).collect();
-    if rows > ROWS {
-        run.stream(u64::MAX).shuffle(&mut sample);
-        sample.truncate(ROWS);
-        sample.sort_unstable();
-    }
+    let sample = some_of(rows, ROWS, &mut run.stream(u64::MAX));
     let seen = features.take(&sample);
     let (mut trials, mut cut_short) = (Vec::new(), false);
     for k in 1..=MOST.min(rows) {
