@@ -133,7 +133,7 @@ impl<'a> Drawing<'a> {
         let points = self.points;
         let centres = Centres::new(rows_of(points, candidates), points);
         self.parts.iter_mut().for_each(|part| part.errors.fill(0.0));
-        let work = candidates.len() * points.width();
+        let work = (3 + candidates.len()) * points.width();
         by_parts(points.rows(), work, &mut self.parts, run, |part, rows| part.compare(points, &centres, rows))?;
         let error = |c: usize| self.parts.iter().map(|part| part.errors[c]).sum::<f64>();
         let errors: Vec<f64> = (0..candidates.len()).map(error).collect();
