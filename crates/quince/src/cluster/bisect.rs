@@ -65,7 +65,7 @@ pub(super) fn bisect(settings: &KMeans, points: &Points<'_>, k: usize, run: &Run
     let mut leaves = vec![leaf(points, all, None, run)?];
     let (mut centres, mut sides) = (Vec::new(), Vec::new());
     let mut trace = vec![leaves[0].error];
-    let (mut stop, mut fall) = (Stop::Converged, 0.0f64);
+    let (mut stop, mut fall, mut restarts) = (Stop::Converged, 0.0f64, settings.restarts);
     while leaves.len() < k {
         if run.out_of_time() && leaves.len() > 1 {
             stop = Stop::Budget;
@@ -76,7 +76,14 @@ pub(super) fn bisect(settings: &KMeans, points: &Points<'_>, k: usize, run: &Run
             break;
         }
         let whole = leaves.swap_remove(widest);
-        let halves = halve(settings, points, &whole, trace.len() as u64 * 1000, run)?;
+        let (halves, starts) = halve(settings, points, &whole, trace.len() as u64 * 1000, run)?;
+        restarts = restarts.min(starts);
+        // What cut any of the halvings short cut the whole short; a budget before anything else.
+        if starts < settings.restarts || halves.stop == Stop::Budget {
+            stop = Stop::Budget;
+        } else if halves.stop != Stop::Converged && stop == Stop::Converged {
+            stop = halves.stop;
+        }
         if halves.labels.iter().all(|label| *label == halves.labels[0]) {
             // Equal rows, whose mean is off by a rounding: they have no halves.
             leaves.push(Leaf { error: 0.0, ..whole });
@@ -120,12 +127,12 @@ pub(super) fn bisect(settings: &KMeans, points: &Points<'_>, k: usize, run: &Run
         fall: fall * error,
     };
     let halvings = Halvings { centres: Matrix::new(sides.len(), columns, centres)?, sides };
-    let search = Search { asked: k, restarts: settings.restarts, polished: false, halvings: Some(halvings) };
+    let search = Search { asked: k, restarts, polished: false, halvings: Some(halvings) };
     Ok(outcome.clustering(points, search))
 }
 
-/// The best of some attempts to halve a cluster, with centres as they are handed out.
-fn halve(settings: &KMeans, points: &Points<'_>, whole: &Leaf, task: u64, run: &Run) -> Result<Outcome> {
+/// The best of some attempts to halve a cluster, with centres as they are handed out, and how many there were.
+fn halve(settings: &KMeans, points: &Points<'_>, whole: &Leaf, task: u64, run: &Run) -> Result<(Outcome, usize)> {
     let (part, weights, copied);
     let inner = if whole.rows.len() == points.rows() {
         points
@@ -136,19 +143,20 @@ fn halve(settings: &KMeans, points: &Points<'_>, whole: &Leaf, task: u64, run: &
         &copied
     };
     let limits = Limits { steps: settings.steps, tolerance: settings.tolerance };
-    let mut best: Option<Outcome> = None;
+    let (mut best, mut starts): (Option<Outcome>, usize) = (None, 0);
     for restart in 0..settings.restarts {
         if best.is_some() && run.out_of_time() {
             break;
         }
         let start = run.finish(|| settings.draw_start(inner, 2, task + restart as u64, run))?;
         let halves = lloyd(inner, start, limits, run)?;
+        starts += 1;
         if best.as_ref().is_none_or(|best| halves.error < best.error) {
             best = Some(halves);
         }
     }
     let best = best.expect("there is at least one restart");
-    Ok(Outcome { centres: inner.absolute(best.centres), ..best })
+    Ok((Outcome { centres: inner.absolute(best.centres), ..best }, starts))
 }
 
 /// A copy of some rows, some of them at a time.

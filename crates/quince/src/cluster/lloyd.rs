@@ -33,11 +33,7 @@ pub(super) fn lloyd(points: &Points<'_>, start: Matrix, limits: Limits, run: &Ru
             rows.add_up(run)?;
         }
         let relocated = rows.fill_empty(&centres, run)?;
-        let (sums, sizes) = rows.sums();
-        let mut next = centres.exact.clone();
-        for c in (0..k).filter(|&c| sizes[c] > 0.0) {
-            next.row_mut(c).iter_mut().zip(sums.row(c)).for_each(|(x, sum)| *x = sum / sizes[c]);
-        }
+        let (next, sizes) = means(&rows, &centres);
         // E = Σ w‖x‖² - Σ n_c‖c‖² once every centre is the mean of its rows.
         let between: f64 = (0..k).map(|c| sizes[c] * squared_norm(next.row(c))).sum();
         trace.push((points.scatter - between).max(0.0));
@@ -48,18 +44,41 @@ pub(super) fn lloyd(points: &Points<'_>, start: Matrix, limits: Limits, run: &Ru
         settled = rows.changed() == 0 && step > 0;
         let still = moves.iter().sum::<f64>() <= limits.tolerance * points.spread;
         if (settled || still) && !relocated {
-            stop = Stop::Converged;
-            break;
+            // Rows that came and went may have left roundings in the sums: only centres that rest on sums added up anew rest.
+            rows.add_up(run)?;
+            let (exact, _) = means(&rows, &centres);
+            let off: Vec<f64> = (0..k).map(|c| squared_distance(exact.row(c), centres.exact.row(c))).collect();
+            rows.follow(&off);
+            centres = Centres::new(exact, points);
+            if off.iter().sum::<f64>() <= ROUNDING * points.spread {
+                stop = Stop::Converged;
+                break;
+            }
+            settled = false;
         }
     }
     if !settled {
         // The last move of the centres may have left a row nearer to another.
         rows.send(&centres, false, run)?;
+        rows.add_up(run)?;
     }
     let error = rows.error(&centres, run)?;
     let (sums, sizes) = rows.sums();
     let fall = fall(&centres.exact, &sums, &sizes);
     Ok(Outcome { centres: centres.exact, labels: rows.labels(), sizes, trace, error, stop, fall })
+}
+
+/// Squared moves this small, as a share of the spread, are roundings.
+const ROUNDING: f64 = 1e-20;
+
+/// The means of the rows of each cluster, and their weights; a cluster without rows keeps its centre.
+fn means(rows: &Assignment<'_>, centres: &Centres) -> (Matrix, Vec<f64>) {
+    let (sums, sizes) = rows.sums();
+    let mut means = centres.exact.clone();
+    for c in (0..sizes.len()).filter(|&c| sizes[c] > 0.0) {
+        means.row_mut(c).iter_mut().zip(sums.row(c)).for_each(|(x, sum)| *x = sum / sizes[c]);
+    }
+    (means, sizes)
 }
 
 /// The nearest of fixed centres for every row, and the within-cluster error.

@@ -14,13 +14,13 @@
 //! more than the tolerance times the mean variance of the columns. The first batch does not count: its error is that of the
 //! start.
 
-use super::KMeans;
 use super::assign::Assignment;
 use super::outcome::{Outcome, fall};
 use super::points::{Centres, Points};
+use super::{KMeans, KMeansModel};
 use crate::error::{Error, Result};
 use crate::matrix::{Features, Matrix, cuts};
-use crate::run::{Run, Stop};
+use crate::run::{Report, Run, Stop};
 
 /// Centres that learn from batches.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +47,10 @@ impl Batches {
                 "Give every batch the columns of the centres.",
             ));
         }
+        if self.sizes.len() != self.centres.rows() {
+            let problem = format!("there are {} centres and {} sizes", self.centres.rows(), self.sizes.len());
+            return Err(Error::data(problem, "Give every centre the weight of its rows."));
+        }
         let points = Points::new(batch, weights, run)?;
         let about = Centres::new(points.about_origin(self.centres.clone()), &points);
         let mut rows = Assignment::once(&points, about.count());
@@ -67,6 +71,14 @@ impl Batches {
         let next = points.absolute(next);
         taught().for_each(|c| self.centres.row_mut(c).copy_from_slice(next.row(c)));
         Ok((error, moved))
+    }
+
+    /// The centres as they are now; `error` is that of the last batch.
+    pub fn model(self, error: f64) -> (KMeansModel, Report) {
+        let mut report = Report::computed(format!("{} centres after batches of a stream", self.centres.rows()));
+        report.stop = Stop::StepLimit;
+        report.fact("error of the last batch", error);
+        (KMeansModel { centres: self.centres, sizes: self.sizes, error, halvings: None }, report)
     }
 }
 

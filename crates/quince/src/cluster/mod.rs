@@ -184,9 +184,7 @@ impl KMeans {
         Self::CARD.check(&crate::learn::Learn::settings(self))?;
         check(&features, weights)?;
         if self.k == Count::Auto {
-            let choice = choose::choose(self, features, weights, run)?;
-            let fixed = KMeans { k: Count::Fixed(choice.by_silhouette), ..self.clone() };
-            let mut found = fixed.cluster(features, weights, run)?;
+            let (choice, mut found) = choose::choose(self, features, weights, run)?;
             for trial in &choice.trials {
                 found.report.fact(&format!("error with {} clusters", trial.k), trial.error);
                 if let Some(silhouette) = trial.silhouette {
@@ -283,6 +281,9 @@ impl KMeans {
 
     /// Where a start (about the origin) leads, and whether it was polished.
     fn run_from(&self, points: &Points<'_>, start: Matrix, task: u64, run: &Run) -> Result<(Outcome, bool)> {
+        // Every thread keeps sums of its own, and there are eight of them at most.
+        let sums = 8.0 * 10.0 * start.values().len() as f64;
+        crate::matrix::afford(sums, &format!("{} clusters of {} columns", start.rows(), start.columns()))?;
         let limits = Limits { steps: self.steps, tolerance: self.tolerance };
         let found = match self.algorithm {
             Algorithm::Sequential => one_at_a_time(points, start, self.steps, run)?,
@@ -316,19 +317,21 @@ fn check(features: &Features<'_>, weights: Option<&[f64]>) -> Result<()> {
 
 /// The within-cluster error from pairs of rows: half the sum over clusters of n times the mean of squared distances over all
 /// ordered pairs. Equal to Σ ‖x - mean‖², but slow: for checking and for teaching.
-pub fn scatter(features: &Features<'_>, labels: &[u32]) -> f64 {
-    let k = labels.iter().map(|&label| label as usize + 1).max().unwrap_or(0);
-    let all: Vec<usize> = (0..features.rows()).collect();
-    let mut rows = Matrix::zeros(all.len(), features.columns());
-    features.pack(all.iter().copied(), rows.values_mut());
-    let mut total = 0.0;
-    for c in 0..k {
-        let members: Vec<usize> = all.iter().copied().filter(|&i| labels[i] as usize == c).collect();
+pub fn scatter(features: &Features<'_>, labels: &[u32]) -> Result<f64> {
+    if labels.len() != features.rows() {
+        let problem = format!("there are {} rows and {} labels", features.rows(), labels.len());
+        return Err(Error::data(problem, "Give every row one label."));
+    }
+    let mut rows = Matrix::zeros(features.rows(), features.columns());
+    features.pack(0..features.rows(), rows.values_mut());
+    let mut clusters = std::collections::BTreeMap::new();
+    for (i, label) in labels.iter().enumerate() {
+        clusters.entry(label).or_insert_with(Vec::new).push(i);
+    }
+    let of_cluster = |members: &Vec<usize>| {
         let pairs = members.iter().flat_map(|&i| members.iter().map(move |&j| (i, j)));
         let sum: f64 = pairs.map(|(i, j)| crate::matrix::simd::squared_distance(rows.row(i), rows.row(j))).sum();
-        if !members.is_empty() {
-            total += 0.5 * sum / members.len() as f64;
-        }
-    }
-    total
+        0.5 * sum / members.len() as f64
+    };
+    Ok(clusters.values().map(of_cluster).sum())
 }

@@ -169,10 +169,12 @@ fn narrow_products(tall: &impl Tall, run: &Run) -> Result<Triangle> {
             let whole = ranges[part].clone();
             let first = (whole.start + offset).min(whole.end);
             let end = (whole.start + offset + step_rows).min(whole.end);
-            let mut space = Vec::new();
+            let (mut space, mut tile) = (Vec::new(), Tile::zeros(tile_rows.min(end - first), width));
             for start in (first..end).step_by(tile_rows) {
                 let rows = start..(start + tile_rows).min(end);
-                sum.add(&pack_tile(tall, rows, &mut space));
+                tile.shorten(rows.len());
+                pack_tile(tall, rows, &mut space, &mut tile);
+                sum.add(&tile);
             }
         });
         run.check()?;
@@ -184,11 +186,10 @@ fn narrow_products(tall: &impl Tall, run: &Run) -> Result<Triangle> {
 }
 
 /// Rows of a tall matrix as the product takes them, in the order in which they lie in memory.
-fn pack_tile(tall: &impl Tall, rows: Range<usize>, space: &mut Vec<f64>) -> Tile {
+fn pack_tile(tall: &impl Tall, rows: Range<usize>, space: &mut Vec<f64>, tile: &mut Tile) {
     // So few rows at a time that they are still in the nearest cache when they are laid out.
     const FEW: usize = 8;
     let width = tall.width();
-    let mut tile = Tile::zeros(rows.len(), width);
     if tall.lies_by_rows() {
         space.resize(FEW * width, 0.0);
         for few in rows.clone().step_by(FEW) {
@@ -203,7 +204,6 @@ fn pack_tile(tall: &impl Tall, rows: Range<usize>, space: &mut Vec<f64>) -> Tile
         tall.pack(rows, columns);
         tile.put_columns(columns);
     }
-    tile
 }
 
 /// One sum, its columns split among the threads; every tile is packed once and used by all.

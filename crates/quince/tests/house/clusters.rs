@@ -558,3 +558,64 @@ fn a_start_keeps_a_few_bytes_a_row() {
     assert_eq!(found.labels.len(), 200_000);
     assert!(largest <= 16 * 200_000, "{largest}");
 }
+
+#[test]
+fn a_row_that_leaves_takes_its_roundings_along() {
+    // Beside 1e15 every 0.3 is added as 0.25; in the next round the 1e15 leaves for the other centre.
+    let mut values = vec![1e15];
+    values.extend([0.3; 99]);
+    values.push(1.2e15);
+    let rows = Matrix::column_vector(values);
+    let settings = KMeans { k: Count::Fixed(2), tolerance: 0.0, ..KMeans::default() };
+    let start = Matrix::column_vector(vec![0.0, 2.1e15]);
+    let found = settings.cluster_from(rows.features(), None, &start, &Run::new()).unwrap();
+    assert!((found.model.centres()[(0, 0)] - 0.3).abs() < 1e-12, "{}", found.model.centres()[(0, 0)]);
+    assert_eq!(found.model.centres()[(1, 0)], 1.1e15);
+}
+
+#[test]
+fn what_is_chosen_is_what_was_tried() {
+    let mut stream = Stream::new(3, 9);
+    let rows = Matrix::new(900, 2, (0..1800).map(|k| stream.uniform() + (k / 2 % 3 * 5) as f64).collect()).unwrap();
+    let settings = KMeans { start: Start::Random, restarts: 1, ..KMeans::default() };
+    let found = settings.cluster(rows.features(), None, &Run::new()).unwrap();
+    let choice = found.choice.unwrap();
+    let trial = choice.trials.iter().find(|trial| trial.k == choice.by_silhouette).unwrap();
+    assert_eq!(found.model.error(), trial.error);
+    assert_eq!(found.model.sizes().len(), choice.by_silhouette);
+}
+
+#[test]
+fn rows_without_weight_do_not_choose_how_many_clusters() {
+    // Two groups that count, and forty rows without weight in five places far away.
+    let place = |i: usize| if i < 60 { [(i % 2 * 10) as f64, 0.0] } else { [(i % 5) as f64 * 40.0, 300.0] };
+    let rows: Vec<f64> = (0..100).flat_map(|i| place(i).map(|x| x + (i / 2 % 7) as f64 * 0.1)).collect();
+    let rows = Matrix::new(100, 2, rows).unwrap();
+    let weights: Vec<f64> = (0..100).map(|i| f64::from(u8::from(i < 60))).collect();
+    let found = KMeans::default().cluster(rows.features(), Some(&weights), &Run::new()).unwrap();
+    assert_eq!(found.choice.unwrap().by_silhouette, 2);
+}
+
+#[test]
+fn a_halving_that_is_cut_short_says_so() {
+    let mut stream = Stream::new(4, 9);
+    let rows = Matrix::new(4000, 3, (0..12_000).map(|_| stream.uniform()).collect()).unwrap();
+    let settings = KMeans { k: Count::Fixed(2), algorithm: Algorithm::Bisecting, tolerance: 0.0, ..KMeans::default() };
+    let found = settings.cluster(rows.features(), None, &Run::new().budget(Duration::ZERO)).unwrap();
+    assert_eq!(found.report.stop, Stop::Budget);
+    assert_eq!(found.report.facts.iter().find(|(name, _)| name == "restarts").unwrap().1, 1.0);
+    let found = KMeans { steps: 1, ..settings }.cluster(rows.features(), None, &Run::new()).unwrap();
+    assert_eq!(found.report.stop, Stop::StepLimit);
+}
+
+#[test]
+fn batches_whose_sizes_do_not_fit_their_centres_are_refused() {
+    let rows = Matrix::from_rows(&[[1.0], [2.0]]);
+    let mut batches = Batches { centres: rows.clone(), sizes: vec![0.0] };
+    assert!(batches.learn(rows.features(), None, &Run::new()).is_err());
+    let mut batches = Batches::new(rows.clone());
+    let (error, _) = batches.learn(rows.features(), None, &Run::new()).unwrap();
+    let (model, report) = batches.model(error);
+    assert_eq!((model.error(), model.sizes(), model.centres()), (0.0, &[1.0, 1.0][..], &rows));
+    assert!(report.certificate.is_none());
+}

@@ -36,7 +36,7 @@ class MiniBatchKMeans(Centres):
     compute_labels : bool, default=True
         Whether to show `labels_`.
     tol : float, default=0.0
-        Done when a round lowers the error by no more than this share.
+        Done when the squared moves of the centres in a batch add up to no more than this times the mean variance.
     max_no_improvement, init_size, reassignment_ratio
         Taken for scikit-learn's sake: ten batches without improvement are the last ones, starts are drawn from all
         rows, and no centre is drawn anew.
