@@ -10,7 +10,7 @@
 //! Sparse parts cost what their entries cost: a column of the output is the sum over the rows in which its feature occurs.
 
 use super::gram::{Products, Tile};
-use super::tall::{Down, Tall};
+use super::tall::{About, Down, Tall};
 use super::view::with_view;
 use super::{Features, Matrix, Sparse, Triangle, cuts, partials};
 use crate::error::Result;
@@ -32,11 +32,11 @@ pub(crate) struct Moments {
 /// A column whose sum of squares about the chosen point is so many times that about its mean has lost too many digits.
 const TOO_FAR: f64 = 1e4;
 
-/// The means of features and their moments about them. `y` is already centred; `roots` holds the roots of the row weights.
+/// The means of features and their moments about them. `roots` holds the roots of the row weights.
 /// Not-a-number and infinite values are refused, with their place.
 pub(crate) fn centred_moments(
     features: Features<'_>,
-    y: &Matrix,
+    y: About<'_>,
     roots: Option<&[f64]>,
     run: &Run,
 ) -> Result<(Vec<f64>, Moments)> {
@@ -55,7 +55,7 @@ pub(crate) fn centred_moments(
 /// Means and moments of dense features; `None` if the point that was chosen turns out to lie too far from the means.
 fn moments_in_one_pass(
     features: Features<'_>,
-    y: &Matrix,
+    y: About<'_>,
     roots: Option<&[f64]>,
     run: &Run,
 ) -> Result<Option<(Vec<f64>, Moments)>> {
@@ -78,9 +78,9 @@ fn moments_in_one_pass(
     Ok(near.then_some((point, Moments { gram, cross })))
 }
 
-/// Moments of features, centred and scaled as they say, and targets. `y` is already centred; `roots` holds the roots of the
+/// Moments of features, centred and scaled as they say, and targets. `roots` holds the roots of the
 /// row weights.
-pub(crate) fn moments(features: Features<'_>, y: &Matrix, roots: Option<&[f64]>, run: &Run) -> Result<Moments> {
+pub(crate) fn moments(features: Features<'_>, y: About<'_>, roots: Option<&[f64]>, run: &Run) -> Result<Moments> {
     let (dense, columns, outputs) = (features.dense_columns(), features.columns(), y.columns());
     // Scales are put on at the end, where they cost least.
     let (scaled, features) = (features, features.without_scale());
@@ -278,7 +278,7 @@ fn sparse_products(a: &Sparse, transposed: &Sparse, weights: Option<&[f64]>, run
 fn products_beside(
     transposed: &Sparse,
     features: Features<'_>,
-    y: &Matrix,
+    y: About<'_>,
     weights: Option<&[f64]>,
     run: &Run,
 ) -> Result<Matrix> {
