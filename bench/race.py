@@ -171,6 +171,8 @@ def run_rounds(workers, rows, racing, rounds, talk):
                 rows[name]["seconds"].append(round(workers[name].run()["seconds"], 5))
             except Failure as failure:
                 rows[name]["error"] = str(failure)
+                # One that is too slow would go on, and take the cores from the others.
+                workers.pop(name).stop()
                 racing = [each for each in racing if each != name]
         done += 1
         talk(f"\r  round {done}")

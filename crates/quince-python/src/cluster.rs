@@ -8,9 +8,10 @@ use crate::steer::{Steering, work};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use quince::cluster::{Algorithm, Batches, Clustering, KMeans, KMeansModel};
-use quince::learn::{Count, Learn, Learner, Target};
+use quince::cluster::{Batches, KMeans, KMeansModel};
+use quince::learn::{Learn, Learner, Target};
 use quince::matrix::Features;
+use quince::run::Report;
 use quince::{Run, registry};
 
 /// Finds clusters of rows, from given centres or from those that the settings ask for; says the cluster of each row.
@@ -35,7 +36,7 @@ pub(crate) fn fit_clusters<'py>(
             Some(start) => kmeans.cluster_from(features, weights.as_deref(), start, run)?,
             None => kmeans.cluster(features, weights.as_deref(), run)?,
         };
-        model_of(&kmeans, &features, found, run)
+        Ok((model_of(&kmeans, &features, found.model, found.report, run)?, found.labels))
     })?;
     Ok((model, cluster_numbers(py, labels)))
 }
@@ -49,12 +50,12 @@ fn learner(settings: &Bound<'_, PyAny>) -> PyResult<KMeans> {
 fn model_of(
     learner: &dyn Learn,
     features: &Features<'_>,
-    found: Clustering,
+    fitted: KMeansModel,
+    report: Report,
     run: &Run,
-) -> quince::Result<(Model, Vec<u32>)> {
+) -> quince::Result<Model> {
     let about = (features, &Target::Nothing(features.rows()));
-    let model = quince::Model::from_fitted(learner, about, Box::new(found.model), found.report, run)?;
-    Ok((Model::new(model), found.labels))
+    quince::Model::from_fitted(learner, about, Box::new(fitted), report, run).map(Model::new)
 }
 
 /// Learns from one batch of a stream: a model of the centres after it, and the weight of the rows that each has been
@@ -76,12 +77,10 @@ pub(crate) fn learn_batch<'py>(
     let weights = self::weights(weights.as_ref());
     let mut batches = Batches { centres: matrix(&centres)?, sizes };
     let (model, sizes) = work(py, Steering::threads(threads), move |run| {
-        batches.learn(features, weights.as_deref(), run)?;
-        let Batches { centres, sizes } = batches;
-        // Centres become a model as the clusters of themselves: every one is the mean of one row, which is itself.
-        let alone = KMeans { k: Count::Fixed(centres.rows()), algorithm: Algorithm::Lloyd, steps: 1, ..kmeans.clone() };
-        let found = alone.cluster_from(centres.features(), None, &centres, run)?;
-        Ok((model_of(&kmeans, &features, found, run)?.0, sizes))
+        let (error, _) = batches.learn(features, weights.as_deref(), run)?;
+        let sizes = batches.sizes.clone();
+        let (fitted, report) = batches.model(error);
+        Ok((model_of(&kmeans, &features, fitted, report, run)?, sizes))
     })?;
     Ok((model, PyArray1::from_vec(py, sizes)))
 }

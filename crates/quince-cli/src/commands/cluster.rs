@@ -1,7 +1,7 @@
 //! `quince cluster`: groups of rows that are alike, what each is like, and who is in it.
 
 use crate::arguments::Cluster;
-use crate::commands::predict::quoted;
+use crate::commands::predict::{free, quoted};
 use crate::input::{self, Session};
 use crate::show;
 use quince::learn::Prediction;
@@ -66,14 +66,15 @@ pub fn run(options: &Cluster, session: &Session) -> Result<()> {
     groupable.notes.iter().for_each(|note| session.say(&format!("note: {note}")));
     session.progress.stage(&format!("clustering by {}", entry.card.name));
     let rows = &groupable.labelled.table;
-    let model = Model::fit(&groupable.labelled, groupable.weights.as_deref(), learner.as_ref(), &session.run)?;
+    let weights = groupable.weights.as_deref();
+    let model = Model::fit(&groupable.labelled, weights, learner.as_ref(), &session.run)?;
     let prediction = session.run.finish(|| model.predict(rows, &session.run))?;
     let Prediction::Clusters { labels, distances } = prediction else {
         return Err(Error::Data { problem: "the method found no clusters".into(), remedy: "Use kmeans.".into() });
     };
     session.run.check_cancelled()?;
     session.progress.finish();
-    let k = distances.columns();
+    let found = Clusters { table: rows, labels: &labels, weights, k: distances.columns() };
     if let Some(path) = &options.save {
         model.save(path)?;
         session.say(&format!("model saved as {}", path.display()));
@@ -89,17 +90,19 @@ pub fn run(options: &Cluster, session: &Session) -> Result<()> {
         None => {}
     }
     if session.json {
-        show::print_json(&as_json(&model, rows, &labels, k));
+        show::print_json(&found.as_json(&model));
     } else if !to_stdout {
-        show::print(&summary(rows, &labels, k));
+        show::print(&found.summary());
     }
     say_how_it_went(&model, session);
     Ok(())
 }
 
-/// One line a row: its key, its cluster, its distance from the centre (in the features, standardised as for learning).
+/// One line a row: its key, its cluster, its distance from the centre (in the features, standardised as for learning). A name
+/// that the key has taken gets an underscore.
 fn row_lines(keys: Option<&Column>, key: &str, labels: &[u32], distances: &quince::Matrix) -> String {
-    let mut text = format!("{},cluster,distance\n", quoted(key));
+    let [cluster, distance] = ["cluster", "distance"].map(|name| free(name.into(), &[key.to_string()]));
+    let mut text = format!("{},{cluster},{distance}\n", quoted(key));
     for (i, &label) in labels.iter().enumerate() {
         let name = match keys {
             None => (i + 1).to_string(),
@@ -124,76 +127,116 @@ fn say_how_it_went(model: &Model, session: &Session) {
     report.remarks.iter().for_each(|remark| session.say(&format!("note: {remark}")));
 }
 
-/// What each cluster is like: the mean of numbers, the most frequent category and its share.
-fn summary(table: &Table, labels: &[u32], k: usize) -> String {
-    let mut members = vec![0usize; k];
-    labels.iter().for_each(|&label| members[label as usize] += 1);
-    let titles: Vec<String> = (1..=k).map(|c| format!("cluster {c}")).collect();
-    let mut header = vec!["", "all"];
-    header.extend(titles.iter().map(String::as_str));
-    let share = |count: usize| format!("{count} ({:.0} %)", 100.0 * count as f64 / labels.len() as f64);
-    let counts = members.iter().map(|&count| share(count));
-    let mut lines = vec![["rows".to_string(), labels.len().to_string()].into_iter().chain(counts).collect::<Vec<_>>()];
-    let told: Vec<&Column> = table.columns().iter().filter(|column| tells(column)).collect();
-    for column in told.iter().take(SHOWN) {
-        let all = typical(column, |_| true);
-        let each = (0..k).map(|c| typical(column, |i| labels[i] as usize == c).0);
-        let name = match column.kind() {
-            Kind::Category => column.name().to_string(),
-            Kind::YesNo => format!("{} (share of yes)", column.name()),
-            _ => format!("{} (mean)", column.name()),
+/// The rows of a table, and the cluster of each.
+struct Clusters<'a> {
+    table: &'a Table,
+    labels: &'a [u32],
+    /// How much each row counts, if not all alike.
+    weights: Option<&'a [f64]>,
+    k: usize,
+}
+
+impl Clusters<'_> {
+    /// What each cluster is like: the mean of numbers, the most frequent category and its share.
+    fn summary(&self) -> String {
+        let titles: Vec<String> = (1..=self.k).map(|c| format!("cluster {c}")).collect();
+        let mut header = vec!["", "all"];
+        header.extend(titles.iter().map(String::as_str));
+        let line = |name: &str, text: fn(f64) -> String, of: &dyn Fn(Option<usize>) -> f64| {
+            let all = of(None);
+            let share = |part: f64| format!("{} ({:.0} %)", text(part), 100.0 * part / all);
+            let each = (0..self.k).map(|c| share(of(Some(c))));
+            [name.to_string(), text(all)].into_iter().chain(each).collect::<Vec<_>>()
         };
-        lines.push([name, all.0].into_iter().chain(each).collect());
-    }
-    let mut text = show::table(&header, &lines, 1..);
-    if told.len() > SHOWN {
-        text += &format!("and {} more columns: --json shows all\n", told.len() - SHOWN);
-    }
-    text
-}
-
-fn tells(column: &Column) -> bool {
-    matches!(column.kind(), Kind::Number | Kind::Count | Kind::YesNo | Kind::Category)
-}
-
-/// The mean of the numbers of some rows, or their most frequent category, as text and as JSON.
-fn typical(column: &Column, belongs: impl Fn(usize) -> bool) -> (String, Value) {
-    let rows = (0..column.rows()).filter(|&i| belongs(i) && !column.is_hole(i));
-    if column.kind() != Kind::Category {
-        let numbers: Vec<f64> = rows.filter_map(|i| column.number(i)).collect();
-        if numbers.is_empty() {
-            return ("-".into(), Value::Null);
+        let mut lines = vec![line("rows", |rows| rows.to_string(), &|cluster| self.members(cluster).count() as f64)];
+        if self.weights.is_some() {
+            lines.push(line("weight", show::short, &|cluster| self.weight_of(cluster)));
         }
-        let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
-        return (show::short(mean), json!(mean));
-    }
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    rows.filter_map(|i| column.text(i)).for_each(|name| *counts.entry(name.into_owned()).or_default() += 1);
-    let total: usize = counts.values().sum();
-    match counts.iter().rev().max_by_key(|(_, count)| **count) {
-        None => ("-".into(), Value::Null),
-        Some((name, &count)) => {
-            let share = count as f64 / total as f64;
-            (format!("{name} {:.0} %", 100.0 * share), json!({"most_frequent": name, "share": share}))
+        let told: Vec<&Column> = self.told().collect();
+        for column in told.iter().take(SHOWN) {
+            let all = self.typical(column, None).0;
+            let each = (0..self.k).map(|c| self.typical(column, Some(c)).0);
+            let name = match column.kind() {
+                Kind::Category => column.name().to_string(),
+                Kind::YesNo => format!("{} (share of yes)", column.name()),
+                _ => format!("{} (mean)", column.name()),
+            };
+            lines.push([name, all].into_iter().chain(each).collect());
         }
+        let mut text = show::table(&header, &lines, 1..);
+        if told.len() > SHOWN {
+            text += &format!("and {} more columns: --json shows all\n", told.len() - SHOWN);
+        }
+        text
     }
-}
 
-fn as_json(model: &Model, table: &Table, labels: &[u32], k: usize) -> Value {
-    let cluster = |c: usize| {
-        let mut columns = Map::new();
-        for column in table.columns().iter().filter(|column| tells(column)) {
-            columns.insert(column.name().into(), typical(column, |i| labels[i] as usize == c).1);
+    fn as_json(&self, model: &Model) -> Value {
+        let cluster = |c: usize| {
+            let mut columns = Map::new();
+            for column in self.told() {
+                columns.insert(column.name().into(), self.typical(column, Some(c)).1);
+            }
+            let mut cluster = json!({"cluster": c + 1, "rows": self.members(Some(c)).count(), "columns": columns});
+            if self.weights.is_some() {
+                cluster["weight"] = json!(self.weight_of(Some(c)));
+            }
+            cluster
+        };
+        json!({
+            "method": model.method().card.name,
+            "settings": model.settings(),
+            "rows": self.labels.len(),
+            "clusters": (0..self.k).map(cluster).collect::<Vec<_>>(),
+            "labels": self.labels.iter().map(|label| label + 1).collect::<Vec<_>>(),
+            "report": model.report(),
+        })
+    }
+
+    /// The columns that say something of a cluster.
+    fn told(&self) -> impl Iterator<Item = &Column> {
+        let tells =
+            |column: &&Column| matches!(column.kind(), Kind::Number | Kind::Count | Kind::YesNo | Kind::Category);
+        self.table.columns().iter().filter(tells)
+    }
+
+    /// The rows of a cluster, or all.
+    fn members(&self, cluster: Option<usize>) -> impl Iterator<Item = usize> {
+        (0..self.labels.len()).filter(move |&i| cluster.is_none_or(|c| self.labels[i] as usize == c))
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[i])
+    }
+
+    fn weight_of(&self, cluster: Option<usize>) -> f64 {
+        self.members(cluster).map(|i| self.weight(i)).sum()
+    }
+
+    /// The mean of the numbers of a cluster (or of all rows), or its most frequent category, as text and as JSON.
+    fn typical(&self, column: &Column, cluster: Option<usize>) -> (String, Value) {
+        let rows = self.members(cluster).filter(|&i| !column.is_hole(i) && self.weight(i) > 0.0);
+        if column.kind() != Kind::Category {
+            let (mut sum, mut total) = (0.0, 0.0);
+            for (i, number) in rows.filter_map(|i| Some((i, column.number(i)?))) {
+                sum += self.weight(i) * number;
+                total += self.weight(i);
+            }
+            if total == 0.0 {
+                return ("-".into(), Value::Null);
+            }
+            return (show::short(sum / total), json!(sum / total));
         }
-        let rows = labels.iter().filter(|&&label| label as usize == c).count();
-        json!({"cluster": c + 1, "rows": rows, "columns": columns})
-    };
-    json!({
-        "method": model.method().card.name,
-        "settings": model.settings(),
-        "rows": labels.len(),
-        "clusters": (0..k).map(cluster).collect::<Vec<_>>(),
-        "labels": labels.iter().map(|label| label + 1).collect::<Vec<_>>(),
-        "report": model.report(),
-    })
+        let mut weights: BTreeMap<String, f64> = BTreeMap::new();
+        for (i, name) in rows.filter_map(|i| Some((i, column.text(i)?))) {
+            *weights.entry(name.into_owned()).or_default() += self.weight(i);
+        }
+        let total: f64 = weights.values().sum();
+        match weights.iter().rev().max_by(|a, b| a.1.total_cmp(b.1)) {
+            None => ("-".into(), Value::Null),
+            Some((name, weight)) => {
+                let share = weight / total;
+                (format!("{name} {:.0} %", 100.0 * share), json!({"most_frequent": name, "share": share}))
+            }
+        }
+    }
 }

@@ -76,7 +76,7 @@ pub fn cluster_columns(labels: &[u32], distances: &quince::Matrix) -> [(&'static
 }
 
 /// A name that is not taken: with underscores if need be.
-fn free(mut name: String, taken: &[String]) -> String {
+pub fn free(mut name: String, taken: &[String]) -> String {
     while taken.contains(&name) {
         name.push('_');
     }

@@ -60,6 +60,50 @@ fn the_same_seed_gives_the_same_clusters_on_any_number_of_threads() {
 }
 
 #[test]
+fn a_key_with_the_name_of_a_written_column_keeps_its_name() {
+    let bench = Bench::new("cluster_key");
+    bench.file("old.csv", "cluster,distance,x\na,7,1\nb,8,2\nc,9,30\n");
+    let header = |line: &str| bench.ok(line).out.lines().next().unwrap().to_string();
+    assert_eq!(header("cluster old.csv -k 2 --key cluster -o -"), "cluster,cluster_,distance");
+    assert_eq!(header("cluster old.csv -k 2 --key distance -o -"), "distance,cluster,distance_");
+    let rows = bench.ok("cluster old.csv -k 2 --key cluster --drop distance -o -").out;
+    assert_eq!((column(&rows, 0), column(&rows, 1)), (vec!["a", "b", "c"], vec!["1", "1", "2"]));
+}
+
+#[test]
+fn clusters_of_weighted_rows_are_told_by_weight() {
+    let bench = Bench::new("cluster_weight");
+    bench.file("w.csv", "x,kind,w\n0,red,1\n0,red,1\n4,blue,6\n100,red,2\n96,green,0\n");
+    let line = "cluster w.csv -k 2 --drop kind --weight w";
+    let said = bench.ok(line).out;
+    let words = |start: &str| -> Vec<String> {
+        let line = said.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{start}: {said}"));
+        line.split_whitespace().map(str::to_string).collect()
+    };
+    assert_eq!(words("rows"), ["rows", "5", "3", "(60", "%)", "2", "(40", "%)"]);
+    assert_eq!(words("weight"), ["weight", "10", "8", "(80", "%)", "2", "(20", "%)"]);
+    // (0 + 0 + 6·4 + 2·100) / 10, then 24 / 8, then the only row with a weight.
+    assert_eq!(words("x"), ["x", "(mean)", "22.4", "3", "100"]);
+    let json = bench.ok("cluster w.csv -k 2 --kind kind=category --weight w --json").out;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let first = &json["clusters"][0];
+    assert_eq!((first["weight"].as_f64(), first["columns"]["x"].as_f64()), (Some(8.0), Some(3.0)), "{first}");
+    // Two rows of weight 1 are red, one of weight 6 is blue.
+    assert_eq!(first["columns"]["kind"], serde_json::json!({"most_frequent": "blue", "share": 0.75}));
+}
+
+#[test]
+fn fewer_different_rows_than_clusters_are_noted_whatever_the_algorithm() {
+    let bench = Bench::new("cluster_few");
+    bench.file("few.csv", "x\n1\n1\n4\n4\n");
+    for algorithm in ["lloyd", "sequential", "mini-batch", "bisecting"] {
+        let answer = bench.ok(&format!("cluster few.csv -k 3 --kind x=number --set algorithm={algorithm}"));
+        let note = "note: 1 of 3 clusters is empty: there are not as many different rows";
+        assert!(answer.err.contains(note), "{algorithm}: {}", answer.err);
+    }
+}
+
+#[test]
 fn wrong_wishes_get_a_sentence() {
     let bench = Bench::new("cluster_wrong");
     bench.example("iris.csv");

@@ -9,10 +9,9 @@
 //! many columns there is one a centre, and only the centres whose bound is crossed are looked at.
 
 use super::part::{Part, Step, Way};
-use super::points::{Centres, Points, parts};
+use super::points::{Centres, Points, by_parts, for_parts, parts};
 use crate::error::Result;
 use crate::matrix::Matrix;
-use crate::matrix::fused::WIDE;
 use crate::matrix::simd::squared_distance;
 use crate::run::Run;
 
@@ -45,24 +44,31 @@ impl<'a> Assignment<'a> {
         Assignment { points, way, k, parts, moved: vec![0.0; k], furthest: 0.0 }
     }
 
-    /// Sends every row to its nearest centre, a few thousand rows of each part at a time; with `all`, every row looks at
-    /// every centre.
+    /// For rows whose clusters are known.
+    pub(super) fn of(labels: &[u32], points: &'a Points<'a>, k: usize) -> Assignment<'a> {
+        let mut known = Assignment::by(Way::Direct, points, k);
+        known.parts.iter_mut().for_each(|part| part.labels.copy_from_slice(&labels[part.rows.clone()]));
+        known
+    }
+
+    /// Sends every row to its nearest centre; with `all`, every row looks at every centre, and sums are only there once the
+    /// rows are added up.
     pub(super) fn send(&mut self, centres: &Centres, all: bool, run: &Run) -> Result<()> {
         let half = if self.way == Way::Products && !all { half_distances(centres, self.points.rows()) } else { vec![] };
         let moved_single = self.moved.iter().map(|&moved| (moved as f32).next_up()).collect();
         let (points, way, moved, furthest) = (self.points, self.way, self.moved.as_slice(), self.furthest);
         let step = Step { points, centres, way, moved, moved_single, furthest, half, all };
-        let rows = (100_000_000 / (self.k * (points.columns() + 8))).clamp(WIDE, 1 << 18) / WIDE * WIDE;
-        let longest = self.parts.iter().map(|part| part.rows.len()).max().unwrap_or(0);
         self.parts.iter_mut().for_each(|part| part.changed = 0);
-        for offset in (0..longest).step_by(rows) {
-            run.each(&mut self.parts, |_, part| part.assign(&step, offset..(offset + rows).min(part.rows.len())));
-            run.check_cancelled()?;
-        }
-        if all {
-            run.each(&mut self.parts, |_, part| part.add_up(points));
-        }
-        Ok(())
+        // Products in single precision are fast; a row is read once.
+        let work = (4 + self.k / if way == Way::Direct { 1 } else { 4 }) * points.width();
+        by_parts(points.rows(), work, &mut self.parts, run, |part, rows| part.assign(&step, rows))
+    }
+
+    /// Adds up the rows of each cluster.
+    pub(super) fn add_up(&mut self, run: &Run) -> Result<()> {
+        let points = self.points;
+        self.parts.iter_mut().for_each(Part::forget);
+        by_parts(points.rows(), 4 * points.width(), &mut self.parts, run, |part, rows| part.add_up(points, rows))
     }
 
     /// The centres have moved, by the roots of these.
@@ -136,15 +142,8 @@ impl<'a> Assignment<'a> {
         if empty.is_empty() {
             return Ok(false);
         }
-        let squares = self.squared_distances(centres, run)?;
-        // Further than the rounding of a mean.
-        let away = |&i: &usize| {
-            let (part, place) = self.place(i);
-            let centre = centres.squares[self.parts[part].labels[place] as usize];
-            squares[i] > 1e-28 * centre && self.points.weight(i) > 0.0
-        };
-        let mut far: Vec<usize> = (0..squares.len()).filter(away).collect();
-        far.sort_by(|&a, &b| squares[b].total_cmp(&squares[a]));
+        // Besides those that move, at most one row of each cluster is passed over.
+        let far = self.furthest_rows(empty.len() + self.k, centres, run)?;
         let (mut far, mut moved) = (far.into_iter(), false);
         for c in empty {
             // A row whose cluster has no other stays: moving it would only empty another one.
@@ -166,9 +165,35 @@ impl<'a> Assignment<'a> {
             moved = true;
         }
         if moved {
-            run.each(&mut self.parts, |_, part| part.add_up(self.points));
+            self.add_up(run)?;
         }
         Ok(moved)
+    }
+
+    /// The rows furthest from their own centres, so many at most, the furthest first, of equals the first.
+    fn furthest_rows(&self, count: usize, centres: &Centres, run: &Run) -> Result<Vec<usize>> {
+        let points = self.points;
+        let thin = |far: &mut Vec<(f64, usize)>| {
+            far.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            far.truncate(count);
+        };
+        let mut found = for_parts(points.rows(), || (Vec::new(), vec![0.0; points.columns()]));
+        by_parts(points.rows(), 4 * points.width(), &mut found, run, |(far, buffer), rows| {
+            for i in rows.filter(|&i| points.weight(i) > 0.0) {
+                let label = self.label(i) as usize;
+                let square = points.squared_distance(i, centres, label, buffer);
+                // Further than the rounding of a mean.
+                if square > 1e-28 * centres.squares[label] {
+                    far.push((square, i));
+                }
+                if far.len() > 2 * count {
+                    thin(far);
+                }
+            }
+        })?;
+        let mut far = found.into_iter().flat_map(|(far, _)| far).collect();
+        thin(&mut far);
+        Ok(far.into_iter().map(|(_, i)| i).collect())
     }
 
     /// The part that holds row `i`, and its place there.
@@ -177,22 +202,14 @@ impl<'a> Assignment<'a> {
         (part, i - self.parts[part].rows.start)
     }
 
-    /// The squared distance of every row from its own centre.
-    fn squared_distances(&self, centres: &Centres, run: &Run) -> Result<Vec<f64>> {
-        let found = run.map(self.parts.len(), |part| self.parts[part].squared_distances(self.points, centres));
-        run.check_cancelled()?;
-        Ok(found.into_iter().flatten().collect())
+    fn label(&self, i: usize) -> u32 {
+        let (part, place) = self.place(i);
+        self.parts[part].labels[place]
     }
 
     /// The within-cluster error.
     pub(super) fn error(&self, centres: &Centres, run: &Run) -> Result<f64> {
-        let found = run.map(self.parts.len(), |part| {
-            let part = &self.parts[part];
-            let squares = part.squared_distances(self.points, centres);
-            part.rows.clone().zip(squares).map(|(i, square)| self.points.weight(i) * square).sum::<f64>()
-        });
-        run.check_cancelled()?;
-        Ok(found.into_iter().sum())
+        self.points.error_of(|i| self.label(i), centres, run)
     }
 }
 
@@ -200,7 +217,7 @@ impl<'a> Assignment<'a> {
 /// where there are so many centres that this costs more than it saves.
 fn half_distances(centres: &Centres, rows: usize) -> Vec<f64> {
     let k = centres.count();
-    if k * k > rows {
+    if k * k > rows.min(4_000_000) {
         return Vec::new();
     }
     let mut least = vec![f64::INFINITY; k];

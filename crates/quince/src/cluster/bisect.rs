@@ -2,12 +2,12 @@
 //!
 //! The halvings make a tree. A new row goes down it, each time to the nearer of two centres, and ends in a cluster.
 
-use super::KMeans;
 use super::lloyd::{Limits, lloyd};
-use super::points::Points;
+use super::outcome::{Outcome, Search};
+use super::points::{Centres, Points, by_parts, for_parts};
+use super::{Clustering, KMeans};
 use crate::error::Result;
-use crate::matrix::Matrix;
-use crate::matrix::simd::squared_distance;
+use crate::matrix::{Features, Matrix, Rows};
 use crate::run::{Run, Stop};
 
 /// A tree of halvings: each parts the rows that reach it between two centres.
@@ -20,14 +20,14 @@ pub(super) struct Halvings {
 }
 
 impl Halvings {
-    /// The cluster of a row.
-    pub(super) fn cluster(&self, row: &[f64]) -> u32 {
+    /// The cluster of a row that was loaded; `centres` are those of the halvings about the origin of the points.
+    pub(super) fn cluster(&self, points: &Points<'_>, centres: &Centres, i: usize, loaded: &[f64]) -> u32 {
         let mut at = 0usize;
         if self.sides.is_empty() {
             return 0;
         }
         loop {
-            let [left, right] = [2 * at, 2 * at + 1].map(|side| squared_distance(row, self.centres.row(side)));
+            let [left, right] = [2 * at, 2 * at + 1].map(|side| points.loaded_distance(i, loaded, centres, side));
             let side = self.sides[2 * at + usize::from(right < left)];
             if side < 0 {
                 return (-1 - side) as u32;
@@ -48,16 +48,6 @@ impl Halvings {
     }
 }
 
-/// What bisecting found.
-pub(super) struct Bisected {
-    pub(super) centres: Matrix,
-    pub(super) labels: Vec<u32>,
-    pub(super) sizes: Vec<f64>,
-    pub(super) halvings: Halvings,
-    pub(super) trace: Vec<f64>,
-    pub(super) stop: Stop,
-}
-
 /// A cluster that may be halved.
 struct Leaf {
     rows: Vec<usize>,
@@ -68,13 +58,14 @@ struct Leaf {
     side: Option<usize>,
 }
 
-pub(super) fn bisect(settings: &KMeans, points: &Points<'_>, k: usize, run: &Run) -> Result<Bisected> {
+/// Halves until there are `k` clusters, or no different rows are left in any.
+pub(super) fn bisect(settings: &KMeans, points: &Points<'_>, k: usize, run: &Run) -> Result<Clustering> {
     let columns = points.columns();
     let all: Vec<usize> = (0..points.rows()).collect();
-    let mut leaves = vec![leaf(points, all, None)];
+    let mut leaves = vec![leaf(points, all, None, run)?];
     let (mut centres, mut sides) = (Vec::new(), Vec::new());
     let mut trace = vec![leaves[0].error];
-    let mut stop = Stop::Converged;
+    let (mut stop, mut fall, mut restarts) = (Stop::Converged, 0.0f64, settings.restarts);
     while leaves.len() < k {
         if run.out_of_time() && leaves.len() > 1 {
             stop = Stop::Budget;
@@ -85,42 +76,31 @@ pub(super) fn bisect(settings: &KMeans, points: &Points<'_>, k: usize, run: &Run
             break;
         }
         let whole = leaves.swap_remove(widest);
-        let part = points.features.take(&whole.rows);
-        let weights: Option<Vec<f64>> = points.weights.map(|weights| whole.rows.iter().map(|&i| weights[i]).collect());
-        let inner = run.finish(|| Points::new(part.features(), weights.as_deref(), run))?;
-        let task = trace.len() as u64 * 1000;
-        let mut best: Option<(f64, Matrix, Vec<u32>)> = None;
-        for restart in 0..settings.restarts {
-            if best.is_some() && run.out_of_time() {
-                break;
-            }
-            let start = run.finish(|| settings.draw_start(&inner, 2, task + restart as u64, run))?;
-            let limits = Limits { steps: settings.steps, tolerance: settings.tolerance };
-            let halves = lloyd(&inner, start, limits, run)?;
-            if best.as_ref().is_none_or(|best| halves.error < best.0) {
-                let mut about = halves.centres;
-                for c in 0..2 {
-                    let origins = inner.origin.iter().zip(&points.origin);
-                    about.row_mut(c).iter_mut().zip(origins).for_each(|(x, (from, to))| *x += from - to);
-                }
-                best = Some((halves.error, about, halves.labels));
-            }
+        let (halves, starts) = halve(settings, points, &whole, trace.len() as u64 * 1000, run)?;
+        restarts = restarts.min(starts);
+        // What cut any of the halvings short cut the whole short; a budget before anything else.
+        if starts < settings.restarts || halves.stop == Stop::Budget {
+            stop = Stop::Budget;
+        } else if halves.stop != Stop::Converged && stop == Stop::Converged {
+            stop = halves.stop;
         }
-        let (_, two, labels) = best.expect("there is at least one restart");
-        if labels.iter().all(|label| *label == labels[0]) {
+        if halves.labels.iter().all(|label| *label == halves.labels[0]) {
             // Equal rows, whose mean is off by a rounding: they have no halves.
             leaves.push(Leaf { error: 0.0, ..whole });
             continue;
+        }
+        if halves.error > 0.0 {
+            fall = fall.max(halves.fall / halves.error);
         }
         let halving = sides.len() / 2;
         if let Some(side) = whole.side {
             sides[side] = halving as i64;
         }
         sides.extend([0, 0]);
-        centres.extend_from_slice(two.values());
+        centres.extend_from_slice(halves.centres.values());
         for side in 0..2 {
-            let chosen = whole.rows.iter().zip(&labels).filter(|(_, label)| **label == side as u32);
-            leaves.push(leaf(points, chosen.map(|(&i, _)| i).collect(), Some(2 * halving + side)));
+            let chosen = whole.rows.iter().zip(&halves.labels).filter(|(_, label)| **label == side as u32);
+            leaves.push(leaf(points, chosen.map(|(&i, _)| i).collect(), Some(2 * halving + side), run)?);
         }
         trace.push(leaves.iter().map(|leaf| leaf.error).sum());
         run.progress("halving", leaves.len(), k);
@@ -136,30 +116,86 @@ pub(super) fn bisect(settings: &KMeans, points: &Points<'_>, k: usize, run: &Run
             sides[side] = -1 - c as i64;
         }
     }
-    let halvings = Halvings { centres: Matrix::new(sides.len(), columns, centres)?, sides };
-    Ok(Bisected {
+    let error = trace.last().copied().unwrap_or(0.0);
+    let outcome = Outcome {
         centres: Matrix::new(leaves.len(), columns, values)?,
         labels,
         sizes: leaves.iter().map(|leaf| leaf.size).collect(),
-        halvings,
         trace,
+        error,
         stop,
-    })
+        fall: fall * error,
+    };
+    let halvings = Halvings { centres: Matrix::new(sides.len(), columns, centres)?, sides };
+    let search = Search { asked: k, restarts, polished: false, halvings: Some(halvings) };
+    Ok(outcome.clustering(points, search))
 }
 
-fn leaf(points: &Points<'_>, rows: Vec<usize>, side: Option<usize>) -> Leaf {
-    let (mut centre, mut size, mut row) = (vec![0.0; points.columns()], 0.0, vec![0.0; points.columns()]);
-    for &i in &rows {
-        points.add_row(i, points.weight(i), &mut centre, &mut row);
-        size += points.weight(i);
+/// The best of some attempts to halve a cluster, with centres as they are handed out, and how many there were.
+fn halve(settings: &KMeans, points: &Points<'_>, whole: &Leaf, task: u64, run: &Run) -> Result<(Outcome, usize)> {
+    let (part, weights, copied);
+    let inner = if whole.rows.len() == points.rows() {
+        points
+    } else {
+        part = take(&points.features, &whole.rows, run)?;
+        weights = points.weights.map(|weights| whole.rows.iter().map(|&i| weights[i]).collect::<Vec<f64>>());
+        copied = run.finish(|| Points::new(part.features(), weights.as_deref(), run))?;
+        &copied
+    };
+    let limits = Limits { steps: settings.steps, tolerance: settings.tolerance };
+    let (mut best, mut starts): (Option<Outcome>, usize) = (None, 0);
+    for restart in 0..settings.restarts {
+        if best.is_some() && run.out_of_time() {
+            break;
+        }
+        let start = run.finish(|| settings.draw_start(inner, 2, task + restart as u64, run))?;
+        let halves = lloyd(inner, start, limits, run)?;
+        starts += 1;
+        if best.as_ref().is_none_or(|best| halves.error < best.error) {
+            best = Some(halves);
+        }
+    }
+    let best = best.expect("there is at least one restart");
+    Ok((Outcome { centres: inner.absolute(best.centres), ..best }, starts))
+}
+
+/// A copy of some rows, some of them at a time.
+fn take(features: &Features<'_>, rows: &[usize], run: &Run) -> Result<Rows> {
+    let dense = features.plain().dense_alone();
+    let columns = dense.columns().max(1);
+    let mut copy = Matrix::zeros(rows.len(), dense.columns());
+    let tall = (8_000_000 / columns).max(1);
+    for (rows, tile) in rows.chunks(tall).zip(copy.values_mut().chunks_mut(tall * columns)) {
+        dense.pack(rows.iter().copied(), tile);
+        run.check_cancelled()?;
+    }
+    Ok(Rows::of(copy, features.sparse_part().map(|sparse| sparse.take_rows(rows))))
+}
+
+fn leaf(points: &Points<'_>, rows: Vec<usize>, side: Option<usize>, run: &Run) -> Result<Leaf> {
+    let columns = points.columns();
+    let mut sums = for_parts(rows.len(), || (vec![0.0; columns], 0.0, vec![0.0; columns]));
+    by_parts(rows.len(), 4 * points.width(), &mut sums, run, |(sum, size, buffer), some| {
+        for &i in &rows[some] {
+            points.add_row(i, points.weight(i), sum, buffer);
+            *size += points.weight(i);
+        }
+    })?;
+    let (mut centre, mut size) = (vec![0.0; columns], 0.0);
+    for (sum, part, _) in &sums {
+        centre.iter_mut().zip(sum).for_each(|(x, sum)| *x += sum);
+        size += part;
     }
     if size > 0.0 {
         centre.iter_mut().for_each(|x| *x /= size);
     }
-    let mut error = 0.0;
-    for &i in &rows {
-        points.row(i, &mut row);
-        error += points.weight(i) * squared_distance(&row, &centre);
-    }
-    Leaf { rows, centre, size, error, side }
+    let centres = Centres::new(Matrix::new(1, columns, centre)?, points);
+    let mut errors = for_parts(rows.len(), || (0.0, vec![0.0; columns]));
+    by_parts(rows.len(), 4 * points.width(), &mut errors, run, |(error, buffer), some| {
+        for &i in &rows[some] {
+            *error += points.weight(i) * points.squared_distance(i, &centres, 0, buffer);
+        }
+    })?;
+    let error = errors.iter().map(|(error, _)| error).sum();
+    Ok(Leaf { rows, centre: centres.exact.row(0).to_vec(), size, error, side })
 }

@@ -1,7 +1,8 @@
 //! How many clusters: silhouette and elbow.
 
-use super::KMeans;
 use super::silhouette::silhouette;
+use super::start::some_of;
+use super::{Clustering, KMeans};
 use crate::error::{Error, Result};
 use crate::learn::Count;
 use crate::matrix::Features;
@@ -65,17 +66,21 @@ impl Choice {
     }
 }
 
-/// Clusters with 1 to 10 centres and compares them.
-pub(super) fn choose(settings: &KMeans, features: Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<Choice> {
+/// Clusters with 1 to 10 centres and compares them; the clustering that is chosen comes along.
+pub(super) fn choose(
+    settings: &KMeans,
+    features: Features<'_>,
+    weights: Option<&[f64]>,
+    run: &Run,
+) -> Result<(Choice, Clustering)> {
     let rows = features.rows();
-    let mut sample: Vec<usize> = (0..rows).collect();
-    if rows > ROWS {
-        run.stream(u64::MAX).shuffle(&mut sample);
-        sample.truncate(ROWS);
-        sample.sort_unstable();
-    }
+    // Rows without weight have no say.
+    let counted: Vec<usize> = (0..rows).filter(|&i| weights.is_none_or(|weights| weights[i] > 0.0)).collect();
+    let sample = some_of(counted.len(), ROWS, &mut run.stream(u64::MAX));
+    let sample: Vec<usize> = sample.into_iter().map(|place| counted[place]).collect();
     let seen = features.take(&sample);
     let (mut trials, mut cut_short) = (Vec::new(), false);
+    let mut best: Option<(f64, Clustering)> = None;
     for k in 1..=MOST.min(rows) {
         let fixed = KMeans { k: Count::Fixed(k), ..settings.clone() };
         let found = fixed.cluster(features, weights, run)?;
@@ -93,14 +98,18 @@ pub(super) fn choose(settings: &KMeans, features: Features<'_>, weights: Option<
         trials.push(Trial { k, error, silhouette: apart });
         run.progress("choosing the number of clusters", k, MOST.min(rows));
         cut_short = found.report.stop == Stop::Budget || run.out_of_time();
+        // One cluster stands until two or more have a silhouette; of equal ones the fewest clusters.
+        let value = apart.unwrap_or(f64::NEG_INFINITY);
+        if best.as_ref().is_none_or(|(most, _)| value > *most) {
+            best = Some((value, found));
+        }
         if error <= 0.0 || cut_short {
             break;
         }
     }
-    let of = |trial: &Trial| trial.silhouette.unwrap_or(f64::NEG_INFINITY);
-    let best = trials.iter().rev().max_by(|a, b| of(a).total_cmp(&of(b))).map_or(1, |trial| trial.k);
-    let by_silhouette = if trials.iter().any(|trial| trial.silhouette.is_some()) { best } else { 1 };
-    Ok(Choice { by_silhouette, by_elbow: elbow(&trials), cut_short, trials })
+    let (_, best) = best.expect("one cluster is always tried");
+    let choice = Choice { by_silhouette: best.model.sizes().len(), by_elbow: elbow(&trials), cut_short, trials };
+    Ok((choice, best))
 }
 
 /// Where the error, as a share of that of one cluster, lies furthest below the line from its first point to its last.

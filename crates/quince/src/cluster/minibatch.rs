@@ -2,12 +2,25 @@
 //!
 //! A batch of rows goes to the nearest centres; each centre then moves to the mean of all rows it has ever been given,
 //! c ← c + Σ w (x - c) / n. A stream is learnt the same way, batch by batch, without ever holding more than one.
+//!
+//! The error of one batch is mostly chance. What tells is the average of the errors per row, in which a batch counts by its
+//! share of the rows, as much as two rounds remember:
+//!
+//! ```text
+//! a ← (1 - s) a + s e        s = 2 · rows of a batch / (rows + 1), at most 1
+//! ```
+//!
+//! The search is over when ten batches have not lowered it, or when the squared moves of the centres in a batch add up to no
+//! more than the tolerance times the mean variance of the columns. The first batch does not count: its error is that of the
+//! start.
 
-use super::lloyd::nearest;
-use super::points::Points;
+use super::assign::Assignment;
+use super::outcome::{Outcome, fall};
+use super::points::{Centres, Points};
+use super::{KMeans, KMeansModel};
 use crate::error::{Error, Result};
-use crate::matrix::{Features, Matrix};
-use crate::run::Run;
+use crate::matrix::{Features, Matrix, cuts};
+use crate::run::{Report, Run, Stop};
 
 /// Centres that learn from batches.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,28 +47,151 @@ impl Batches {
                 "Give every batch the columns of the centres.",
             ));
         }
+        if self.sizes.len() != self.centres.rows() {
+            let problem = format!("there are {} centres and {} sizes", self.centres.rows(), self.sizes.len());
+            return Err(Error::data(problem, "Give every centre the weight of its rows."));
+        }
         let points = Points::new(batch, weights, run)?;
-        let mut about = self.centres.clone();
-        (0..about.rows()).for_each(|c| about.row_mut(c).iter_mut().zip(&points.origin).for_each(|(x, o)| *x -= o));
-        let (labels, error) = nearest(&points, about.clone(), run)?;
-        let mut sums = Matrix::zeros(about.rows(), about.columns());
-        let mut given = vec![0.0; about.rows()];
-        let mut row = vec![0.0; about.columns()];
-        for (i, &label) in labels.iter().enumerate() {
-            points.add_row(i, points.weight(i), sums.row_mut(label as usize), &mut row);
-            given[label as usize] += points.weight(i);
-        }
-        let mut moved = 0.0;
-        for c in (0..about.rows()).filter(|&c| given[c] > 0.0) {
-            let before = self.sizes[c];
-            let after = before + given[c];
-            for j in 0..about.columns() {
-                let next = (before * about[(c, j)] + sums[(c, j)]) / after + points.origin[j];
-                moved += (next - self.centres[(c, j)]).powi(2);
-                self.centres[(c, j)] = next;
+        let about = Centres::new(points.about_origin(self.centres.clone()), &points);
+        let mut rows = Assignment::once(&points, about.count());
+        rows.send(&about, true, run)?;
+        rows.add_up(run)?;
+        let error = rows.error(&about, run)?;
+        let (sums, given) = rows.sums();
+        let (mut next, mut moved) = (about.exact, 0.0);
+        let taught = || (0..given.len()).filter(|&c| given[c] > 0.0);
+        for c in taught() {
+            self.sizes[c] += given[c];
+            for (x, sum) in next.row_mut(c).iter_mut().zip(sums.row(c)) {
+                let step = (sum - given[c] * *x) / self.sizes[c];
+                moved += step * step;
+                *x += step;
             }
-            self.sizes[c] = after;
         }
+        let next = points.absolute(next);
+        taught().for_each(|c| self.centres.row_mut(c).copy_from_slice(next.row(c)));
         Ok((error, moved))
+    }
+
+    /// The centres as they are now; `error` is that of the last batch.
+    pub fn model(self, error: f64) -> (KMeansModel, Report) {
+        let mut report = Report::computed(format!("{} centres after batches of a stream", self.centres.rows()));
+        report.stop = Stop::StepLimit;
+        report.fact("error of the last batch", error);
+        (KMeansModel { centres: self.centres, sizes: self.sizes, error, halvings: None }, report)
+    }
+}
+
+/// Runs from the given centres (about the origin), with batches of rows that have a weight; every round has each row once.
+pub(super) fn by_batches(
+    settings: &KMeans,
+    points: &Points<'_>,
+    start: Matrix,
+    task: u64,
+    run: &Run,
+) -> Result<Outcome> {
+    let mut batches = Batches::new(points.absolute(start));
+    let mut stream = run.stream(task + (1 << 32));
+    let mut order: Vec<usize> = (0..points.rows()).filter(|&i| points.weight(i) > 0.0).collect();
+    let count = order.len();
+    let ranges = cuts(count, count.div_ceil(settings.batch));
+    let mut average = Average::new((2.0 * ranges[0].len() as f64 / (count + 1) as f64).min(1.0));
+    let (mut trace, mut stop) = (Vec::new(), Stop::StepLimit);
+    for round in 0..settings.steps {
+        for range in &ranges {
+            // The next few of a shuffled order (Fisher and Yates).
+            range.clone().for_each(|place| order.swap(place, place + stream.below(count - place)));
+            let batch = &order[range.clone()];
+            let some = points.features.take(batch);
+            let weights: Option<Vec<f64>> = points.weights.map(|weights| batch.iter().map(|&i| weights[i]).collect());
+            let weight = weights.as_ref().map_or(batch.len() as f64, |weights| weights.iter().sum());
+            let (error, moved) = run.finish(|| batches.learn(some.features(), weights.as_deref(), run))?;
+            let tired = average.is_tired_of(error / weight);
+            run.check_cancelled()?;
+            if tired || moved <= settings.tolerance * points.spread {
+                stop = Stop::Converged;
+            } else if run.out_of_time() {
+                stop = Stop::Budget;
+            }
+            if stop != Stop::StepLimit {
+                break;
+            }
+        }
+        run.progress("mini-batches", round + 1, settings.steps);
+        trace.push(average.value * points.total);
+        if stop != Stop::StepLimit {
+            break;
+        }
+    }
+    let centres = Centres::new(points.about_origin(batches.centres), points);
+    let mut rows = Assignment::once(points, centres.count());
+    rows.send(&centres, true, run)?;
+    rows.add_up(run)?;
+    let error = rows.error(&centres, run)?;
+    let (sums, sizes) = rows.sums();
+    let fall = fall(&centres.exact, &sums, &sizes);
+    Ok(Outcome { centres: centres.exact, labels: rows.labels(), sizes, trace, error, stop, fall })
+}
+
+/// The average error per row, and how long it has not fallen.
+struct Average {
+    share: f64,
+    value: f64,
+    least: f64,
+    seen: usize,
+    waited: usize,
+}
+
+impl Average {
+    /// So many batches without a lower average are enough.
+    const PATIENCE: usize = 10;
+
+    fn new(share: f64) -> Average {
+        Average { share, value: 0.0, least: f64::INFINITY, seen: 0, waited: 0 }
+    }
+
+    /// Hears the error per row of a batch; says whether the average has not fallen for long. (By as much as a batch that is
+    /// better by a ten-thousandth would lower it: less is a centre that creeps towards the mean of its rows.)
+    fn is_tired_of(&mut self, error: f64) -> bool {
+        self.seen += 1;
+        self.value = if self.seen <= 2 { error } else { self.value + self.share * (error - self.value) };
+        if self.seen == 1 {
+            return false;
+        }
+        if self.value < self.least * (1.0 - 1e-4 * self.share) {
+            (self.least, self.waited) = (self.value, 0);
+        } else {
+            self.waited += 1;
+        }
+        self.waited >= Self::PATIENCE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many batches of these errors are heard before it is enough.
+    fn heard(share: f64, errors: impl Iterator<Item = f64>) -> Option<usize> {
+        let mut average = Average::new(share);
+        errors.enumerate().find_map(|(batch, error)| average.is_tired_of(error).then_some(batch + 1))
+    }
+
+    #[test]
+    fn ten_batches_without_a_lower_average_are_enough() {
+        // The first is left out, the second is the first average, and the next ten equal it.
+        assert_eq!(heard(0.1, std::iter::repeat_n(5.0, 100)), Some(12));
+        // Errors that fall by a hundredth each time are never enough.
+        assert_eq!(heard(0.1, (0..100).map(|batch| 0.99f64.powi(batch))), None);
+    }
+
+    #[test]
+    fn one_bad_batch_is_chance() {
+        // Falling, but every fourth batch is worse than the one before: its average of twenty still falls in time.
+        let noisy = |batch: i32| 0.98f64.powi(batch) * if batch % 4 == 3 { 1.05 } else { 1.0 };
+        assert_eq!(heard(0.1, (0..200).map(noisy)), None);
+        // A low outlier of one batch in a flat row hardly counts in a small share.
+        let flat = |batch: i32| if batch == 4 { 4.9 } else { 5.0 };
+        assert_eq!(heard(0.01, (0..100).map(flat)), Some(15));
     }
 }

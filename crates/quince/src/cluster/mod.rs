@@ -11,6 +11,10 @@
 //! [`KMeans`] does that from one or more starts, or one row at a time (sequential), or by mini-batches, or by halving
 //! (bisecting). An empty cluster takes the row furthest from its centre; if there are fewer different rows than clusters,
 //! the rest stay empty.
+//!
+//! The certificate of an answer is the share of E that another round would take off at once: from rows that go to their
+//! nearest centre, and by Σ n_c ‖c - mean_c‖² from centres that go to the means of their rows. It is zero where Lloyd's
+//! iteration rests, and there alone, whichever way the centres were found; of halvings, the largest counts.
 
 mod assign;
 mod bisect;
@@ -19,6 +23,7 @@ mod choose;
 mod lloyd;
 mod minibatch;
 mod model;
+mod outcome;
 mod part;
 mod points;
 mod sequential;
@@ -34,10 +39,12 @@ use crate::error::{Error, Result};
 use crate::learn::{Count, Examples, Learner, Target, check_weights};
 use crate::matrix::{Features, Matrix};
 use crate::registry::{Ability, Allowed, Card, Setting};
-use crate::run::{Certificate, Report, Run, Stop};
-use lloyd::{Limits, Outcome, lloyd, nearest};
+use crate::run::{Report, Run, Stop};
+use lloyd::{Limits, lloyd};
+use minibatch::by_batches;
+use outcome::{BUDGET, Outcome, Search};
 use points::Points;
-use sequential::Moving;
+use sequential::one_at_a_time;
 use serde::{Deserialize, Serialize};
 
 /// k centres, each the mean of the rows nearest to it.
@@ -54,7 +61,8 @@ pub struct KMeans {
     pub restarts: usize,
     /// The most rounds over the rows.
     pub steps: usize,
-    /// Done when the squared moves of all centres add up to less than this times the mean variance of the columns.
+    /// Done when the squared moves of all centres, in a round or a mini-batch, add up to no more than this times the mean
+    /// variance of the columns.
     pub tolerance: f64,
     /// Whether rows are moved one at a time at the end, which can lower the error further.
     pub polish: bool,
@@ -148,7 +156,8 @@ impl Learner for KMeans {
             Setting {
                 name: "tolerance",
                 allowed: Allowed::Number(0.0, f64::MAX),
-                help: "Done when the squared moves of the centres are below this times the mean variance; 0: when no row moves.",
+                help: "Done when the squared moves of the centres are below this times the mean variance; 0: when no row moves. \
+                       Mini-batches are also done when ten have not lowered their average error.",
             },
             Setting {
                 name: "polish",
@@ -175,9 +184,7 @@ impl KMeans {
         Self::CARD.check(&crate::learn::Learn::settings(self))?;
         check(&features, weights)?;
         if self.k == Count::Auto {
-            let choice = choose::choose(self, features, weights, run)?;
-            let fixed = KMeans { k: Count::Fixed(choice.by_silhouette), ..self.clone() };
-            let mut found = fixed.cluster(features, weights, run)?;
+            let (choice, mut found) = choose::choose(self, features, weights, run)?;
             for trial in &choice.trials {
                 found.report.fact(&format!("error with {} clusters", trial.k), trial.error);
                 if let Some(silhouette) = trial.silhouette {
@@ -195,9 +202,9 @@ impl KMeans {
         let points = run.finish(|| Points::new(features, weights, run))?;
         let k = self.fixed_k(features.rows())?;
         if self.algorithm == Algorithm::Bisecting {
-            return self.bisect(&points, k, run);
+            return bisect::bisect(self, &points, k, run);
         }
-        let mut best: Option<Found> = None;
+        let mut best: Option<(Outcome, bool)> = None;
         let mut restarts = 0;
         for restart in 0..self.restarts {
             if best.is_some() && run.out_of_time() {
@@ -211,17 +218,16 @@ impl KMeans {
             };
             let found = self.run_from(&points, start, restart as u64, run)?;
             restarts += 1;
-            if best.as_ref().is_none_or(|best| found.outcome.error < best.outcome.error) {
+            if best.as_ref().is_none_or(|(best, _)| found.0.error < best.error) {
                 best = Some(found);
             }
         }
-        let mut best = best.expect("there is at least one restart");
-        best.restarts = restarts;
+        let (mut best, polished) = best.expect("there is at least one restart");
         if restarts < self.restarts {
-            best.outcome.stop = Stop::Budget;
+            best.stop = Stop::Budget;
         }
         best.largest_first();
-        Ok(best.clustering(&points, None))
+        Ok(best.clustering(&points, Search { asked: k, restarts, polished, halvings: None }))
     }
 
     /// Finds clusters from given centres, a row each, and leaves them in their order.
@@ -248,10 +254,9 @@ impl KMeans {
         if centres.values().iter().any(|x| !x.is_finite()) {
             return Err(Error::data("a centre holds NaN or infinity", "Give finite numbers."));
         }
-        let points = Points::new(features, weights, run)?;
-        let mut about = centres.clone();
-        (0..about.rows()).for_each(|c| about.row_mut(c).iter_mut().zip(&points.origin).for_each(|(x, o)| *x -= o));
-        Ok(self.run_from(&points, about, 0, run)?.clustering(&points, None))
+        let points = run.finish(|| Points::new(features, weights, run))?;
+        let (found, polished) = self.run_from(&points, points.about_origin(centres.clone()), 0, run)?;
+        Ok(found.clustering(&points, Search { asked: centres.rows(), restarts: 1, polished, halvings: None }))
     }
 
     fn fixed_k(&self, rows: usize) -> Result<usize> {
@@ -274,183 +279,30 @@ impl KMeans {
         }
     }
 
-    fn run_from(&self, points: &Points<'_>, start: Matrix, task: u64, run: &Run) -> Result<Found> {
+    /// Where a start (about the origin) leads, and whether it was polished.
+    fn run_from(&self, points: &Points<'_>, start: Matrix, task: u64, run: &Run) -> Result<(Outcome, bool)> {
+        // Every thread keeps sums of its own, and there are eight of them at most.
+        let sums = 8.0 * 10.0 * start.values().len() as f64;
+        crate::matrix::afford(sums, &format!("{} clusters of {} columns", start.rows(), start.columns()))?;
         let limits = Limits { steps: self.steps, tolerance: self.tolerance };
-        let mut outcome = match self.algorithm {
-            Algorithm::Sequential => {
-                let (labels, _) = nearest(points, start.clone(), run)?;
-                self.one_at_a_time(points, labels, start, run)?
-            }
-            Algorithm::MiniBatch => self.by_batches(points, start, task, run)?,
+        let found = match self.algorithm {
+            Algorithm::Sequential => one_at_a_time(points, start, self.steps, run)?,
+            Algorithm::MiniBatch => by_batches(self, points, start, task, run)?,
             Algorithm::Lloyd | Algorithm::Bisecting => lloyd(points, start, limits, run)?,
         };
-        let mut polished = 0;
-        if self.polish && self.algorithm == Algorithm::Lloyd && !run.out_of_time() {
-            let mut after = self.one_at_a_time(points, outcome.labels.clone(), outcome.centres.clone(), run)?;
-            polished = after.trace.len();
-            if after.error < outcome.error {
-                after.trace = outcome.trace.into_iter().chain([after.error]).collect();
-                outcome = Outcome { stop: outcome.stop, largest_move: outcome.largest_move, ..after };
-            }
+        if !self.polish || self.algorithm != Algorithm::Lloyd || run.out_of_time() {
+            return Ok((found, false));
         }
-        Ok(Found { outcome, polished, restarts: 1 })
+        let mut polished = one_at_a_time(points, found.centres.clone(), self.steps, run)?;
+        if polished.error >= found.error {
+            return Ok((found, true));
+        }
+        polished.trace.splice(..0, found.trace);
+        if found.stop != Stop::Converged {
+            polished.stop = found.stop;
+        }
+        Ok((polished, true))
     }
-
-    fn one_at_a_time(&self, points: &Points<'_>, labels: Vec<u32>, centres: Matrix, run: &Run) -> Result<Outcome> {
-        let mut moving = Moving::new(points, labels, centres);
-        let before = sequential::error(points, &moving);
-        let (_, stop) = moving.settle(points, self.steps, run)?;
-        let error = sequential::error(points, &moving);
-        let Moving { labels, centres, sizes, .. } = moving;
-        Ok(Outcome { centres, labels, sizes, trace: vec![before, error], error, stop, largest_move: 0.0 })
-    }
-
-    fn by_batches(&self, points: &Points<'_>, start: Matrix, task: u64, run: &Run) -> Result<Outcome> {
-        let rows = points.rows();
-        let mut absolute = start;
-        let shift = |centres: &mut Matrix, sign: f64| {
-            for c in 0..centres.rows() {
-                centres.row_mut(c).iter_mut().zip(&points.origin).for_each(|(x, o)| *x += sign * o);
-            }
-        };
-        shift(&mut absolute, 1.0);
-        let mut batches = Batches::new(absolute);
-        let mut stream = run.stream(task + (1 << 32));
-        let mut order: Vec<usize> = (0..rows).collect();
-        let (mut trace, mut stop, mut moved) = (Vec::new(), Stop::StepLimit, f64::INFINITY);
-        'rounds: for round in 0..self.steps {
-            stream.shuffle(&mut order);
-            let mut error = 0.0;
-            for batch in order.chunks(self.batch) {
-                let some = points.features.take(batch);
-                let weights: Option<Vec<f64>> = points.weights.map(|w| batch.iter().map(|&i| w[i]).collect());
-                let (of_batch, moves) = run.finish(|| batches.learn(some.features(), weights.as_deref(), run))?;
-                error += of_batch;
-                moved = moves;
-                run.check_cancelled()?;
-                if run.out_of_time() {
-                    stop = Stop::Budget;
-                    break 'rounds;
-                }
-            }
-            run.progress("mini-batches", round + 1, self.steps);
-            trace.push(error);
-            let improved = trace.len() < 2 || error < trace[trace.len() - 2] * (1.0 - self.tolerance);
-            if !improved || moved <= self.tolerance * points.spread {
-                stop = Stop::Converged;
-                break;
-            }
-        }
-        let mut about = batches.centres;
-        shift(&mut about, -1.0);
-        let (labels, error) = run.finish(|| nearest(points, about.clone(), run))?;
-        let mut sizes = vec![0.0; about.rows()];
-        labels.iter().enumerate().for_each(|(i, &label)| sizes[label as usize] += points.weight(i));
-        Ok(Outcome { centres: about, labels, sizes, trace, error, stop, largest_move: moved.sqrt() })
-    }
-
-    fn bisect(&self, points: &Points<'_>, k: usize, run: &Run) -> Result<Clustering> {
-        let found = bisect::bisect(self, points, k, run)?;
-        let error = found.trace.last().copied().unwrap_or(0.0);
-        let outcome = Outcome {
-            centres: found.centres,
-            labels: found.labels,
-            sizes: found.sizes,
-            trace: found.trace,
-            error,
-            stop: found.stop,
-            largest_move: 0.0,
-        };
-        Ok(Found { outcome, polished: 0, restarts: self.restarts }.clustering(points, Some(found.halvings)))
-    }
-}
-
-/// What a report says when time was up.
-const BUDGET: &str = "the budget ran out: this is the best so far";
-
-/// What a start led to.
-struct Found {
-    outcome: Outcome,
-    polished: usize,
-    restarts: usize,
-}
-
-impl Found {
-    /// Numbers the clusters by their size, the largest first, of equals the one with the first row.
-    fn largest_first(&mut self) {
-        let k = self.outcome.sizes.len();
-        let mut first_rows = vec![usize::MAX; k];
-        for (i, &label) in self.outcome.labels.iter().enumerate().rev() {
-            first_rows[label as usize] = i;
-        }
-        let mut order: Vec<usize> = (0..k).collect();
-        let sizes = &self.outcome.sizes;
-        order.sort_by(|&a, &b| sizes[b].total_cmp(&sizes[a]).then(first_rows[a].cmp(&first_rows[b])));
-        let mut place = vec![0u32; k];
-        order.iter().enumerate().for_each(|(new, &old)| place[old] = new as u32);
-        self.outcome.labels.iter_mut().for_each(|label| *label = place[*label as usize]);
-        self.outcome.sizes = order.iter().map(|&c| self.outcome.sizes[c]).collect();
-        self.outcome.centres = self.outcome.centres.take_rows(&order);
-    }
-
-    fn clustering(self, points: &Points<'_>, halvings: Option<bisect::Halvings>) -> Clustering {
-        let Outcome { mut centres, labels, sizes, trace, error, stop, largest_move } = self.outcome;
-        let k = centres.rows();
-        let mut members = vec![0usize; k];
-        labels.iter().for_each(|&label| members[label as usize] += 1);
-        let empty = members.iter().filter(|&&count| count == 0).count();
-        let spread = points.spread.sqrt();
-        let certificate = Certificate {
-            measure: "largest move of a centre in the last round, relative to the spread of the rows".into(),
-            value: if spread > 0.0 { largest_move / spread } else { 0.0 },
-            tolerance: 1.0,
-        };
-        let mut report = Report {
-            route: format!("{} in {}", count(k, "centre"), count(trace.len(), "round")),
-            stop,
-            certificate: Some(certificate),
-            trace,
-            ..Report::default()
-        };
-        report.fact("error", error);
-        report.fact("error per unit of weight", error / points.total);
-        report.fact(
-            "share explained",
-            if points.spread > 0.0 {
-                1.0 - error / (points.spread * points.columns() as f64 * points.total)
-            } else {
-                1.0
-            },
-        );
-        report.fact("restarts", self.restarts as f64);
-        if self.polished > 0 {
-            report.fact("polished", 1.0);
-        }
-        if empty > 0 {
-            let are = if empty == 1 { "is" } else { "are" };
-            let remark = format!("{empty} of {k} clusters {are} empty: there are not as many different rows");
-            report.remarks.push(remark);
-        }
-        if stop == Stop::Budget {
-            report.remarks.push(BUDGET.into());
-        }
-        if stop == Stop::StepLimit {
-            report.remarks.push("the centres were still moving at the last step: allow more steps".into());
-        }
-        (0..k).for_each(|c| centres.row_mut(c).iter_mut().zip(&points.origin).for_each(|(x, o)| *x += o));
-        let halvings = halvings.map(|mut halvings| {
-            let count = halvings.centres.rows();
-            (0..count)
-                .for_each(|c| halvings.centres.row_mut(c).iter_mut().zip(&points.origin).for_each(|(x, o)| *x += o));
-            halvings
-        });
-        Clustering { model: KMeansModel { centres, sizes, error, halvings }, labels, report, choice: None }
-    }
-}
-
-/// `1 centre`, `3 centres`.
-fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 fn check(features: &Features<'_>, weights: Option<&[f64]>) -> Result<()> {
@@ -465,19 +317,21 @@ fn check(features: &Features<'_>, weights: Option<&[f64]>) -> Result<()> {
 
 /// The within-cluster error from pairs of rows: half the sum over clusters of n times the mean of squared distances over all
 /// ordered pairs. Equal to Σ ‖x - mean‖², but slow: for checking and for teaching.
-pub fn scatter(features: &Features<'_>, labels: &[u32]) -> f64 {
-    let k = labels.iter().map(|&label| label as usize + 1).max().unwrap_or(0);
-    let all: Vec<usize> = (0..features.rows()).collect();
-    let mut rows = Matrix::zeros(all.len(), features.columns());
-    features.pack(all.iter().copied(), rows.values_mut());
-    let mut total = 0.0;
-    for c in 0..k {
-        let members: Vec<usize> = all.iter().copied().filter(|&i| labels[i] as usize == c).collect();
+pub fn scatter(features: &Features<'_>, labels: &[u32]) -> Result<f64> {
+    if labels.len() != features.rows() {
+        let problem = format!("there are {} rows and {} labels", features.rows(), labels.len());
+        return Err(Error::data(problem, "Give every row one label."));
+    }
+    let mut rows = Matrix::zeros(features.rows(), features.columns());
+    features.pack(0..features.rows(), rows.values_mut());
+    let mut clusters = std::collections::BTreeMap::new();
+    for (i, label) in labels.iter().enumerate() {
+        clusters.entry(label).or_insert_with(Vec::new).push(i);
+    }
+    let of_cluster = |members: &Vec<usize>| {
         let pairs = members.iter().flat_map(|&i| members.iter().map(move |&j| (i, j)));
         let sum: f64 = pairs.map(|(i, j)| crate::matrix::simd::squared_distance(rows.row(i), rows.row(j))).sum();
-        if !members.is_empty() {
-            total += 0.5 * sum / members.len() as f64;
-        }
-    }
-    total
+        0.5 * sum / members.len() as f64
+    };
+    Ok(clusters.values().map(of_cluster).sum())
 }

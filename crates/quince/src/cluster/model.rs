@@ -2,9 +2,10 @@
 
 use super::bisect::Halvings;
 use super::lloyd::nearest;
-use super::points::Points;
+use super::points::{Centres, Points, by_parts, for_parts, sparse_square, width};
 use crate::error::{Error, Result};
 use crate::learn::{Fitted, Prediction, check_weights};
+use crate::matrix::simd::{squared_distance, squared_norm};
 use crate::matrix::{Features, Matrix};
 use crate::model::Parts;
 use crate::run::Run;
@@ -48,37 +49,46 @@ impl KMeansModel {
         }
         weights.map_or(Ok(()), |weights| check_weights(weights, rows.rows()))?;
         let points = Points::new(*rows, weights, run)?;
-        let mut about = self.centres.clone();
-        (0..about.rows()).for_each(|c| about.row_mut(c).iter_mut().zip(&points.origin).for_each(|(x, o)| *x -= o));
+        let centres = Centres::new(points.about_origin(self.centres.clone()), &points);
         let Some(halvings) = &self.halvings else {
-            return nearest(&points, about, run);
+            return nearest(&points, &centres, run);
         };
-        let (mut labels, mut error, mut row) = (Vec::with_capacity(rows.rows()), 0.0, vec![0.0; rows.columns()]);
-        for i in 0..rows.rows() {
-            rows.pack(std::iter::once(i), &mut row);
-            let label = halvings.cluster(&row);
-            error += points.weight(i) * crate::matrix::simd::squared_distance(&row, self.centres.row(label as usize));
-            labels.push(label);
-            if i % 1024 == 0 {
-                run.check()?;
+        let sides = Centres::new(points.about_origin(halvings.centres.clone()), &points);
+        let mut found = for_parts(points.rows(), || (Vec::new(), vec![0.0; points.columns()]));
+        let work = points.width() * (2 * self.centres.rows()).min(64);
+        by_parts(points.rows(), work, &mut found, run, |(labels, row), rows| {
+            for i in rows {
+                points.load(i, row);
+                labels.push(halvings.cluster(&points, &sides, i, row));
             }
-        }
+        })?;
+        let labels: Vec<u32> = found.into_iter().flat_map(|(labels, _)| labels).collect();
+        let error = points.error_of(|i| labels[i], &centres, run)?;
         Ok((labels, error))
     }
 
     /// The distance of every row from every centre.
     pub fn distances(&self, rows: &Features<'_>, run: &Run) -> Result<Matrix> {
-        let mut distances = Matrix::zeros(rows.rows(), self.centres.rows());
-        let (k, chunk) = (self.centres.rows(), 1024);
+        let (k, columns) = (self.centres.rows(), rows.columns());
+        let mut distances = Matrix::zeros(rows.rows(), k);
+        let squares: Vec<f64> = (0..k).map(|c| squared_norm(self.centres.row(c))).collect();
+        // So many rows at a time that we look up often.
+        let chunk = (5_000_000 / (k * width(rows))).clamp(1, 1024);
         let mut pieces: Vec<&mut [f64]> = distances.values_mut().chunks_mut(chunk * k).collect();
         for (round, some) in pieces.chunks_mut(32).enumerate() {
             run.each(some, |piece, out| {
                 let first = (round * 32 + piece) * chunk;
-                let mut row = vec![0.0; rows.columns()];
-                for (r, out) in out.chunks_mut(k).enumerate() {
-                    rows.pack(std::iter::once(first + r), &mut row);
+                let mut row = vec![0.0; if rows.sparse_part().is_none() { columns } else { 0 }];
+                for (i, out) in (first..).zip(out.chunks_mut(k)) {
+                    if !row.is_empty() {
+                        rows.pack(std::iter::once(i), &mut row);
+                    }
                     for (c, out) in out.iter_mut().enumerate() {
-                        *out = crate::matrix::simd::squared_distance(&row, self.centres.row(c)).sqrt();
+                        let centre = self.centres.row(c);
+                        *out = match rows.sparse_part() {
+                            None => squared_distance(&row, centre).sqrt(),
+                            Some(_) => sparse_square(rows, i, centre, 1.0, squares[c]).sqrt(),
+                        };
                     }
                 }
             });

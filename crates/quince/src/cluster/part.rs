@@ -82,7 +82,8 @@ impl Part {
     }
 
     /// Looks at some rows of the part.
-    pub(super) fn assign(&mut self, step: &Step<'_>, places: Range<usize>) {
+    pub(super) fn assign(&mut self, step: &Step<'_>, rows: Range<usize>) {
+        let places = rows.start - self.rows.start..rows.end - self.rows.start;
         match step.way {
             Way::Direct => places.for_each(|place| self.look_directly(step, place)),
             Way::Bounds if !step.all => places.for_each(|place| self.look_at_candidates(step, place)),
@@ -140,11 +141,21 @@ impl Part {
                 let (lower, _) = step.points.between(row, next, error);
                 self.upper[place] = ((upper - step.moved[label as usize]) as f32).next_up();
                 self.lower[place] = ((lower + step.furthest) as f32).next_down();
-                self.put(step.points, place, label);
+                self.find(step, place, label);
             }
         }
         self.waiting = waiting;
         self.waiting.clear();
+    }
+
+    /// A row goes to a cluster; where every row is looked at, all are added up afterwards.
+    fn find(&mut self, step: &Step<'_>, place: usize, label: u32) {
+        if step.all {
+            self.changed += usize::from(self.labels[place] != label);
+            self.labels[place] = label;
+        } else {
+            self.put(step.points, place, label);
+        }
     }
 
     /// A row goes to a cluster; sums and counts follow.
@@ -155,11 +166,9 @@ impl Part {
         }
         let row = self.rows.start + place;
         let weight = points.weight(row);
-        if old != u32::MAX {
-            points.add_row(row, -weight, self.sums.row_mut(old as usize), &mut self.row);
-            self.sizes[old as usize] -= weight;
-            self.members[old as usize] -= usize::from(weight > 0.0);
-        }
+        points.add_row(row, -weight, self.sums.row_mut(old as usize), &mut self.row);
+        self.sizes[old as usize] -= weight;
+        self.members[old as usize] -= usize::from(weight > 0.0);
         points.add_row(row, weight, self.sums.row_mut(label as usize), &mut self.row);
         self.sizes[label as usize] += weight;
         self.members[label as usize] += usize::from(weight > 0.0);
@@ -177,7 +186,7 @@ impl Part {
         let slack = 1e-12 * (f64::from(step.points.norms[row]) + step.centres.largest);
         self.upper[place] = ((best.sqrt() + slack - step.moved[label as usize]) as f32).next_up();
         self.lower[place] = ((second.sqrt() - slack + step.furthest) as f32).next_down();
-        self.put(step.points, place, label);
+        self.find(step, place, label);
     }
 
     /// The waiting rows meet all centres, and all their lower bounds are renewed.
@@ -210,7 +219,7 @@ impl Part {
             lower_bounds(&all.0, lane, square, &step.moved_single, bounds);
             bounds[label as usize] = f32::INFINITY;
             self.upper[place] = ((upper - step.moved[label as usize]) as f32).next_up();
-            self.put(step.points, place, label);
+            self.find(step, place, label);
         }
     }
 
@@ -264,20 +273,20 @@ impl Part {
         self.put(step.points, place, label as u32);
     }
 
-    /// Adds all rows up anew: what came and went may have left rounding errors behind.
-    pub(super) fn add_up(&mut self, points: &Points<'_>) {
+    /// Forgets all sums, so that rows are added up anew: what came and went may have left rounding errors behind.
+    pub(super) fn forget(&mut self) {
         self.sums.values_mut().fill(0.0);
         self.sizes.fill(0.0);
-        for (i, &label) in self.rows.clone().zip(&self.labels) {
-            let weight = points.weight(i);
-            points.add_row(i, weight, self.sums.row_mut(label as usize), &mut self.row);
-            self.sizes[label as usize] += weight;
-        }
+        self.members.fill(0);
     }
 
-    pub(super) fn squared_distances(&self, points: &Points<'_>, centres: &Centres) -> Vec<f64> {
-        let mut row = vec![0.0; points.columns()];
-        let labels = self.rows.clone().zip(&self.labels);
-        labels.map(|(i, &label)| points.squared_distance(i, centres, label as usize, &mut row)).collect()
+    /// Adds some rows up.
+    pub(super) fn add_up(&mut self, points: &Points<'_>, rows: Range<usize>) {
+        for i in rows {
+            let (label, weight) = (self.labels[i - self.rows.start] as usize, points.weight(i));
+            points.add_row(i, weight, self.sums.row_mut(label), &mut self.row);
+            self.sizes[label] += weight;
+            self.members[label] += usize::from(weight > 0.0);
+        }
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::error::Result;
 use crate::matrix::fused::{Visit, WIDE, each_score};
-use crate::matrix::simd::squared_distance;
+use crate::matrix::simd::{squared_distance, squared_norm};
 use crate::matrix::{Features, Matrix};
 use crate::run::Run;
 use std::ops::Range;
@@ -37,9 +37,9 @@ pub(super) struct Points<'a> {
 
 impl<'a> Points<'a> {
     pub(super) fn new(features: Features<'a>, weights: Option<&'a [f64]>, run: &Run) -> Result<Points<'a>> {
-        let means = features.means(weights, run)?;
         let (rows, columns) = (features.rows(), features.columns());
         let total = weights.map_or(rows as f64, |weights| weights.iter().sum());
+        let means = means(&features, weights, total, run)?;
         let sum_of = |squares: &[f64]| -> f64 {
             let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
             squares.iter().enumerate().map(|(i, square)| weight(i) * square).sum()
@@ -85,6 +85,27 @@ impl<'a> Points<'a> {
         self.features.sparse_part().is_some()
     }
 
+    /// Centres as they are given, about the origin from now on.
+    pub(super) fn about_origin(&self, mut centres: Matrix) -> Matrix {
+        for centre in centres.values_mut().chunks_mut(self.columns()) {
+            centre.iter_mut().zip(&self.origin).for_each(|(x, origin)| *x -= origin);
+        }
+        centres
+    }
+
+    /// Centres about the origin, as they are handed out.
+    pub(super) fn absolute(&self, mut centres: Matrix) -> Matrix {
+        for centre in centres.values_mut().chunks_mut(self.columns()) {
+            centre.iter_mut().zip(&self.origin).for_each(|(x, origin)| *x += origin);
+        }
+        centres
+    }
+
+    /// What it costs to read a row, in multiplications.
+    pub(super) fn width(&self) -> usize {
+        width(&self.features)
+    }
+
     /// Row `i` about the origin.
     pub(super) fn row(&self, i: usize, out: &mut [f64]) {
         self.features.centred(&self.origin).pack(std::iter::once(i), out);
@@ -92,24 +113,44 @@ impl<'a> Points<'a> {
 
     /// Adds `factor` times row `i` to a centre's sum.
     pub(super) fn add_row(&self, i: usize, factor: f64, sum: &mut [f64], buffer: &mut [f64]) {
-        if self.is_sparse() {
-            self.features.for_row(i, |j, value| sum[j] += factor * value);
-        } else {
+        add_row(&self.features.centred(&self.origin), i, factor, sum, buffer);
+    }
+
+    /// ‖x - c‖² of row `i`.
+    pub(super) fn squared_distance(&self, i: usize, centres: &Centres, c: usize, buffer: &mut [f64]) -> f64 {
+        self.load(i, buffer);
+        self.loaded_distance(i, buffer, centres, c)
+    }
+
+    /// Row `i` about the origin, to be measured from several centres; a sparse row is read where it is.
+    pub(super) fn load(&self, i: usize, buffer: &mut [f64]) {
+        if !self.is_sparse() {
             self.row(i, buffer);
-            sum.iter_mut().zip(buffer.iter()).for_each(|(sum, x)| *sum += factor * x);
         }
     }
 
-    /// ‖x - c‖² of row `i`: by direct differences, or for sparse rows from the product.
-    pub(super) fn squared_distance(&self, i: usize, centres: &Centres, c: usize, buffer: &mut [f64]) -> f64 {
-        if self.is_sparse() {
-            // ‖c‖² and what the entries of the row change in it.
-            let mut sum = 0.0;
-            self.features.for_row(i, |j, value| sum += value * (value - 2.0 * centres.exact[(c, j)]));
-            return (centres.squares[c] + sum).max(0.0);
+    /// ‖x - c‖² of the row `i` that was loaded: by direct differences, or for sparse rows from the product.
+    pub(super) fn loaded_distance(&self, i: usize, loaded: &[f64], centres: &Centres, c: usize) -> f64 {
+        match self.is_sparse() {
+            true => sparse_square(&self.features, i, centres.exact.row(c), 1.0, centres.squares[c]),
+            false => squared_distance(loaded, centres.exact.row(c)),
         }
-        self.row(i, buffer);
-        squared_distance(buffer, centres.exact.row(c))
+    }
+
+    /// The within-cluster error of rows where `label` says they are.
+    pub(super) fn error_of(
+        &self,
+        label: impl Fn(usize) -> u32 + Sync + Send,
+        centres: &Centres,
+        run: &Run,
+    ) -> Result<f64> {
+        let mut sums: Vec<(f64, Vec<f64>)> = for_parts(self.rows(), || (0.0, vec![0.0; self.columns()]));
+        by_parts(self.rows(), 4 * self.width(), &mut sums, run, |(sum, buffer), rows| {
+            for i in rows {
+                *sum += self.weight(i) * self.squared_distance(i, centres, label(i) as usize, buffer);
+            }
+        })?;
+        Ok(sums.iter().map(|(sum, _)| sum).sum())
     }
 
     /// The nearest centre by direct distances, the first of equals.
@@ -121,14 +162,9 @@ impl<'a> Points<'a> {
     /// The nearest centre by direct distances, its squared distance, and the least of the others'.
     pub(super) fn nearest_two_directly(&self, i: usize, centres: &Centres, buffer: &mut [f64]) -> (u32, f64, f64) {
         let (mut label, mut best, mut second) = (0, f64::INFINITY, f64::INFINITY);
-        if !self.is_sparse() {
-            self.row(i, buffer);
-        }
+        self.load(i, buffer);
         for c in 0..centres.count() {
-            let square = match self.is_sparse() {
-                true => self.squared_distance(i, centres, c, buffer),
-                false => squared_distance(buffer, centres.exact.row(c)),
-            };
+            let square = self.loaded_distance(i, buffer, centres, c);
             if square < best {
                 (second, best, label) = (best, square, c as u32);
             } else {
@@ -237,7 +273,86 @@ impl Centres {
     }
 }
 
+/// ‖x - f·c‖² of a row that has a sparse part, from `square` = ‖f·c‖² and what the entries of the row change in it. Where
+/// next to nothing is left its digits are lost, and all columns are looked at.
+pub(super) fn sparse_square(features: &Features<'_>, i: usize, centre: &[f64], factor: f64, square: f64) -> f64 {
+    let mut left = square;
+    features.for_row(i, |j, x| left += x * (x - 2.0 * factor * centre[j]));
+    if left > 1e-6 * square {
+        return left;
+    }
+    let (mut sum, mut next) = (0.0, 0);
+    features.for_row(i, |j, x| {
+        sum += factor * factor * squared_norm(&centre[next..j]) + (x - factor * centre[j]).powi(2);
+        next = j + 1;
+    });
+    sum + factor * factor * squared_norm(&centre[next..])
+}
+
+/// Adds `factor` times row `i` to a sum; of a row with a sparse part (which has no centre) what is stored.
+fn add_row(features: &Features<'_>, i: usize, factor: f64, sum: &mut [f64], buffer: &mut [f64]) {
+    if features.sparse_part().is_some() {
+        features.for_row(i, |j, value| sum[j] += factor * value);
+    } else {
+        features.pack(std::iter::once(i), buffer);
+        sum.iter_mut().zip(buffer.iter()).for_each(|(sum, x)| *sum += factor * x);
+    }
+}
+
+/// The mean of each column; numbers that are not finite are refused, with their place.
+pub(super) fn means(features: &Features<'_>, weights: Option<&[f64]>, total: f64, run: &Run) -> Result<Vec<f64>> {
+    let columns = features.columns();
+    let mut sums = for_parts(features.rows(), || (vec![0.0; columns], vec![0.0; columns]));
+    by_parts(features.rows(), 4 * width(features), &mut sums, run, |(sum, buffer), rows| {
+        rows.for_each(|i| add_row(features, i, weights.map_or(1.0, |weights| weights[i]), sum, buffer));
+    })?;
+    let mut means = vec![0.0; columns];
+    sums.iter().for_each(|(sum, _)| means.iter_mut().zip(sum).for_each(|(mean, sum)| *mean += sum));
+    if means.iter().any(|sum| !sum.is_finite()) {
+        return Err(features.not_finite());
+    }
+    means.iter_mut().for_each(|mean| *mean /= total);
+    Ok(means)
+}
+
+/// What it costs to read a row, in multiplications: an entry of a sparse one is as slow as four.
+pub(super) fn width(features: &Features<'_>) -> usize {
+    let entries = features.sparse_part().map_or(0, |sparse| 4 * sparse.stored() / sparse.rows().max(1));
+    8 + features.dense_columns() + entries
+}
+
+/// How many multiplications each part does between two looks at the run: all eight parts together a tenth of a second or so
+/// on one thread.
+const WORK: usize = 25_000_000;
+
 /// The same ranges of rows for every pass: at most eight, one a partial sum.
 pub(super) fn parts(rows: usize) -> Vec<Range<usize>> {
     crate::matrix::cuts(rows, crate::matrix::partials(rows))
+}
+
+/// One of something for each part of so many rows.
+pub(super) fn for_parts<T>(rows: usize, mut one: impl FnMut() -> T) -> Vec<T> {
+    parts(rows).iter().map(|_| one()).collect()
+}
+
+/// Goes over so many rows in parts, each with a state of its own, some rows of each at a time, and listens for a cancel in
+/// between. `work` is what a row costs, in multiplications.
+pub(super) fn by_parts<T: Send>(
+    rows: usize,
+    work: usize,
+    states: &mut [T],
+    run: &Run,
+    task: impl Fn(&mut T, Range<usize>) + Sync + Send,
+) -> Result<()> {
+    let ranges = parts(rows);
+    let step = (WORK / work.max(1)).clamp(1, 1 << 18).next_multiple_of(WIDE);
+    let longest = ranges.iter().map(Range::len).max().unwrap_or(0);
+    for offset in (0..longest).step_by(step) {
+        run.each(states, |part, state| {
+            let Range { start, end } = ranges[part];
+            task(state, (start + offset).min(end)..(start + offset + step).min(end));
+        });
+        run.check_cancelled()?;
+    }
+    Ok(())
 }

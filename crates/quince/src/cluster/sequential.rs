@@ -5,104 +5,172 @@
 //! n_i/(n_i - 1)·d_i² > n_j/(n_j + 1)·d_j², and both means follow at once. Every move lowers the error, which Lloyd's
 //! iteration cannot always do; a row alone in its cluster stays.
 
-use super::points::Points;
+use super::assign::Assignment;
+use super::outcome::{Outcome, fall};
+use super::points::{Centres, Points, sparse_square};
 use crate::error::Result;
 use crate::matrix::Matrix;
-use crate::matrix::simd::squared_distance;
+use crate::matrix::simd::{squared_distance, squared_norm};
 use crate::run::{Run, Stop};
 
-/// Clusters that rows can move between.
-pub(super) struct Moving {
-    pub(super) labels: Vec<u32>,
-    pub(super) centres: Matrix,
-    pub(super) sizes: Vec<f64>,
-    members: Vec<usize>,
+/// Sends every row to the nearest of the centres (about the origin), and then moves one at a time.
+pub(super) fn one_at_a_time(points: &Points<'_>, centres: Matrix, rounds: usize, run: &Run) -> Result<Outcome> {
+    let k = centres.rows();
+    let mut centres = Centres::new(centres, points);
+    let mut rows = Assignment::once(points, k);
+    rows.send(&centres, true, run)?;
+    rows.add_up(run)?;
+    let (sums, sizes) = rows.sums();
+    centres = means(&sums, &sizes, centres.exact, points);
+    let before = rows.error(&centres, run)?;
+    let mut moving = Moving::new(points, rows.labels(), &centres.exact, sums, sizes);
+    let (trace, stop) = moving.settle(before, rounds, run)?;
+    // What was moved step by step is taken anew.
+    let mut labels = moving.labels;
+    let mut rows = Assignment::of(&labels, points, k);
+    rows.add_up(run)?;
+    let (sums, sizes) = rows.sums();
+    centres = means(&sums, &sizes, centres.exact, points);
+    let error = rows.error(&centres, run)?;
+    // Rows without weight never moved; all others are at their nearest centre if there was time enough.
+    let mut nearest = Assignment::once(points, k);
+    nearest.send(&centres, true, run)?;
+    nearest.add_up(run)?;
+    let at_nearest = nearest.error(&centres, run)?;
+    let (sums, nearest_sizes) = nearest.sums();
+    let fall = (error - at_nearest).max(0.0) + fall(&centres.exact, &sums, &nearest_sizes);
+    let weightless = nearest.labels().into_iter().enumerate().filter(|&(i, _)| points.weight(i) == 0.0);
+    weightless.for_each(|(i, label)| labels[i] = label);
+    Ok(Outcome { centres: centres.exact, labels, sizes, trace, error, stop, fall })
 }
 
-impl Moving {
-    /// Rows where their labels say, centres at their means; a cluster without rows keeps its place in `centres`.
-    pub(super) fn new(points: &Points<'_>, labels: Vec<u32>, mut centres: Matrix) -> Moving {
-        let k = centres.rows();
-        let (mut sums, mut sizes, mut members) = (Matrix::zeros(k, points.columns()), vec![0.0; k], vec![0; k]);
-        let mut row = vec![0.0; points.columns()];
+/// Centres at the means of their rows; one without rows keeps its place.
+fn means(sums: &Matrix, sizes: &[f64], mut centres: Matrix, points: &Points<'_>) -> Centres {
+    for c in (0..sizes.len()).filter(|&c| sizes[c] > 0.0) {
+        centres.row_mut(c).iter_mut().zip(sums.row(c)).for_each(|(x, sum)| *x = sum / sizes[c]);
+    }
+    Centres::new(centres, points)
+}
+
+/// Clusters that rows can move between.
+struct Moving<'a> {
+    points: &'a Points<'a>,
+    labels: Vec<u32>,
+    sizes: Vec<f64>,
+    /// How many rows with a weight each has.
+    members: Vec<usize>,
+    /// The mean of each cluster; for sparse rows their sum, of which a row changes its own entries alone.
+    middles: Matrix,
+    /// ‖sum‖² of each cluster of sparse rows.
+    squares: Vec<f64>,
+}
+
+impl<'a> Moving<'a> {
+    fn new(points: &'a Points<'a>, labels: Vec<u32>, centres: &Matrix, sums: Matrix, sizes: Vec<f64>) -> Moving<'a> {
+        let mut members = vec![0; sizes.len()];
         for (i, &label) in labels.iter().enumerate() {
-            let c = label as usize;
-            points.add_row(i, points.weight(i), sums.row_mut(c), &mut row);
-            sizes[c] += points.weight(i);
-            members[c] += 1;
+            members[label as usize] += usize::from(points.weight(i) > 0.0);
         }
-        for c in (0..k).filter(|&c| sizes[c] > 0.0) {
-            centres.row_mut(c).iter_mut().zip(sums.row(c)).for_each(|(x, sum)| *x = sum / sizes[c]);
-        }
-        Moving { labels, centres, sizes, members }
+        let middles = if points.is_sparse() { sums } else { centres.clone() };
+        Moving { points, labels, squares: vec![0.0; sizes.len()], sizes, members, middles }
     }
 
-    /// Goes over the rows in order, moving each where it lowers the error most, until a round moves none. Returns how many
-    /// moves there were and how it ended.
-    pub(super) fn settle(&mut self, points: &Points<'_>, rounds: usize, run: &Run) -> Result<(usize, Stop)> {
-        let mut moves = 0;
-        let mut row = vec![0.0; points.columns()];
-        let mut looked: usize = 0;
+    /// Goes over the rows in order, moving each where it lowers the error most, until a round moves none. Returns the error
+    /// after each round and how it ended.
+    fn settle(&mut self, mut error: f64, rounds: usize, run: &Run) -> Result<(Vec<f64>, Stop)> {
+        let mut trace = Vec::new();
+        let mut row = vec![0.0; self.points.columns()];
+        let often = (100_000_000 / (self.sizes.len() * self.points.width())).clamp(1, 1 << 16);
         for round in 0..rounds {
-            let before = moves;
-            for i in 0..points.rows() {
-                looked += 1;
-                if looked.is_multiple_of(256) {
+            // Taken anew in every round, so that roundings do not add up.
+            (0..self.sizes.len()).for_each(|c| self.squares[c] = squared_norm(self.middles.row(c)));
+            let mut moved = false;
+            for i in 0..self.points.rows() {
+                if i % often == 0 {
                     run.check_cancelled()?;
                     if run.out_of_time() {
-                        return Ok((moves, Stop::Budget));
+                        trace.push(error);
+                        return Ok((trace, Stop::Budget));
                     }
                 }
-                points.row(i, &mut row);
-                moves += usize::from(self.consider(i, points.weight(i), &row));
+                let gain = self.consider(i, &mut row);
+                moved |= gain > 0.0;
+                error -= gain;
             }
             run.progress("one row at a time", round + 1, rounds);
-            if moves == before {
-                return Ok((moves, Stop::Converged));
+            trace.push(error.max(0.0));
+            if !moved {
+                return Ok((trace, Stop::Converged));
             }
         }
-        Ok((moves, Stop::StepLimit))
+        Ok((trace, Stop::StepLimit))
     }
 
-    /// Moves row `i` if that lowers the error.
-    fn consider(&mut self, i: usize, weight: f64, row: &[f64]) -> bool {
-        let own = self.labels[i] as usize;
+    /// Moves row `i` if that lowers the error; says by how much.
+    fn consider(&mut self, i: usize, row: &mut [f64]) -> f64 {
+        let (own, weight) = (self.labels[i] as usize, self.points.weight(i));
         if weight == 0.0 || self.members[own] < 2 || self.sizes[own] <= weight {
-            return false;
+            return 0.0;
         }
-        let loses = self.sizes[own] / (self.sizes[own] - weight) * squared_distance(row, self.centres.row(own));
+        self.points.load(i, row);
+        let loses = self.sizes[own] / (self.sizes[own] - weight) * self.square(i, row, own);
         let (mut best, mut least) = (own, loses);
         for c in (0..self.sizes.len()).filter(|&c| c != own) {
-            let gains = self.sizes[c] / (self.sizes[c] + weight) * squared_distance(row, self.centres.row(c));
+            let gains = match self.sizes[c] > 0.0 {
+                true => self.sizes[c] / (self.sizes[c] + weight) * self.square(i, row, c),
+                false => 0.0,
+            };
             if gains < least {
                 (best, least) = (c, gains);
             }
         }
-        // A gain that is nothing but rounding would be taken back in the next round.
-        if best == own || loses - least <= 1e-12 * loses {
-            return false;
+        // A gain that is nothing but rounding, of a difference or of a mean, would be taken back in the next round.
+        if best == own || loses - least <= 1e-12 * loses || loses <= 1e-28 * self.mean_square(own) {
+            return 0.0;
         }
-        let (from, to) = (self.sizes[own] - weight, self.sizes[best] + weight);
-        let lost = self.centres.row_mut(own).iter_mut().zip(row);
-        lost.for_each(|(centre, x)| *centre -= weight / from * (x - *centre));
-        let found = self.centres.row_mut(best).iter_mut().zip(row);
-        found.for_each(|(centre, x)| *centre += weight / to * (x - *centre));
-        self.sizes[own] = from;
-        self.sizes[best] = to;
-        self.members[own] -= 1;
-        self.members[best] += 1;
+        self.shift(i, row, own, -weight);
+        self.shift(i, row, best, weight);
         self.labels[i] = best as u32;
-        true
+        weight * (loses - least)
     }
-}
 
-/// The within-cluster error of rows where they are.
-pub(super) fn error(points: &Points<'_>, moving: &Moving) -> f64 {
-    let mut row = vec![0.0; points.columns()];
-    let mut sum = 0.0;
-    for (i, &label) in moving.labels.iter().enumerate() {
-        points.row(i, &mut row);
-        sum += points.weight(i) * squared_distance(&row, moving.centres.row(label as usize));
+    /// ‖x - mean‖² of a loaded row.
+    fn square(&self, i: usize, row: &[f64], c: usize) -> f64 {
+        match self.points.is_sparse() {
+            false => squared_distance(row, self.middles.row(c)),
+            true => {
+                let factor = 1.0 / self.sizes[c];
+                let square = self.squares[c] * factor * factor;
+                sparse_square(&self.points.features, i, self.middles.row(c), factor, square)
+            }
+        }
     }
-    sum
+
+    /// ‖mean‖² of a cluster.
+    fn mean_square(&self, c: usize) -> f64 {
+        let square = squared_norm(self.middles.row(c));
+        if self.points.is_sparse() { square / (self.sizes[c] * self.sizes[c]) } else { square }
+    }
+
+    /// A cluster gets a row of this weight, or loses it if the weight is below zero.
+    fn shift(&mut self, i: usize, row: &[f64], c: usize, weight: f64) {
+        self.sizes[c] += weight;
+        if weight > 0.0 {
+            self.members[c] += 1;
+        } else {
+            self.members[c] -= 1;
+        }
+        let middle = self.middles.row_mut(c);
+        if self.points.is_sparse() {
+            // ‖s + wx‖² - ‖s‖², entry by entry.
+            let square = &mut self.squares[c];
+            self.points.features.for_row(i, |j, x| {
+                *square += weight * x * (2.0 * middle[j] + weight * x);
+                middle[j] += weight * x;
+            });
+        } else {
+            let share = weight / self.sizes[c];
+            middle.iter_mut().zip(row).for_each(|(middle, x)| *middle += share * (x - *middle));
+        }
+    }
 }

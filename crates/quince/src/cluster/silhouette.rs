@@ -8,12 +8,13 @@
 //! another cluster; 0 for a row that is alone in its cluster. One is good, zero is between two clusters, below zero is in
 //! the wrong one. All pairs of rows are measured, a block of them at a time.
 
+use super::points::{means, sparse_square};
 use crate::error::{Error, Result};
-use crate::matrix::simd::{LANES, vectorised};
+use crate::matrix::simd::{LANES, squared_distance, vectorised};
 use crate::matrix::{Features, Matrix};
 use crate::run::Run;
 use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{Accum, MatMut, Par};
 
 /// s(i) of every row.
 pub fn silhouettes(features: &Features<'_>, labels: &[u32], run: &Run) -> Result<Vec<f64>> {
@@ -30,84 +31,129 @@ pub fn silhouettes(features: &Features<'_>, labels: &[u32], run: &Run) -> Result
     let k = names.len();
     let mut sizes = vec![0usize; k];
     labels.iter().for_each(|&label| sizes[label as usize] += 1);
-    let found = sizes.iter().filter(|&&size| size > 0).count();
-    if found < 2 || found >= rows {
+    if k < 2 || k >= rows {
         return Err(Error::data(
-            format!("silhouettes need from 2 to {} clusters, and there are {found}", rows.saturating_sub(1)),
+            format!("silhouettes need from 2 to {} clusters, and there are {k}", rows.saturating_sub(1)),
             "Use another number of clusters.",
         ));
     }
-    let means = features.means(None, run)?;
-    let shifted = features.centred(&means);
-    let norms = shifted.row_norms(run)?;
+    // Products are best about the means; rows with a sparse part stay as they are.
+    let sparse = features.sparse_part().is_some();
+    let centre = if sparse { vec![0.0; columns] } else { means(features, None, rows as f64, run)? };
+    let known = Known { features: features.centred(&centre), norms: features.centred(&centre).row_norms(run)?, labels };
     // Rows in the order of their clusters, so that a cluster is a run of columns in a block of distances.
     let mut order: Vec<usize> = (0..rows).collect();
     order.sort_by_key(|&i| labels[i]);
-    let (tall, wide) = (128, 1024);
-    let blocks: Vec<&[usize]> = order.chunks(tall).collect();
+    let (tall, wide) = ((1_000_000 / columns.max(1)).clamp(8, 128), (1_000_000 / columns.max(1)).clamp(8, 1024));
+    // So many blocks at a time, with so many others, that we look up often.
+    let work = tall * wide * (columns + 8);
+    let round = (400_000_000 / work).clamp(8, 64);
+    let reach = (400_000_000 / (round * work)).max(1) * wide;
+    let count = rows.div_ceil(tall);
     let mut answers = vec![0.0; rows];
-    // So many blocks at a time that we look up often.
-    let round = (400_000_000 / (tall * rows * (columns + 8)).max(1)).clamp(1, 64) * 2;
-    for (done, some) in blocks.chunks(round).enumerate() {
-        run.progress("silhouettes", done * round, blocks.len());
-        let found = run.map(some.len(), |b| {
-            let mine = some[b];
-            let mut sums = Matrix::zeros(mine.len(), k);
-            let mut left = vec![0.0; mine.len() * columns];
-            shifted.pack(mine.iter().copied(), &mut left);
-            let mut right = vec![0.0; wide * columns];
-            let mut products = vec![0.0; mine.len() * wide];
-            for others in order.chunks(wide) {
-                shifted.pack(others.iter().copied(), &mut right);
-                let products = &mut products[..mine.len() * others.len()];
-                matmul(
-                    MatMut::from_row_major_slice_mut(products, mine.len(), others.len()),
-                    Accum::Replace,
-                    MatRef::from_row_major_slice(&left, mine.len(), columns),
-                    MatRef::from_row_major_slice(&right[..others.len() * columns], others.len(), columns).transpose(),
-                    1.0,
-                    Par::Seq,
-                );
-                let other_norms: Vec<f64> = others.iter().map(|&i| norms[i]).collect();
-                for (r, &i) in mine.iter().enumerate() {
-                    let products = &mut products[r * others.len()..(r + 1) * others.len()];
-                    if to_distances(norms[i], &other_norms, products) {
-                        // Rows so near each other that the product has no digits left are measured directly.
-                        let x = &left[r * columns..(r + 1) * columns];
-                        for (c, distance) in products.iter_mut().enumerate() {
-                            if *distance * *distance <= 1e-8 * (norms[i] + other_norms[c]) {
-                                let y = &right[c * columns..(c + 1) * columns];
-                                *distance = crate::matrix::simd::squared_distance(x, y).sqrt();
-                            }
-                        }
-                    }
-                    let mut from = 0;
-                    while from < others.len() {
-                        let label = labels[others[from]];
-                        let to = from + others[from..].partition_point(|&j| labels[j] <= label);
-                        sums[(r, label as usize)] += products[from..to].iter().sum::<f64>();
-                        from = to;
+    for (done, some) in order.chunks(tall * round).enumerate() {
+        run.progress("silhouettes", done * round, count);
+        let mut blocks: Vec<Block<'_>> = some.chunks(tall).map(|mine| Block::new(mine, &known, k)).collect();
+        for others in order.chunks(reach) {
+            run.each(&mut blocks, |_, block| others.chunks(wide).for_each(|others| block.meet(others, &known)));
+            run.check()?;
+        }
+        for block in &blocks {
+            for (r, &i) in block.mine.iter().enumerate() {
+                answers[i] = of_row(block.sums.row(r), labels[i] as usize, &sizes);
+            }
+        }
+    }
+    Ok(answers)
+}
+
+/// What all blocks need to know of the rows.
+struct Known<'a> {
+    features: Features<'a>,
+    /// ‖x‖² of each.
+    norms: Vec<f64>,
+    labels: &'a [u32],
+}
+
+/// Some rows, and the sums of their distances from the rows of each cluster.
+struct Block<'a> {
+    mine: &'a [usize],
+    left: Matrix,
+    sums: Matrix,
+}
+
+impl<'a> Block<'a> {
+    fn new(mine: &'a [usize], rows: &Known<'_>, k: usize) -> Block<'a> {
+        let mut left = Matrix::zeros(mine.len(), rows.features.columns());
+        rows.features.pack(mine.iter().copied(), left.values_mut());
+        Block { mine, left, sums: Matrix::zeros(mine.len(), k) }
+    }
+
+    /// Adds the distances from other rows, which come in the order of their clusters.
+    fn meet(&mut self, others: &[usize], rows: &Known<'_>) {
+        let mut distances = vec![0.0; self.mine.len() * others.len()];
+        if rows.features.sparse_part().is_some() {
+            self.measure(others, rows, &mut distances);
+        } else {
+            self.multiply(others, rows, &mut distances);
+        }
+        for (r, distances) in distances.chunks(others.len()).enumerate() {
+            let mut from = 0;
+            while from < others.len() {
+                let label = rows.labels[others[from]];
+                let to = from + others[from..].partition_point(|&j| rows.labels[j] <= label);
+                self.sums[(r, label as usize)] += distances[from..to].iter().sum::<f64>();
+                from = to;
+            }
+        }
+    }
+
+    /// Distances of rows with a sparse part, entry by entry.
+    fn measure(&self, others: &[usize], rows: &Known<'_>, distances: &mut [f64]) {
+        for (r, (distances, &i)) in distances.chunks_mut(others.len()).zip(self.mine).enumerate() {
+            for (distance, &j) in distances.iter_mut().zip(others) {
+                *distance = sparse_square(&rows.features, j, self.left.row(r), 1.0, rows.norms[i]).sqrt();
+            }
+        }
+    }
+
+    /// Distances of dense rows from one product.
+    fn multiply(&self, others: &[usize], rows: &Known<'_>, distances: &mut [f64]) {
+        let columns = self.left.columns();
+        let mut right = Matrix::zeros(others.len(), columns);
+        rows.features.pack(others.iter().copied(), right.values_mut());
+        matmul(
+            MatMut::from_row_major_slice_mut(distances, self.mine.len(), others.len()),
+            Accum::Replace,
+            self.left.view().faer(),
+            right.view().faer().transpose(),
+            1.0,
+            Par::Seq,
+        );
+        let other_norms: Vec<f64> = others.iter().map(|&i| rows.norms[i]).collect();
+        for (r, (distances, &i)) in distances.chunks_mut(others.len()).zip(self.mine).enumerate() {
+            let norm = rows.norms[i];
+            if to_distances(norm, &other_norms, distances) {
+                // Rows so near each other that the product has no digits left are measured directly.
+                for (c, distance) in distances.iter_mut().enumerate() {
+                    if *distance * *distance <= 1e-8 * (norm + other_norms[c]) {
+                        *distance = squared_distance(self.left.row(r), right.row(c)).sqrt();
                     }
                 }
             }
-            let of_row = |(r, &i): (usize, &usize)| {
-                let own = labels[i] as usize;
-                if sizes[own] == 1 {
-                    return 0.0;
-                }
-                let a = sums[(r, own)] / (sizes[own] - 1) as f64;
-                let others = (0..k).filter(|&c| c != own && sizes[c] > 0);
-                let b = others.map(|c| sums[(r, c)] / sizes[c] as f64).fold(f64::INFINITY, f64::min);
-                if a.max(b) > 0.0 { (b - a) / a.max(b) } else { 0.0 }
-            };
-            mine.iter().enumerate().map(of_row).collect::<Vec<f64>>()
-        });
-        for (mine, values) in some.iter().zip(found) {
-            mine.iter().zip(values).for_each(|(&i, value)| answers[i] = value);
         }
-        run.check()?;
     }
-    Ok(answers)
+}
+
+/// s of a row of cluster `own`, from the sums of its distances.
+fn of_row(sums: &[f64], own: usize, sizes: &[usize]) -> f64 {
+    if sizes[own] == 1 {
+        return 0.0;
+    }
+    let a = sums[own] / (sizes[own] - 1) as f64;
+    let others = (0..sizes.len()).filter(|&c| c != own);
+    let b = others.map(|c| sums[c] / sizes[c] as f64).fold(f64::INFINITY, f64::min);
+    if a.max(b) > 0.0 { (b - a) / a.max(b) } else { 0.0 }
 }
 
 /// The mean of all silhouettes.

@@ -3,35 +3,34 @@
 //! k-means++ (Arthur and Vassilvitskii 2007) draws one row after another, each with a chance in proportion to its squared
 //! distance from the nearest row drawn so far. Drawn greedily: of a few such rows the one is kept that lowers the error
 //! most. A row that equals one drawn before has no chance, so all centres differ while there are rows that do.
+//!
+//! Of the few candidates only their errors are kept, and a bit a row that says who is nearer to it than all drawn before;
+//! the rows of the one that is kept are measured again, and they get fewer with every draw.
 
-use super::points::{Centres, Points, Space, parts};
+use super::points::{Centres, Points, Space, by_parts, parts};
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::matrix::fused::{Visit, WIDE};
 use crate::run::{Run, Stream};
+use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// `k` rows about the origin, drawn greedily by k-means++.
 pub(super) fn plus_plus(points: &Points<'_>, k: usize, stream: &mut Stream, run: &Run) -> Result<Matrix> {
-    let trials = 2 + (k as f64).ln() as usize;
-    let rows = points.rows();
-    let weights: Vec<f64> = (0..rows).map(|i| points.weight(i)).collect();
-    let mut drawn = vec![draw(&weights, stream)];
-    let mut nearest: Vec<f64> = distances(points, &drawn, run)?.into_iter().map(|[square, ..]| square).collect();
+    let trials = (2 + (k as f64).ln() as usize).min(TRIALS);
+    let mut drawing = Drawing::new(points);
+    let mut drawn = vec![drawing.draw(stream)];
+    drawing.begin();
+    drawing.keep(drawn[0], 0, run)?;
     while drawn.len() < k {
-        let chances: Vec<f64> = nearest.iter().zip(&weights).map(|(square, weight)| square * weight).collect();
-        if chances.iter().sum::<f64>() <= 0.0 {
+        if drawing.parts.iter().all(|part| part.chances <= 0.0) {
             // Every row equals one drawn before: the rest are copies of the first, and their clusters stay empty.
             drawn.resize(k, drawn[0]);
             break;
         }
-        let candidates: Vec<usize> = (0..trials.min(TRIALS)).map(|_| draw(&chances, stream)).collect();
-        let found = distances(points, &candidates, run)?;
-        let error = |candidate: usize| -> f64 {
-            found.iter().zip(&nearest).zip(&weights).map(|((d, least), weight)| weight * d[candidate].min(*least)).sum()
-        };
-        let errors: Vec<f64> = (0..candidates.len()).map(error).collect();
-        let best = (0..errors.len()).min_by(|&a, &b| errors[a].total_cmp(&errors[b])).unwrap_or(0);
-        nearest.iter_mut().zip(&found).for_each(|(least, d)| *least = least.min(d[best]));
+        let candidates: Vec<usize> = (0..trials).map(|_| drawing.draw(stream)).collect();
+        let best = drawing.compare(&candidates, run)?;
+        drawing.keep(candidates[best], best, run)?;
         drawn.push(candidates[best]);
         run.check()?;
     }
@@ -40,67 +39,221 @@ pub(super) fn plus_plus(points: &Points<'_>, k: usize, stream: &mut Stream, run:
 
 /// `k` different rows about the origin, each set equally likely; rows without weight are left out while others last.
 pub(super) fn random(points: &Points<'_>, k: usize, stream: &mut Stream) -> Matrix {
-    let mut rows: Vec<usize> = (0..points.rows()).filter(|&i| points.weight(i) > 0.0).collect();
-    stream.shuffle(&mut rows);
-    let count = rows.len();
-    let drawn: Vec<usize> = (0..k).map(|c| rows[c % count]).collect();
-    rows_of(points, &drawn)
+    let weighty = points.weights.map(|weights| (0..points.rows()).filter(|&i| weights[i] > 0.0).collect::<Vec<_>>());
+    let count = weighty.as_ref().map_or(points.rows(), Vec::len);
+    let mut drawn = some_of(count, k, stream);
+    if let Some(weighty) = weighty {
+        drawn.iter_mut().for_each(|i| *i = weighty[*i]);
+    }
+    let again: Vec<usize> = (0..k).map(|c| drawn[c % drawn.len()]).collect();
+    rows_of(points, &again)
 }
 
-pub(super) fn rows_of(points: &Points<'_>, rows: &[usize]) -> Matrix {
+/// `few` different numbers below `count` (all if there are not as many), rising, each set equally likely (Floyd 1987).
+pub(super) fn some_of(count: usize, few: usize, stream: &mut Stream) -> Vec<usize> {
+    let mut drawn = BTreeSet::new();
+    for last in count.saturating_sub(few)..count {
+        let one = stream.below(last + 1);
+        if !drawn.insert(one) {
+            drawn.insert(last);
+        }
+    }
+    drawn.into_iter().collect()
+}
+
+fn rows_of(points: &Points<'_>, rows: &[usize]) -> Matrix {
     let mut centres = Matrix::zeros(rows.len(), points.columns());
     rows.iter().enumerate().for_each(|(c, &i)| points.row(i, centres.row_mut(c)));
     centres
 }
 
-/// A number drawn in proportion to weights, not all of which are zero.
-fn draw(weights: &[f64], stream: &mut Stream) -> usize {
-    let total: f64 = weights.iter().sum();
-    let mut left = stream.uniform() * total;
-    let mut last = 0;
-    for (i, &weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
-        last = i;
-        left -= weight;
-        if left < 0.0 {
-            break;
-        }
-    }
-    last
-}
-
 /// The most candidates that are looked at together.
 const TRIALS: usize = 12;
 
-/// The squared distance of every row from a few rows.
-fn distances(points: &Points<'_>, few: &[usize], run: &Run) -> Result<Vec<[f64; TRIALS]>> {
-    let centres = Centres::new(rows_of(points, few), points);
-    let ranges = parts(points.rows());
-    let found = run.map(ranges.len(), |part| {
-        let rows = ranges[part].clone();
-        let (mut space, mut buffer) = (Space::default(), vec![0.0; points.columns()]);
-        let mut found = vec![[f64::INFINITY; TRIALS]; rows.len()];
-        for first in rows.clone().step_by(WIDE) {
-            let some: Vec<u32> = (first..(first + WIDE).min(rows.end)).map(|i| i as u32).collect();
-            let mut scores = Keep([[0.0; WIDE]; TRIALS]);
-            if points.scored && !points.is_sparse() {
-                points.each_score(&some, &centres, &mut space, &mut scores);
+/// Rows while some of them are drawn.
+struct Drawing<'a> {
+    points: &'a Points<'a>,
+    parts: Vec<Part>,
+}
+
+/// A range of rows.
+struct Part {
+    rows: Range<usize>,
+    /// The squared distance of each row from the nearest row drawn so far.
+    nearest: Vec<f64>,
+    /// Which candidates are nearer, a bit each.
+    nearer: Vec<u16>,
+    /// Σ w·nearest, in proportion to which a part is drawn from.
+    chances: f64,
+    /// What it would be with each candidate.
+    errors: [f64; TRIALS],
+    space: Space,
+    row: Vec<f64>,
+}
+
+impl<'a> Drawing<'a> {
+    /// Nothing is drawn: chances are weights.
+    fn new(points: &'a Points<'a>) -> Drawing<'a> {
+        let part = |rows: Range<usize>| Part {
+            nearest: vec![1.0; rows.len()],
+            nearer: vec![0; rows.len()],
+            chances: rows.clone().map(|i| points.weight(i)).sum(),
+            errors: [0.0; TRIALS],
+            space: Space::default(),
+            row: vec![0.0; points.columns()],
+            rows,
+        };
+        Drawing { points, parts: parts(points.rows()).into_iter().map(part).collect() }
+    }
+
+    /// The first row will be nearer than nothing.
+    fn begin(&mut self) {
+        for part in &mut self.parts {
+            part.nearest.fill(f64::INFINITY);
+            part.nearer.fill(1);
+        }
+    }
+
+    /// A row drawn in proportion to weight times squared distance.
+    fn draw(&self, stream: &mut Stream) -> usize {
+        let mut left = stream.uniform() * self.parts.iter().map(|part| part.chances).sum::<f64>();
+        let mut last = &self.parts[0];
+        for part in self.parts.iter().filter(|part| part.chances > 0.0) {
+            last = part;
+            if left < part.chances {
+                break;
             }
-            for (lane, &i) in some.iter().enumerate() {
-                let (i, out) = (i as usize, &mut found[i as usize - rows.start]);
-                let error = points.error(i, &centres);
-                for c in 0..few.len() {
-                    let norm = f64::from(points.norms[i]);
-                    let square = norm * norm - 2.0 * f64::from(scores.0[c][lane]);
-                    // Where single precision cannot tell a distance from zero it is measured directly.
-                    let clear = points.scored && !points.is_sparse() && square > 16.0 * error;
-                    out[c] = if clear { square } else { points.squared_distance(i, &centres, c, &mut buffer) };
+            left -= part.chances;
+        }
+        last.find(self.points, left)
+    }
+
+    /// Which of a few rows lowers the error most, the first of equals.
+    fn compare(&mut self, candidates: &[usize], run: &Run) -> Result<usize> {
+        let points = self.points;
+        let centres = Centres::new(rows_of(points, candidates), points);
+        self.parts.iter_mut().for_each(|part| part.errors.fill(0.0));
+        let work = (3 + candidates.len()) * points.width();
+        by_parts(points.rows(), work, &mut self.parts, run, |part, rows| part.compare(points, &centres, rows))?;
+        let error = |c: usize| self.parts.iter().map(|part| part.errors[c]).sum::<f64>();
+        let errors: Vec<f64> = (0..candidates.len()).map(error).collect();
+        Ok((0..errors.len()).min_by(|&a, &b| errors[a].total_cmp(&errors[b])).unwrap_or(0))
+    }
+
+    /// Keeps a row that was candidate number `bit`.
+    fn keep(&mut self, row: usize, bit: usize, run: &Run) -> Result<()> {
+        let points = self.points;
+        let centre = Centres::new(rows_of(points, &[row]), points);
+        self.parts.iter_mut().for_each(|part| part.chances = 0.0);
+        by_parts(points.rows(), 4 * points.width(), &mut self.parts, run, |part, rows| {
+            part.keep(points, &centre, bit, rows);
+        })
+    }
+}
+
+impl Part {
+    /// The row whose chance uses up the last of `left`. Sums are rounded: past the end it is the last row with a chance.
+    fn find(&self, points: &Points<'_>, mut left: f64) -> usize {
+        let mut last = self.rows.start;
+        for (i, nearest) in self.rows.clone().zip(&self.nearest) {
+            let chance = points.weight(i) * nearest;
+            if chance > 0.0 {
+                last = i;
+                left -= chance;
+                if left < 0.0 {
+                    break;
                 }
             }
         }
-        found
-    });
-    run.check()?;
-    Ok(found.into_iter().flatten().collect())
+        last
+    }
+
+    fn compare(&mut self, points: &Points<'_>, centres: &Centres, rows: Range<usize>) {
+        let mut squares = [[0.0; WIDE]; TRIALS];
+        for first in rows.clone().step_by(WIDE) {
+            let some = Few::of(first..(first + WIDE).min(rows.end));
+            measure(points, some.rows(), centres, &mut self.space, &mut self.row, &mut squares);
+            for (lane, &i) in some.rows().iter().enumerate() {
+                let (place, weight) = (i as usize - self.rows.start, points.weight(i as usize));
+                let (nearest, mut nearer) = (self.nearest[place], 0);
+                for (c, squares) in squares[..centres.count()].iter().enumerate() {
+                    nearer |= u16::from(squares[lane] < nearest) << c;
+                    self.errors[c] += weight * squares[lane].min(nearest);
+                }
+                self.nearer[place] = nearer;
+            }
+        }
+    }
+
+    fn keep(&mut self, points: &Points<'_>, centre: &Centres, bit: usize, rows: Range<usize>) {
+        let mut squares = [[0.0; WIDE]; TRIALS];
+        let mut some = Few::default();
+        let start = self.rows.start;
+        for i in rows.clone() {
+            if self.nearer[i - start] >> bit & 1 == 1 {
+                some.push(i);
+            }
+            if some.count == WIDE || i + 1 == rows.end {
+                measure(points, some.rows(), centre, &mut self.space, &mut self.row, &mut squares);
+                for (&i, &square) in some.rows().iter().zip(&squares[0]) {
+                    let nearest = &mut self.nearest[i as usize - start];
+                    *nearest = nearest.min(square);
+                }
+                some.count = 0;
+            }
+        }
+        self.chances += rows.map(|i| points.weight(i) * self.nearest[i - start]).sum::<f64>();
+    }
+}
+
+/// Sixteen rows at most.
+#[derive(Default)]
+struct Few {
+    rows: [u32; WIDE],
+    count: usize,
+}
+
+impl Few {
+    fn of(rows: Range<usize>) -> Few {
+        let mut few = Few::default();
+        rows.for_each(|i| few.push(i));
+        few
+    }
+
+    fn push(&mut self, i: usize) {
+        self.rows[self.count] = i as u32;
+        self.count += 1;
+    }
+
+    fn rows(&self) -> &[u32] {
+        &self.rows[..self.count]
+    }
+}
+
+/// The squared distances of some rows from a few centres, a line a centre.
+fn measure(
+    points: &Points<'_>,
+    rows: &[u32],
+    centres: &Centres,
+    space: &mut Space,
+    row: &mut [f64],
+    squares: &mut [[f64; WIDE]; TRIALS],
+) {
+    let scored = points.scored && !points.is_sparse() && !rows.is_empty();
+    let mut scores = Keep([[0.0; WIDE]; TRIALS]);
+    if scored {
+        points.each_score(rows, centres, space, &mut scores);
+    }
+    for (lane, &i) in rows.iter().enumerate() {
+        let (i, norm) = (i as usize, f64::from(points.norms[i as usize]));
+        let error = points.error(i, centres);
+        for c in 0..centres.count() {
+            let square = norm * norm - 2.0 * f64::from(scores.0[c][lane]);
+            // Where single precision cannot tell a distance from zero it is measured directly.
+            let clear = scored && square > 16.0 * error;
+            squares[c][lane] = if clear { square } else { points.squared_distance(i, centres, c, row) };
+        }
+    }
 }
 
 struct Keep([[f32; WIDE]; TRIALS]);
@@ -109,5 +262,60 @@ impl Visit for Keep {
     #[inline(always)]
     fn scores(&mut self, row: usize, scores: &[f32; WIDE]) {
         self.0[row] = *scores;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn square(x: &[f64], y: &[f64]) -> f64 {
+        x.iter().zip(y).map(|(a, b)| (a - b) * (a - b)).sum()
+    }
+
+    #[test]
+    fn chances_are_weights_times_squared_distances_from_the_nearest_drawn() {
+        let mut stream = Stream::new(1, 0);
+        let rows: Vec<[f64; 3]> = (0..5000).map(|_| std::array::from_fn(|_| stream.uniform())).collect();
+        let weights: Vec<f64> = (0..5000).map(|i| f64::from(i % 3)).collect();
+        let x = Matrix::from_rows(&rows);
+        let run = Run::new();
+        let points = Points::new(x.features(), Some(&weights), &run).unwrap();
+        let mut drawing = Drawing::new(&points);
+        drawing.begin();
+        drawing.keep(7, 0, &run).unwrap();
+        let mut drawn = vec![7];
+        for round in 0..10 {
+            let candidates: Vec<usize> = (0..4).map(|_| drawing.draw(&mut stream)).collect();
+            assert!(candidates.iter().all(|i| weights[*i] > 0.0 && !drawn.contains(i)));
+            let least = |i: usize, more: usize| {
+                let all = drawn.iter().chain([&more]);
+                all.map(|&j| square(&rows[i], &rows[j])).fold(f64::INFINITY, f64::min)
+            };
+            let error = |&c: &usize| (0..5000).map(|i| weights[i] * least(i, c)).sum::<f64>();
+            let errors: Vec<f64> = candidates.iter().map(error).collect();
+            let best = drawing.compare(&candidates, &run).unwrap();
+            let close = |a: f64, b: f64| (a - b).abs() <= 1e-4 * b;
+            assert!(errors.iter().all(|other| errors[best] <= other * 1.0001), "{round}: {best} {errors:?}");
+            drawing.keep(candidates[best], best, &run).unwrap();
+            assert!(close(drawing.parts.iter().map(|part| part.chances).sum(), errors[best]));
+            let nearest: Vec<f64> = drawing.parts.iter().flat_map(|part| part.nearest.clone()).collect();
+            (0..5000).for_each(|i| assert!((nearest[i] - least(i, candidates[best])).abs() <= 1e-5, "{i}"));
+            drawn.push(candidates[best]);
+        }
+    }
+
+    #[test]
+    fn some_of_many_are_different_and_each_is_as_likely() {
+        let mut stream = Stream::new(8, 0);
+        let mut counts = [0; 10];
+        for _ in 0..10_000 {
+            let some = some_of(10, 3, &mut stream);
+            assert!(some.len() == 3 && some.windows(2).all(|pair| pair[0] < pair[1]));
+            some.into_iter().for_each(|i| counts[i] += 1);
+        }
+        // 3000 of each, give or take six deviations of √(10,000 · 0.3 · 0.7).
+        assert!(counts.iter().all(|count| (2725..3275).contains(count)), "{counts:?}");
+        assert_eq!(some_of(4, 9, &mut stream), [0, 1, 2, 3]);
     }
 }

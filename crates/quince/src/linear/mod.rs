@@ -28,6 +28,7 @@ use crate::learn::{Examples, Prediction, Target};
 use crate::matrix::{Matrix, afford};
 use crate::run::{Report, Run};
 use solve::{Problem, Solution};
+use std::borrow::Cow;
 
 /// What both methods share.
 struct Quadratic {
@@ -95,9 +96,9 @@ impl Quadratic {
 }
 
 /// Numbers as they are; classes as indicators: +1 and -1, one column for two classes (the second is +1).
-fn outputs(target: &Target) -> Result<Matrix> {
+fn outputs(target: &Target) -> Result<Cow<'_, Matrix>> {
     match target {
-        Target::Numbers(numbers) => Ok(numbers.clone()),
+        Target::Numbers(numbers) => Ok(Cow::Borrowed(numbers)),
         Target::Nothing(_) => Err(Target::missing()),
         Target::Classes { classes, codes } => {
             if classes.count() < 2 {
@@ -119,7 +120,7 @@ fn outputs(target: &Target) -> Result<Matrix> {
                     _ => indicators[(i, code as usize)] = 1.0,
                 }
             }
-            Ok(indicators)
+            Ok(Cow::Owned(indicators))
         }
     }
 }
@@ -153,9 +154,11 @@ pub fn solve(
     let mut last = None;
     for alpha in distinct {
         let chosen: Vec<usize> = (0..outputs.columns()).filter(|&k| alpha_of(k) == alpha).collect();
-        let part: Vec<f64> =
-            (0..outputs.rows()).flat_map(|i| chosen.iter().map(move |&k| (i, k))).map(|at| outputs[at]).collect();
-        let part = Matrix::new(outputs.rows(), chosen.len(), part)?;
+        let some = || {
+            let places = (0..outputs.rows()).flat_map(|i| chosen.iter().map(move |&k| (i, k)));
+            Matrix::new(outputs.rows(), chosen.len(), places.map(|at| outputs[at]).collect())
+        };
+        let part = if chosen.len() == outputs.columns() { Cow::Borrowed(&*outputs) } else { Cow::Owned(some()?) };
         let fit = Quadratic { alpha, intercept, positive, cutoff }.problem(examples, &part).solve(run)?;
         for (from, &to) in chosen.iter().enumerate() {
             (0..model.coefficients.rows()).for_each(|j| model.coefficients[(j, to)] = fit.coefficients[(j, from)]);

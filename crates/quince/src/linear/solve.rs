@@ -15,7 +15,7 @@
 
 use super::positive;
 use crate::error::{Error, Result};
-use crate::matrix::{Cholesky, Down, Features, Matrix, Moments, Pivoted, Sparse, Triangle};
+use crate::matrix::{About, Cholesky, Down, Features, Matrix, Moments, Pivoted, Sparse, Triangle};
 use crate::matrix::{centred_moments, moments, row_products, triangular_factor};
 use crate::run::{Certificate, Report, Run};
 use faer::Mat;
@@ -53,7 +53,7 @@ pub(crate) struct Solution {
 /// Means and root weights of a problem.
 pub(super) struct Centred {
     pub(super) means: Vec<f64>,
-    pub(super) targets: Matrix,
+    pub(super) rows: usize,
     target_means: Vec<f64>,
     pub(super) roots: Option<Vec<f64>>,
     pub(super) total: f64,
@@ -87,7 +87,7 @@ impl Problem<'_> {
         if columns <= rows { self.solve_by_columns(centred, run) } else { self.solve_by_rows(centred, run) }
     }
 
-    /// Targets about their means, and zeros for the means of the features, which are found later.
+    /// The means of the targets, and zeros for the means of the features, which are found later.
     fn centre(&self) -> Result<Centred> {
         let rows = self.features.rows();
         let weight = |i: usize| self.weights.map_or(1.0, |w| w[i]);
@@ -109,18 +109,29 @@ impl Problem<'_> {
         if !self.intercept {
             target_means.fill(0.0);
         }
-        let mut targets = self.targets.clone();
-        for i in 0..rows {
-            targets.row_mut(i).iter_mut().zip(&target_means).for_each(|(y, mean)| *y -= mean);
-        }
         let roots = self.weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
         let means = vec![0.0; self.features.columns()];
-        Ok(Centred { means, targets, target_means, roots, total, transposed: None })
+        Ok(Centred { means, rows, target_means, roots, total, transposed: None })
+    }
+
+    fn targets_about<'b>(&'b self, means: &'b [f64]) -> About<'b> {
+        About { values: self.targets, centre: means }
+    }
+
+    /// Ỹ: the targets about their means, rows weighted.
+    fn scaled_targets(&self, centred: &Centred) -> Matrix {
+        let mut scaled = self.targets.clone();
+        let about = self.targets_about(&centred.target_means);
+        for i in 0..scaled.rows() {
+            let root = centred.roots.as_ref().map_or(1.0, |roots| roots[i]);
+            scaled.row_mut(i).iter_mut().zip(about.row(i)).for_each(|(out, y)| *out = root * y);
+        }
+        scaled
     }
 
     /// X̃ᵀX̃ and X̃ᵀỸ; fills in the means.
     fn moments(&self, centred: &mut Centred, run: &Run) -> Result<Moments> {
-        let (targets, roots) = (&centred.targets, centred.roots.as_deref());
+        let (targets, roots) = (self.targets_about(&centred.target_means), centred.roots.as_deref());
         if !self.intercept {
             self.features.means(None, run)?; // which refuses what is not finite
             return moments(self.features.centred(&centred.means), targets, roots, run);
@@ -165,7 +176,7 @@ impl Problem<'_> {
         let mut system = row_products(self.features.centred(&centred.means), roots, centred.transposed.as_ref(), run)?;
         let size = system.diagonal().iter().sum::<f64>() / rows as f64;
         system.add_to_diagonal(self.alpha);
-        let scaled_targets = scale_rows(&centred.targets, roots);
+        let scaled_targets = self.scaled_targets(&centred);
         let bump = if self.intercept { size + self.alpha } else { 0.0 };
         if self.intercept {
             add_along(&mut system, bump / centred.total, roots);
@@ -218,7 +229,7 @@ impl Problem<'_> {
         let tall = if of_rows {
             Down::Columns { features, roots, transposed: centred.transposed.as_ref() }
         } else {
-            Down::Rows { features, roots, beside: Some(&centred.targets), ones: false }
+            Down::Rows { features, roots, beside: Some(self.targets_about(&centred.target_means)), ones: false }
         };
         let triangle = triangular_factor(&tall, run)?;
         let square = triangle.as_ref().submatrix(0, 0, size, size).to_owned();
@@ -241,7 +252,7 @@ impl Problem<'_> {
                 }
                 to_matrix(&(&vectors * along))
             };
-            let y = scale_rows(&centred.targets, roots);
+            let y = self.scaled_targets(&centred);
             let mut dual = onto(&y);
             let mut coefficients = self.primal(&centred, &dual, run)?;
             // The dual answer is divided by squared singular values and B = X̃ᵀA multiplies it again: a refinement or two
@@ -299,7 +310,10 @@ impl Problem<'_> {
     fn misfit(&self, centred: &Centred, coefficients: &Matrix, run: &Run) -> Result<Matrix> {
         let nothing = vec![0.0; coefficients.columns()];
         let mut residual = self.features.centred(&centred.means).multiply(coefficients, &nothing, run)?;
-        residual.values_mut().iter_mut().zip(centred.targets.values()).for_each(|(fit, y)| *fit -= y);
+        let about = self.targets_about(&centred.target_means);
+        for i in 0..residual.rows() {
+            residual.row_mut(i).iter_mut().zip(about.row(i)).for_each(|(fit, y)| *fit -= y);
+        }
         Ok(residual)
     }
 
@@ -308,7 +322,7 @@ impl Problem<'_> {
         let residual = self.misfit(centred, coefficients, run)?;
         let scaled = scale_rows(&residual, centred.roots.as_deref());
         let gradient = self.primal(centred, &scaled, run)?;
-        let size = self.primal(centred, &scale_rows(&centred.targets, centred.roots.as_deref()), run)?;
+        let size = self.primal(centred, &self.scaled_targets(centred), run)?;
         let worst = gradient
             .values()
             .iter()

@@ -25,7 +25,7 @@ enum Source {
 
 impl Spectrum {
     pub(super) fn of(solution: Solution) -> Spectrum {
-        let rows = solution.centred.targets.rows();
+        let rows = solution.centred.rows;
         let count = rows.min(solution.coefficients.rows());
         let source = match solution.system {
             System::Columns(factor) => Source::Factor { factor, bump: 0.0 },

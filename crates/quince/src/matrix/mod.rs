@@ -26,7 +26,7 @@ pub(crate) use moments::{Moments, centred_moments, moments, row_products};
 pub(crate) use pivoted::Pivoted;
 pub use rows::Rows;
 pub use sparse::Sparse;
-pub(crate) use tall::{Down, Tall, singular_values_of, triangular_factor};
+pub(crate) use tall::{About, Down, Tall, singular_values_of, triangular_factor};
 pub use view::{Dense, Real, View};
 
 use crate::error::{Error, Result};

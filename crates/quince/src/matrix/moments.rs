@@ -10,7 +10,7 @@
 //! Sparse parts cost what their entries cost: a column of the output is the sum over the rows in which its feature occurs.
 
 use super::gram::{Products, Tile};
-use super::tall::{Down, Tall};
+use super::tall::{About, Down, Tall};
 use super::view::with_view;
 use super::{Features, Matrix, Sparse, Triangle, cuts, partials};
 use crate::error::Result;
@@ -32,11 +32,11 @@ pub(crate) struct Moments {
 /// A column whose sum of squares about the chosen point is so many times that about its mean has lost too many digits.
 const TOO_FAR: f64 = 1e4;
 
-/// The means of features and their moments about them. `y` is already centred; `roots` holds the roots of the row weights.
+/// The means of features and their moments about them. `roots` holds the roots of the row weights.
 /// Not-a-number and infinite values are refused, with their place.
 pub(crate) fn centred_moments(
     features: Features<'_>,
-    y: &Matrix,
+    y: About<'_>,
     roots: Option<&[f64]>,
     run: &Run,
 ) -> Result<(Vec<f64>, Moments)> {
@@ -55,7 +55,7 @@ pub(crate) fn centred_moments(
 /// Means and moments of dense features; `None` if the point that was chosen turns out to lie too far from the means.
 fn moments_in_one_pass(
     features: Features<'_>,
-    y: &Matrix,
+    y: About<'_>,
     roots: Option<&[f64]>,
     run: &Run,
 ) -> Result<Option<(Vec<f64>, Moments)>> {
@@ -78,9 +78,9 @@ fn moments_in_one_pass(
     Ok(near.then_some((point, Moments { gram, cross })))
 }
 
-/// Moments of features, centred and scaled as they say, and targets. `y` is already centred; `roots` holds the roots of the
+/// Moments of features, centred and scaled as they say, and targets. `roots` holds the roots of the
 /// row weights.
-pub(crate) fn moments(features: Features<'_>, y: &Matrix, roots: Option<&[f64]>, run: &Run) -> Result<Moments> {
+pub(crate) fn moments(features: Features<'_>, y: About<'_>, roots: Option<&[f64]>, run: &Run) -> Result<Moments> {
     let (dense, columns, outputs) = (features.dense_columns(), features.columns(), y.columns());
     // Scales are put on at the end, where they cost least.
     let (scaled, features) = (features, features.without_scale());
@@ -169,10 +169,12 @@ fn narrow_products(tall: &impl Tall, run: &Run) -> Result<Triangle> {
             let whole = ranges[part].clone();
             let first = (whole.start + offset).min(whole.end);
             let end = (whole.start + offset + step_rows).min(whole.end);
-            let mut space = Vec::new();
+            let (mut space, mut tile) = (Vec::new(), Tile::zeros(tile_rows.min(end - first), width));
             for start in (first..end).step_by(tile_rows) {
                 let rows = start..(start + tile_rows).min(end);
-                sum.add(&pack_tile(tall, rows, &mut space));
+                tile.shorten(rows.len());
+                pack_tile(tall, rows, &mut space, &mut tile);
+                sum.add(&tile);
             }
         });
         run.check()?;
@@ -184,11 +186,10 @@ fn narrow_products(tall: &impl Tall, run: &Run) -> Result<Triangle> {
 }
 
 /// Rows of a tall matrix as the product takes them, in the order in which they lie in memory.
-fn pack_tile(tall: &impl Tall, rows: Range<usize>, space: &mut Vec<f64>) -> Tile {
+fn pack_tile(tall: &impl Tall, rows: Range<usize>, space: &mut Vec<f64>, tile: &mut Tile) {
     // So few rows at a time that they are still in the nearest cache when they are laid out.
     const FEW: usize = 8;
     let width = tall.width();
-    let mut tile = Tile::zeros(rows.len(), width);
     if tall.lies_by_rows() {
         space.resize(FEW * width, 0.0);
         for few in rows.clone().step_by(FEW) {
@@ -203,7 +204,6 @@ fn pack_tile(tall: &impl Tall, rows: Range<usize>, space: &mut Vec<f64>) -> Tile
         tall.pack(rows, columns);
         tile.put_columns(columns);
     }
-    tile
 }
 
 /// One sum, its columns split among the threads; every tile is packed once and used by all.
@@ -278,7 +278,7 @@ fn sparse_products(a: &Sparse, transposed: &Sparse, weights: Option<&[f64]>, run
 fn products_beside(
     transposed: &Sparse,
     features: Features<'_>,
-    y: &Matrix,
+    y: About<'_>,
     weights: Option<&[f64]>,
     run: &Run,
 ) -> Result<Matrix> {

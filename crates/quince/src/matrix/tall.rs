@@ -29,12 +29,30 @@ pub(crate) trait Tall: Sync {
     }
 }
 
+/// A matrix about the centres of its columns, which are not taken off in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct About<'a> {
+    pub(crate) values: &'a Matrix,
+    pub(crate) centre: &'a [f64],
+}
+
+impl About<'_> {
+    /// Row `i`, centred.
+    pub(crate) fn row(&self, i: usize) -> impl Iterator<Item = f64> + '_ {
+        self.values.row(i).iter().zip(self.centre).map(|(value, centre)| value - centre)
+    }
+
+    pub(crate) fn columns(&self) -> usize {
+        self.values.columns()
+    }
+}
+
 /// Features, centred and scaled as they say, with each row multiplied by its root (of a weight), seen in one of two
 /// directions.
 pub(crate) enum Down<'a> {
-    /// Height is rows, width is columns; the columns of `beside` (already centred) follow those of the features, and then,
-    /// if asked for, a column of ones.
-    Rows { features: Features<'a>, roots: Option<&'a [f64]>, beside: Option<&'a Matrix>, ones: bool },
+    /// Height is rows, width is columns; the columns of `beside` follow those of the features, and then, if asked for, a
+    /// column of ones.
+    Rows { features: Features<'a>, roots: Option<&'a [f64]>, beside: Option<About<'a>>, ones: bool },
     /// Height is columns, width is rows: the transpose. A sparse part comes with its own transpose.
     Columns { features: Features<'a>, roots: Option<&'a [f64]>, transposed: Option<&'a Sparse> },
 }
@@ -50,7 +68,7 @@ impl Tall for Down<'_> {
     fn width(&self) -> usize {
         match self {
             Down::Rows { features, beside, ones, .. } => {
-                features.columns() + beside.map_or(0, Matrix::columns) + usize::from(*ones)
+                features.columns() + beside.map_or(0, |beside| beside.columns()) + usize::from(*ones)
             }
             Down::Columns { features, .. } => features.rows(),
         }
@@ -78,7 +96,7 @@ impl Tall for Down<'_> {
                 }
                 if let Some(beside) = beside {
                     for (r, i) in range.clone().enumerate() {
-                        for (k, value) in beside.row(i).iter().enumerate() {
+                        for (k, value) in beside.row(i).enumerate() {
                             tile[(columns + k) * count + r] = root(i) * value;
                         }
                     }
@@ -123,7 +141,7 @@ impl Tall for Down<'_> {
             let (left, right) = line.split_at_mut(columns);
             features.pack(std::iter::once(i), left);
             if let Some(beside) = beside {
-                right[..beside.columns()].copy_from_slice(beside.row(i));
+                right.iter_mut().zip(beside.row(i)).for_each(|(out, value)| *out = value);
             }
             if *ones {
                 right[right.len() - 1] = 1.0;

@@ -1,6 +1,6 @@
 //! Every kernel against a slow twin: over shapes, layouts, types, centres, scales and numbers of threads.
 
-use super::{Dense, Features, Matrix, Sparse, View, moments, row_products};
+use super::{About, Dense, Features, Matrix, Sparse, View, moments, row_products};
 use crate::run::{Run, Stream};
 use proptest::prelude::*;
 
@@ -93,14 +93,13 @@ proptest! {
         let total = sum(rows, &|i| roots[i] * roots[i]);
         let means: Vec<f64> = (0..columns).map(|j| sum(rows, &|i| roots[i] * roots[i] * x[(i, j)]) / total).collect();
         let mean_of_y: Vec<f64> = (0..outputs).map(|k| sum(rows, &|i| roots[i] * roots[i] * left[(i, k)]) / total).collect();
-        let mut y = left.clone();
-        (0..rows).for_each(|i| y.row_mut(i).iter_mut().zip(&mean_of_y).for_each(|(y, mean)| *y -= mean));
         let about = |i: usize, j: usize| (x[(i, j)] - means[j]) * scale[j];
         let gram = grid(columns, columns, &|a, b| sum(rows, &|i| roots[i] * roots[i] * about(i, a) * about(i, b)));
-        let cross = grid(columns, outputs, &|j, k| sum(rows, &|i| roots[i] * roots[i] * about(i, j) * y[(i, k)]));
+        let cross = grid(columns, outputs, &|j, k| sum(rows, &|i| roots[i] * roots[i] * about(i, j) * (left[(i, k)] - mean_of_y[k])));
         in_every_layout(&x, |_, features| {
             let shifted = features.centred(&means);
-            let found = moments(shifted.scaled(&scale), &y, Some(&roots), &Run::new()).unwrap();
+            let y = About { values: &left, centre: &mean_of_y };
+            let found = moments(shifted.scaled(&scale), y, Some(&roots), &Run::new()).unwrap();
             let lower = |n: usize, value: &dyn Fn(usize, usize) -> f64| {
                 grid(n, n, &|a, b| value(a.max(b), a.min(b)))
             };

@@ -204,7 +204,7 @@ impl Prepared {
         let mut order: Vec<(u32, u32)> = leaves.into_iter().flatten().collect();
         order.sort_unstable();
         run.check()?;
-        let (mut done, mut pace) = (0, Pace::new(64));
+        let (mut done, mut pace) = (0, Pace::new(8));
         while done < count {
             run.progress("neighbours", done, count);
             let some = &order[done..(done + pace.next()).min(count)];
@@ -262,12 +262,12 @@ impl Prepared {
 
     fn ask_product(&self, questions: &Questions<'_>, nearest: &mut Nearest, run: &Run) -> Result<()> {
         let filter = Filter::new(questions.rows, &self.measure, run)?;
-        let (count, (rows, columns)) = (questions.queries.rows(), self.shape);
+        let (count, k, (rows, columns)) = (questions.queries.rows(), questions.k, self.shape);
         // Enough batches for many threads at a time; so few training rows a step that we look up often, and that the packed
         // rows take little memory.
-        let group = 1024.min(count);
+        let group = (4_000_000 / k).clamp(16, 1024).min(count);
         let batch = group.div_ceil(8).next_multiple_of(16);
-        let step = (400_000_000 / (group * (columns + 1))).min(1_000_000 / (columns + 1)).max(64);
+        let step = (400_000_000 / (group * (columns + 1))).min(200_000 / (columns + 1)).max(64);
         for start in (0..count).step_by(group) {
             run.progress("neighbours", start, count);
             let end = (start + group).min(count);

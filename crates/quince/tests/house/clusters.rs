@@ -4,10 +4,13 @@ use crate::layouts::{LAYOUTS, random, with_layout};
 use proptest::prelude::*;
 use quince::cluster::{Algorithm, Batches, KMeans, Start, silhouette};
 use quince::learn::{Count, Prediction, Target};
-use quince::matrix::Features;
+use quince::matrix::{Features, Sparse};
 use quince::run::{Stop, Stream};
 use quince::{Matrix, Model, Run};
 use std::time::Duration;
+
+const ALGORITHMS: [Algorithm; 4] =
+    [Algorithm::Lloyd, Algorithm::Sequential, Algorithm::MiniBatch, Algorithm::Bisecting];
 
 fn fixed(k: usize) -> KMeans {
     KMeans { k: Count::Fixed(k), tolerance: 0.0, ..KMeans::default() }
@@ -106,7 +109,7 @@ proptest! {
 fn every_algorithm_gives_the_same_bits_on_any_number_of_threads() {
     for (rows, columns) in [(9000, 3), (5000, 80)] {
         let x = random(rows, columns, 2);
-        for algorithm in [Algorithm::Lloyd, Algorithm::Sequential, Algorithm::MiniBatch, Algorithm::Bisecting] {
+        for algorithm in ALGORITHMS {
             let settings = KMeans { algorithm, restarts: 2, steps: 20, ..fixed(5) };
             let on = |threads: usize| {
                 let found = settings.cluster(x.features(), None, &Run::new().threads(threads)).unwrap();
@@ -148,19 +151,18 @@ fn a_million_equal_rows_one_row_and_more_clusters_than_different_rows() {
     assert_eq!((found.labels.as_slice(), found.model.centres().row(0)), (&[0][..], &[2.0, -1.0][..]));
     // Four rows, two of them different, four clusters: two stay empty, and the report says so.
     let few = Matrix::column_vector(vec![1.0, 1.0, 5.0, 5.0]);
-    for algorithm in [Algorithm::Lloyd, Algorithm::Sequential, Algorithm::MiniBatch] {
+    for algorithm in ALGORITHMS {
         for start in [Start::PlusPlus, Start::Random] {
             let settings = KMeans { algorithm, start, ..fixed(4) };
             let found = settings.cluster(few.features(), None, &Run::new()).unwrap();
             assert_eq!(found.model.error(), 0.0, "{algorithm:?} {start:?}");
             assert_eq!(found.labels[0], found.labels[1]);
             assert_ne!(found.labels[0], found.labels[2]);
-            assert!(found.report.remarks[0].starts_with("2 of 4 clusters are empty"), "{:?}", found.report.remarks);
+            let remark = "2 of 4 clusters are empty: there are not as many different rows";
+            assert_eq!(found.report.remarks[0], remark, "{algorithm:?}");
+            assert!(found.report.holds());
         }
     }
-    let halved = KMeans { algorithm: Algorithm::Bisecting, ..fixed(4) };
-    let found = halved.cluster(few.features(), None, &Run::new()).unwrap();
-    assert_eq!((found.model.centres().rows(), found.model.error()), (2, 0.0));
     let auto = KMeans::default().cluster(few.features(), None, &Run::new()).unwrap();
     assert_eq!(auto.choice.unwrap().by_silhouette, 2);
     let error = fixed(5).cluster(few.features(), None, &Run::new()).err().unwrap();
@@ -332,7 +334,7 @@ fn rows_far_from_zero_and_centres_far_from_the_rows_are_told_apart() {
 #[test]
 fn any_budget_returns_an_answer_for_every_algorithm() {
     let x = random(20_000, 6, 1);
-    for algorithm in [Algorithm::Lloyd, Algorithm::Sequential, Algorithm::MiniBatch, Algorithm::Bisecting] {
+    for algorithm in ALGORITHMS {
         for k in [Count::Fixed(8), Count::Auto] {
             for milliseconds in [0, 30, 200] {
                 let settings = KMeans { algorithm, k, restarts: 50, ..KMeans::default() };
@@ -355,4 +357,265 @@ fn silhouettes_take_labels_of_any_size() {
     let strange: Vec<u32> = plain.iter().map(|label| [5, 70_000, u32::MAX][*label as usize]).collect();
     let of = |labels: &[u32]| silhouette(&x.features(), labels, &Run::new()).unwrap();
     assert_eq!(of(&plain), of(&strange));
+}
+
+/// Every row to its nearest centre, every centre to the mean of its rows: the error after that, and the nearest centres.
+fn after_another_round(rows: &Matrix, weights: &[f64], centres: &Matrix) -> (f64, Vec<u32>) {
+    let (n, d, k) = (rows.rows(), rows.columns(), centres.rows());
+    let distance = |i: usize, c: usize| square(rows.row(i), centres.row(c));
+    let nearest = |i: usize| (0..k).min_by(|&a, &b| distance(i, a).total_cmp(&distance(i, b))).unwrap();
+    let labels: Vec<usize> = (0..n).map(nearest).collect();
+    let (mut sums, mut sizes) = (Matrix::zeros(k, d), vec![0.0; k]);
+    for (i, &c) in labels.iter().enumerate() {
+        sizes[c] += weights[i];
+        (0..d).for_each(|j| sums[(c, j)] += weights[i] * rows[(i, j)]);
+    }
+    let error = |(i, &c): (usize, &usize)| -> f64 {
+        weights[i] * (0..d).map(|j| (rows[(i, j)] - sums[(c, j)] / sizes[c]).powi(2)).sum::<f64>()
+    };
+    let after = labels.iter().enumerate().filter(|(i, _)| weights[*i] > 0.0).map(error).sum();
+    (after, labels.into_iter().map(|label| label as u32).collect())
+}
+
+#[test]
+fn the_certificate_is_what_another_round_would_take_off() {
+    // One step from 10, 17, 19 leaves the centres 10, 49/3, 19 and E = 62/9; the next takes it to 5, as the ledger says.
+    let rows = Matrix::column_vector(vec![10.0, 14.0, 17.0, 18.0, 19.0]);
+    let start = Matrix::column_vector(vec![10.0, 17.0, 19.0]);
+    let step = KMeans { steps: 1, ..fixed(3) };
+    let found = step.cluster_from(rows.features(), None, &start, &Run::new()).unwrap();
+    let certificate = found.report.certificate.clone().unwrap();
+    assert!((found.model.error() - 62.0 / 9.0).abs() < 1e-12);
+    assert!((certificate.value - 17.0 / 62.0).abs() < 1e-12, "{certificate:?}");
+    assert!(!found.report.holds());
+    let weights: Vec<f64> = (0..500).map(|i| [1.0, 2.0, 0.0, 0.5][i % 4]).collect();
+    let x = random(500, 3, 4);
+    for (algorithm, polish) in [
+        (Algorithm::Lloyd, false),
+        (Algorithm::Lloyd, true),
+        (Algorithm::Sequential, false),
+        (Algorithm::MiniBatch, false),
+    ] {
+        for steps in [1, 2, 300] {
+            let settings = KMeans { algorithm, polish, steps, batch: 100, restarts: 1, ..fixed(6) };
+            let found = settings.cluster(x.features(), Some(&weights), &Run::new()).unwrap();
+            let (after, nearest) = after_another_round(&x, &weights, found.model.centres());
+            let expected = (found.model.error() - after) / found.model.error();
+            let value = found.report.certificate.as_ref().unwrap().value;
+            assert!((value - expected).abs() < 1e-9, "{algorithm:?} {polish} {steps}: {value} {expected}");
+            // A row without weight is where a new row like it would go.
+            let weightless = (2..500).step_by(4);
+            weightless.for_each(|i| assert_eq!(found.labels[i], nearest[i], "{algorithm:?} {polish} {steps} {i}"));
+            if steps == 300 && algorithm != Algorithm::MiniBatch {
+                assert!(value < 1e-12 && found.report.holds() && found.report.stop == Stop::Converged, "{value}");
+            }
+        }
+    }
+    let halved = KMeans { algorithm: Algorithm::Bisecting, ..fixed(6) };
+    let found = halved.cluster(x.features(), Some(&weights), &Run::new()).unwrap();
+    assert!(found.report.certificate.as_ref().unwrap().value < 1e-12);
+}
+
+#[test]
+fn one_row_at_a_time_lowers_the_error_in_every_round() {
+    let x = random(800, 3, 12);
+    let settings = KMeans { algorithm: Algorithm::Sequential, restarts: 1, ..fixed(9) };
+    let found = settings.cluster(x.features(), None, &Run::new()).unwrap();
+    let trace = &found.report.trace;
+    assert!(trace.len() > 2 && trace.windows(2).all(|pair| pair[1] <= pair[0]), "{trace:?}");
+    assert!((trace[trace.len() - 1] - found.model.error()).abs() < 1e-9 * found.model.error());
+}
+
+/// Rows with a few words of many, in groups that share some of them.
+fn words(rows: usize, columns: usize, entries: usize) -> Sparse {
+    let mut stream = Stream::new(5, 0);
+    let row = |i: usize| {
+        let word = |stream: &mut Stream| match stream.below(2) {
+            0 => (i % 4 * (columns / 4) + stream.below((entries * 3).min(columns / 4))) as u32,
+            _ => stream.below(columns) as u32,
+        };
+        (0..entries).map(|_| (word(&mut stream), stream.uniform() + 0.1)).collect::<Vec<_>>()
+    };
+    Sparse::from_rows(columns, (0..rows).map(row).collect::<Vec<_>>()).unwrap()
+}
+
+fn dense_copy(sparse: &Sparse) -> Matrix {
+    let mut copy = Matrix::zeros(sparse.rows(), sparse.columns());
+    for i in 0..sparse.rows() {
+        let (columns, values) = sparse.row(i);
+        columns.iter().zip(values).for_each(|(&j, &value)| copy[(i, j as usize)] = value);
+    }
+    copy
+}
+
+#[test]
+fn sparse_rows_are_clustered_like_their_dense_copy() {
+    let sparse = words(300, 60, 8);
+    let dense = dense_copy(&sparse);
+    let start = dense.take_rows(&[0, 1, 2, 3, 17]);
+    let weights: Vec<f64> = (0..300).map(|i| [1.0, 2.5, 0.0][i % 3]).collect();
+    let close = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-9 * (1.0 + b.abs()));
+    for algorithm in ALGORITHMS {
+        for given in [None, Some(weights.as_slice())] {
+            let settings = KMeans { algorithm, polish: true, start: Start::Random, batch: 40, restarts: 2, ..fixed(5) };
+            let both = [sparse.features(), dense.features()].map(|features| match algorithm {
+                // Halves start from rows that are drawn: by the same numbers in both.
+                Algorithm::Bisecting => settings.cluster(features, given, &Run::new()).unwrap(),
+                _ => settings.cluster_from(features, given, &start, &Run::new()).unwrap(),
+            });
+            assert_eq!(both[0].labels, both[1].labels, "{algorithm:?}");
+            assert!(close(both[0].model.centres().values(), both[1].model.centres().values()), "{algorithm:?}");
+            assert!(close(&[both[0].model.error()], &[both[1].model.error()]), "{algorithm:?}");
+            // New rows, too.
+            let said = |model: &quince::cluster::KMeansModel, features: Features<'_>| {
+                let (labels, error) = model.assign(&features, None, &Run::new()).unwrap();
+                (labels, error, model.distances(&features, &Run::new()).unwrap())
+            };
+            let (new, copy) = (said(&both[0].model, sparse.features()), said(&both[0].model, dense.features()));
+            assert_eq!(new.0, copy.0);
+            assert!(close(&[new.1], &[copy.1]) && close(new.2.values(), copy.2.values()), "{algorithm:?}");
+        }
+    }
+    let labels: Vec<u32> = (0..300).map(|i| i % 4).collect();
+    let [one, other] = [sparse.features(), dense.features()].map(|x| silhouette(&x, &labels, &Run::new()).unwrap());
+    assert!((one - other).abs() < 1e-9, "{one} {other}");
+}
+
+#[test]
+fn few_words_of_very_many_cost_what_the_few_cost() {
+    let sparse = words(4000, 20_000, 10);
+    let start = std::time::Instant::now();
+    for algorithm in ALGORITHMS {
+        let settings = KMeans { algorithm, restarts: 1, steps: 20, ..fixed(12) };
+        let found = settings.cluster(sparse.features(), None, &Run::new()).unwrap();
+        let (labels, _) = found.model.assign(&sparse.features(), None, &Run::new()).unwrap();
+        assert_eq!(labels, found.labels, "{algorithm:?}");
+        found.model.distances(&sparse.features(), &Run::new()).unwrap();
+    }
+    // Looking at all columns of all rows would take many times as long.
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+}
+
+#[test]
+fn sparse_rows_that_are_equal_leave_clusters_empty_and_settle() {
+    let row = |i: usize| (0..30).map(|j| (j * 3 + (i % 3) as u32, 0.1 + 0.7 * f64::from(j))).collect::<Vec<_>>();
+    let sparse = Sparse::from_rows(100, (0..60).map(row)).unwrap();
+    for algorithm in ALGORITHMS {
+        let settings = KMeans { algorithm, batch: 7, ..fixed(5) };
+        let found = settings.cluster(sparse.features(), None, &Run::new()).unwrap();
+        assert!(found.model.error() < 1e-20, "{algorithm:?}: {}", found.model.error());
+        let remark = "2 of 5 clusters are empty: there are not as many different rows";
+        assert_eq!(found.report.remarks, [remark], "{algorithm:?} {:?}", found.report.trace);
+    }
+}
+
+#[test]
+fn mini_batches_are_of_rows_that_count_and_end_near_all_rows() {
+    let mut stream = Stream::new(3, 0);
+    let rows: Vec<[f64; 2]> = (0..6000)
+        .map(|i| [f64::from(i % 5) * 2.0 + stream.uniform(), f64::from(i % 3) * 2.0 + stream.uniform()])
+        .collect();
+    let x = Matrix::from_rows(&rows);
+    // A batch of rows without weight would have no mean.
+    let weights: Vec<f64> = (0..6000).map(|i| f64::from(u8::from(i % 50 == 0))).collect();
+    let settings = KMeans { algorithm: Algorithm::MiniBatch, batch: 10, ..fixed(3) };
+    let found = settings.cluster(x.features(), Some(&weights), &Run::new()).unwrap();
+    assert_eq!(found.model.sizes().iter().sum::<f64>(), 120.0);
+    // Batches of twenty are noisy, and their average is not: no seed gives up far from where Lloyd's turns lead.
+    for seed in 0..10 {
+        let run = Run::new().seed(seed);
+        let few = KMeans { algorithm: Algorithm::MiniBatch, batch: 20, restarts: 1, ..fixed(15) };
+        let found = few.cluster(x.features(), None, &run).unwrap();
+        let start = found.model.centres();
+        let after = fixed(15).cluster_from(x.features(), None, start, &run).unwrap();
+        assert!(found.model.error() < 1.05 * after.model.error(), "{seed}");
+        assert_eq!(found.report.stop, Stop::Converged);
+    }
+}
+
+#[test]
+fn numbers_of_any_size_start_and_end_alike_whatever_the_algorithm() {
+    let base = random(300, 3, 3);
+    for algorithm in ALGORITHMS {
+        let settings = KMeans { algorithm, k: Count::Fixed(3), restarts: 2, ..KMeans::default() };
+        let expected = settings.cluster(base.features(), None, &Run::new()).unwrap();
+        for size in [2f64.powi(-400), 2f64.powi(-60), 2f64.powi(60), 2f64.powi(480)] {
+            let x = Matrix::new(300, 3, base.values().iter().map(|x| x * size).collect()).unwrap();
+            let found = settings.cluster(x.features(), None, &Run::new()).unwrap();
+            let error = found.model.error() / size / size;
+            assert!((error / expected.model.error() - 1.0).abs() < 0.05, "{algorithm:?} {size:e}: {error}");
+            assert!(found.report.remarks.is_empty(), "{algorithm:?} {size:e}: {:?}", found.report);
+        }
+    }
+}
+
+#[test]
+fn a_start_keeps_a_few_bytes_a_row() {
+    let x = random(200_000, 2, 1);
+    let settings = KMeans { restarts: 1, steps: 1, ..fixed(30) };
+    let cluster = || settings.cluster(x.features(), None, &Run::new().threads(1)).unwrap();
+    let (found, largest) = crate::allocations::largest_during(cluster);
+    assert_eq!(found.labels.len(), 200_000);
+    assert!(largest <= 16 * 200_000, "{largest}");
+}
+
+#[test]
+fn a_row_that_leaves_takes_its_roundings_along() {
+    // Beside 1e15 every 0.3 is added as 0.25; in the next round the 1e15 leaves for the other centre.
+    let mut values = vec![1e15];
+    values.extend([0.3; 99]);
+    values.push(1.2e15);
+    let rows = Matrix::column_vector(values);
+    let settings = KMeans { k: Count::Fixed(2), tolerance: 0.0, ..KMeans::default() };
+    let start = Matrix::column_vector(vec![0.0, 2.1e15]);
+    let found = settings.cluster_from(rows.features(), None, &start, &Run::new()).unwrap();
+    assert!((found.model.centres()[(0, 0)] - 0.3).abs() < 1e-12, "{}", found.model.centres()[(0, 0)]);
+    assert_eq!(found.model.centres()[(1, 0)], 1.1e15);
+}
+
+#[test]
+fn what_is_chosen_is_what_was_tried() {
+    let mut stream = Stream::new(3, 9);
+    let rows = Matrix::new(900, 2, (0..1800).map(|k| stream.uniform() + (k / 2 % 3 * 5) as f64).collect()).unwrap();
+    let settings = KMeans { start: Start::Random, restarts: 1, ..KMeans::default() };
+    let found = settings.cluster(rows.features(), None, &Run::new()).unwrap();
+    let choice = found.choice.unwrap();
+    let trial = choice.trials.iter().find(|trial| trial.k == choice.by_silhouette).unwrap();
+    assert_eq!(found.model.error(), trial.error);
+    assert_eq!(found.model.sizes().len(), choice.by_silhouette);
+}
+
+#[test]
+fn rows_without_weight_do_not_choose_how_many_clusters() {
+    // Two groups that count, and forty rows without weight in five places far away.
+    let place = |i: usize| if i < 60 { [(i % 2 * 10) as f64, 0.0] } else { [(i % 5) as f64 * 40.0, 300.0] };
+    let rows: Vec<f64> = (0..100).flat_map(|i| place(i).map(|x| x + (i / 2 % 7) as f64 * 0.1)).collect();
+    let rows = Matrix::new(100, 2, rows).unwrap();
+    let weights: Vec<f64> = (0..100).map(|i| f64::from(u8::from(i < 60))).collect();
+    let found = KMeans::default().cluster(rows.features(), Some(&weights), &Run::new()).unwrap();
+    assert_eq!(found.choice.unwrap().by_silhouette, 2);
+}
+
+#[test]
+fn a_halving_that_is_cut_short_says_so() {
+    let mut stream = Stream::new(4, 9);
+    let rows = Matrix::new(4000, 3, (0..12_000).map(|_| stream.uniform()).collect()).unwrap();
+    let settings = KMeans { k: Count::Fixed(2), algorithm: Algorithm::Bisecting, tolerance: 0.0, ..KMeans::default() };
+    let found = settings.cluster(rows.features(), None, &Run::new().budget(Duration::ZERO)).unwrap();
+    assert_eq!(found.report.stop, Stop::Budget);
+    assert_eq!(found.report.facts.iter().find(|(name, _)| name == "restarts").unwrap().1, 1.0);
+    let found = KMeans { steps: 1, ..settings }.cluster(rows.features(), None, &Run::new()).unwrap();
+    assert_eq!(found.report.stop, Stop::StepLimit);
+}
+
+#[test]
+fn batches_whose_sizes_do_not_fit_their_centres_are_refused() {
+    let rows = Matrix::from_rows(&[[1.0], [2.0]]);
+    let mut batches = Batches { centres: rows.clone(), sizes: vec![0.0] };
+    assert!(batches.learn(rows.features(), None, &Run::new()).is_err());
+    let mut batches = Batches::new(rows.clone());
+    let (error, _) = batches.learn(rows.features(), None, &Run::new()).unwrap();
+    let (model, report) = batches.model(error);
+    assert_eq!((model.error(), model.sizes(), model.centres()), (0.0, &[1.0, 1.0][..], &rows));
+    assert!(report.certificate.is_none());
 }

@@ -1,9 +1,13 @@
 //! Cancelling and running out of time.
 
-use quince::learn::Target;
+use quince::cluster::{Algorithm, KMeans, Start, silhouettes};
+use quince::learn::{Count, Target};
 use quince::linear::Ridge;
-use quince::run::{Cancel, Observer, Stream};
+use quince::matrix::{Dense, Features, View};
+use quince::run::{Cancel, Observer, Stop, Stream};
 use quince::{Error, Matrix, Model, Run};
+use std::cell::Cell;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 fn large() -> (Matrix, Target) {
@@ -91,4 +95,99 @@ fn positive_coefficients_return_the_best_so_far_marked_for_numbers_and_for_class
     assert!(!model.report().holds());
     // What is done with a fit of classes after it does not count against the budget.
     assert!(fit(&classes).predict_features(&x.features(), &Run::new()).is_ok());
+}
+
+const ALGORITHMS: [Algorithm; 4] =
+    [Algorithm::Lloyd, Algorithm::Sequential, Algorithm::MiniBatch, Algorithm::Bisecting];
+
+fn numbers(count: usize) -> Vec<f64> {
+    let mut stream = Stream::new(2, 0);
+    (0..count).map(|_| stream.uniform()).collect()
+}
+
+/// Row i holds the numbers from i on: many wide rows in little memory.
+fn overlapping(numbers: &[f64], columns: usize) -> Features<'_> {
+    let rows = numbers.len() - columns + 1;
+    Features::dense(Dense::F64(View::strided(numbers, (rows, columns), (1, 1)).unwrap()))
+}
+
+/// Raises a flag from another thread after a while; says how late the work then ended.
+fn late(milliseconds: u64, work: impl FnOnce(&Run) -> Option<Error>) -> Duration {
+    let cancel = Cancel::new();
+    let raised = cancel.clone();
+    let other = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        raised.cancel();
+        Instant::now()
+    });
+    let error = work(&Run::new().cancel(&cancel));
+    let end = Instant::now();
+    assert_eq!(error, Some(Error::Cancelled));
+    end.saturating_duration_since(other.join().unwrap())
+}
+
+#[test]
+fn every_clustering_stops_when_another_thread_asks() {
+    // A pass over so many numbers takes seconds, and so does one over so many centres.
+    let long = numbers(4_000_000);
+    let long = overlapping(&long, 1000);
+    let wide = numbers(200_000);
+    let wide = overlapping(&wide, 60);
+    for algorithm in ALGORITHMS {
+        for start in [Start::PlusPlus, Start::Random] {
+            for (features, k) in [(long, 3), (wide, 4000)] {
+                let settings = KMeans { k: Count::Fixed(k), algorithm, start, batch: 12_000, ..KMeans::default() };
+                let late = late(150, |run| settings.cluster(features, None, run).err());
+                assert!(late < Duration::from_secs(1), "{algorithm:?} {start:?} {k}: {late:?} late");
+            }
+        }
+    }
+    let labels: Vec<u32> = (0..wide.rows()).map(|i| i as u32 % 7).collect();
+    let late = late(150, |run| silhouettes(&wide, &labels, run).err());
+    assert!(late < Duration::from_secs(1), "silhouettes: {late:?} late");
+}
+
+/// Notes the longest time between two looks.
+struct Watch {
+    last: Instant,
+    longest: Rc<Cell<Duration>>,
+}
+
+impl Observer for Watch {
+    fn progress(&mut self, _: &str, _: u64, _: u64) {}
+    fn poll(&mut self) -> bool {
+        self.longest.set(self.longest.get().max(self.last.elapsed()));
+        self.last = Instant::now();
+        false
+    }
+}
+
+#[test]
+fn no_pass_of_a_clustering_is_silent_for_long() {
+    let numbers = numbers(250_000);
+    let features = overlapping(&numbers, 1000);
+    for algorithm in ALGORITHMS {
+        let (start, longest) = (Instant::now(), Rc::new(Cell::new(Duration::ZERO)));
+        let run = Run::new().threads(1).observe(Watch { last: start, longest: longest.clone() });
+        let settings = KMeans { k: Count::Fixed(2), algorithm, restarts: 1, steps: 1, ..KMeans::default() };
+        settings.cluster(features, None, &run).unwrap();
+        let (silence, whole) = (longest.get(), start.elapsed());
+        // There are about ten passes over the rows, with several looks in each; a busy machine is slower in all.
+        assert!(silence < (whole / 8).max(Duration::from_millis(150)), "{algorithm:?}: {silence:?} of {whole:?}");
+    }
+}
+
+#[test]
+fn clustering_from_given_centres_has_an_answer_for_any_budget_and_marks_it() {
+    let numbers = numbers(20_000);
+    let features = overlapping(&numbers, 20);
+    let start = Matrix::new(3, 20, numbers[..60].to_vec()).unwrap();
+    for algorithm in ALGORITHMS {
+        let settings = KMeans { algorithm, tolerance: 0.0, ..KMeans::default() };
+        let run = Run::new().budget(Duration::ZERO);
+        let found = settings.cluster_from(features, None, &start, &run).unwrap();
+        assert_eq!((found.labels.len(), found.report.stop), (features.rows(), Stop::Budget), "{algorithm:?}");
+        let said = found.report.remarks.iter().any(|remark| remark.starts_with("the budget ran out"));
+        assert!(said, "{algorithm:?}: {:?}", found.report.remarks);
+    }
 }

@@ -54,7 +54,7 @@ fn c2_both_forms_of_the_error_are_equal() {
     for seed in 0..10 {
         let rows = blobs(&[[0.0, 0.0], [8.0, 2.0], [-3.0, 7.0]], 25, 1.5, seed);
         let found = fixed(4).cluster(rows.features(), None, &Run::new()).unwrap();
-        let pairs = scatter(&rows.features(), &found.labels);
+        let pairs = scatter(&rows.features(), &found.labels).unwrap();
         assert!((found.model.error() - pairs).abs() <= 1e-10 * pairs, "{} {pairs}", found.model.error());
     }
 }
@@ -82,7 +82,7 @@ fn c3_polishing_never_ends_above_lloyd_and_no_single_move_is_left() {
         let after = polished.cluster(rows.features(), None, &run).unwrap();
         assert!(after.model.error() <= before.model.error() * (1.0 + 1e-12));
         // By definition: moving any one row and taking both means anew does not lower the error.
-        let error_of = |labels: &[u32]| scatter(&rows.features(), labels);
+        let error_of = |labels: &[u32]| scatter(&rows.features(), labels).unwrap();
         let least = error_of(&after.labels);
         for i in 0..rows.rows() {
             for c in 0..5 {

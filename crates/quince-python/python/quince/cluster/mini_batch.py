@@ -36,9 +36,9 @@ class MiniBatchKMeans(Centres):
     compute_labels : bool, default=True
         Whether to show `labels_`.
     tol : float, default=0.0
-        Done when a round lowers the error by no more than this share.
+        Done when the squared moves of the centres in a batch add up to no more than this times the mean variance.
     max_no_improvement, init_size, reassignment_ratio
-        Taken for scikit-learn's sake: the first round without improvement is the last one, starts are drawn from all
+        Taken for scikit-learn's sake: ten batches without improvement are the last ones, starts are drawn from all
         rows, and no centre is drawn anew.
 
     Attributes
@@ -71,7 +71,7 @@ class MiniBatchKMeans(Centres):
     _accepted: ClassVar = {
         **Centres._accepted,
         "compute_labels": "what is shown, not what is learnt",
-        "max_no_improvement": "the first round without improvement is the last one",
+        "max_no_improvement": "ten batches without improvement are the last ones",
         "init_size": "starts are drawn from all rows",
         "reassignment_ratio": "no centre is drawn anew",
     }
