@@ -44,12 +44,19 @@ impl Best {
         if self.found.len() == self.k {
             self.found.pop();
         }
-        // Few are moved one by one; of many the place is looked up.
-        let place = match self.found.len() {
-            0..=32 => self.found.iter().rposition(|found| *found < (rank, row)).map_or(0, |before| before + 1),
-            _ => self.found.partition_point(|found| *found < (rank, row)),
-        };
-        self.found.insert(place, (rank, row));
+        let mut place = self.found.len();
+        if place > 32 {
+            // Of many the place is looked up, and the rest moved at once.
+            let place = self.found.partition_point(|found| *found < (rank, row));
+            self.found.insert(place, (rank, row));
+            return;
+        }
+        self.found.push((rank, row));
+        while place > 0 && (rank, row) < self.found[place - 1] {
+            self.found[place] = self.found[place - 1];
+            place -= 1;
+        }
+        self.found[place] = (rank, row);
     }
 
     /// The nearest first.
