@@ -5,7 +5,6 @@ use super::cells::{Cells, Raw};
 use crate::error::{Error, Place, Result};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-
 pub(super) fn parse(bytes: Vec<u8>, source: &str) -> Result<Cells> {
     let refuse = |error: &dyn std::fmt::Display| {
         let place = Place { file: Some(source.into()), ..Place::default() };

@@ -135,7 +135,8 @@ impl Picture {
         let mut patches = Vec::with_capacity(count);
         for top in 0..=self.rows - height {
             for left in 0..=self.columns - width {
-                let line = |r: usize| &self.values[((top + r) * self.columns + left) * self.bands..][..width * self.bands];
+                let line =
+                    |r: usize| &self.values[((top + r) * self.columns + left) * self.bands..][..width * self.bands];
                 let values = (0..height).flat_map(line);
                 patches.push(values.map(|&value| two_levels(f64::from(value), binarise)).collect());
             }

@@ -13,7 +13,8 @@ fn parse(bytes: &[u8], name: &str) -> quince::Result<Table> {
 
 /// The cells of a table as text, by column.
 fn texts(table: &Table) -> Vec<(String, Kind, Vec<Option<String>>)> {
-    let cells = |column: &quince::table::Column| (0..table.rows()).map(|i| column.text(i).map(|t| t.into_owned())).collect();
+    let cells =
+        |column: &quince::table::Column| (0..table.rows()).map(|i| column.text(i).map(|t| t.into_owned())).collect();
     table.columns().iter().map(|column| (column.name().to_string(), column.kind(), cells(column))).collect()
 }
 
@@ -55,7 +56,11 @@ fn t1_the_same_table_through_every_door() {
         let (json, arff) = written(&table);
         let expected = texts(&table);
         assert_eq!(texts(&parse(json.as_bytes(), "t.jsonl").unwrap()), expected, "{name} as JSON lines");
-        assert_eq!(texts(&parse(json.as_bytes(), "no ending").unwrap()), expected, "{name} as JSON lines, by its bytes");
+        assert_eq!(
+            texts(&parse(json.as_bytes(), "no ending").unwrap()),
+            expected,
+            "{name} as JSON lines, by its bytes"
+        );
         assert_eq!(texts(&parse(arff.as_bytes(), "t.arff").unwrap()), expected, "{name} as ARFF");
         assert_eq!(texts(&parse(arff.as_bytes(), "no ending").unwrap()), expected, "{name} as ARFF, by its bytes");
     }
@@ -112,7 +117,8 @@ mod parquet_files {
                 let at = stream.below(bytes.len());
                 bytes[at] = stream.bits() as u8;
             }
-            let (_, largest) = crate::allocations::largest_during(|| parse(&bytes, "t.parquet").map(|table| table.rows()));
+            let (_, largest) =
+                crate::allocations::largest_during(|| parse(&bytes, "t.parquet").map(|table| table.rows()));
             assert!(largest < 64 << 20, "an allocation of {largest} bytes");
         }
     }
@@ -148,9 +154,12 @@ fn libsvm_files_stay_sparse_from_the_file_to_the_model() {
 #[test]
 fn t1_a_folder_of_texts_has_a_sub_folder_a_class() {
     let folder = scratch("texts");
-    for (class, file, text) in
-        [("spam", "1.txt", "buy now"), ("spam", "2", "cheap caf\u{e9}"), ("ham", "1.txt", "see you"), ("ham", ".hidden", "x")]
-    {
+    for (class, file, text) in [
+        ("spam", "1.txt", "buy now"),
+        ("spam", "2", "cheap caf\u{e9}"),
+        ("ham", "1.txt", "see you"),
+        ("ham", ".hidden", "x"),
+    ] {
         fs::create_dir_all(folder.join(class)).unwrap();
         fs::write(folder.join(class).join(file), text).unwrap();
     }
@@ -205,7 +214,9 @@ fn t2_a_folder_of_pictures_is_a_row_of_pixels_a_picture() {
     let eight = read(ReadOptions { pixels: (8, 8), ..ReadOptions::default() });
     assert_eq!((eight.rows(), eight.columns().len()), (6, 64 + 2));
     let two = read(ReadOptions { pixels: (2, 2), ..ReadOptions::default() });
-    let pixel = |i: usize, name: &str| two.column(name).unwrap().number(i).or(two.column(name).unwrap().text(i).and_then(|t| t.parse().ok()));
+    let pixel = |i: usize, name: &str| {
+        two.column(name).unwrap().number(i).or(two.column(name).unwrap().text(i).and_then(|t| t.parse().ok()))
+    };
     assert_eq!((pixel(0, "pixel_1_1"), pixel(3, "pixel_1_1")), (Some(0.0), Some(1.0)));
     assert!((pixel(0, "pixel_2_2").unwrap() - 0.2).abs() < 1e-6);
     let sharp = read(ReadOptions { pixels: (2, 2), binarise: Some(0.5), ..ReadOptions::default() });

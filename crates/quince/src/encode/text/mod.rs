@@ -20,19 +20,25 @@ const CHUNK: usize = 256;
 pub(super) fn vocabulary(column: &Column, run: &Run) -> Result<Vec<String>> {
     let mut all = Words::default();
     let mut rows_with: Vec<u32> = Vec::new();
-    by_chunks(column.rows(), run, |rows| count_rows(column, rows), |(words, counts): (Words, Vec<u32>)| {
-        for (id, count) in counts.into_iter().enumerate() {
-            let id = all.number(words.word(id));
-            rows_with.resize(all.count(), 0);
-            rows_with[id] += count;
-        }
-    })?;
+    by_chunks(
+        column.rows(),
+        run,
+        |rows| count_rows(column, rows),
+        |(words, counts): (Words, Vec<u32>)| {
+            for (id, count) in counts.into_iter().enumerate() {
+                let id = all.number(words.word(id));
+                rows_with.resize(all.count(), 0);
+                rows_with[id] += count;
+            }
+        },
+    )?;
     let mut kept: Vec<usize> = (0..all.count()).filter(|&id| rows_with[id] >= 2).collect();
     if kept.len() > MOST_WORDS {
         kept.sort_by(|&a, &b| rows_with[b].cmp(&rows_with[a]).then_with(|| all.word(a).cmp(all.word(b))));
         kept.truncate(MOST_WORDS);
     }
-    let mut words: Vec<String> = kept.into_iter().map(|id| String::from_utf8_lossy(all.word(id)).into_owned()).collect();
+    let mut words: Vec<String> =
+        kept.into_iter().map(|id| String::from_utf8_lossy(all.word(id)).into_owned()).collect();
     words.sort_unstable();
     Ok(words)
 }
@@ -63,7 +69,9 @@ fn count_rows(column: &Column, rows: std::ops::Range<usize>) -> (Words, Vec<u32>
 pub(super) fn counts(column: &Column, vocabulary: &[String], run: &Run) -> Result<Vec<Vec<(u32, f64)>>> {
     // Numbered in their order, words have their places as numbers.
     let mut known = Words::default();
-    vocabulary.iter().for_each(|word| drop(known.number(word.as_bytes())));
+    for word in vocabulary {
+        known.number(word.as_bytes());
+    }
     let count = |rows: std::ops::Range<usize>| {
         let mut space = String::new();
         // How often each word was met in the row at hand.
