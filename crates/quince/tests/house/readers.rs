@@ -262,7 +262,7 @@ fn pictures_that_are_none_or_claim_to_be_huge_are_refused() {
 #[test]
 fn a_format_may_be_given_and_a_wrong_one_is_named() {
     let options = ReadOptions { format: Some(Format::LibSvm), ..ReadOptions::default() };
-    let cells = Cells::parse(b"a,b\n1,2\n".to_vec(), "t.csv", &options, &Run::new());
+    let cells = Cells::parse(b"a, b\n1, 2\n".to_vec(), "t.csv", &options, &Run::new());
     assert!(cells.unwrap_err().to_string().starts_with("t.csv, line 1"));
     assert!(Format::from_name("excel").unwrap_err().to_string().contains("excel"));
 }
