@@ -6,11 +6,11 @@
 //! ```
 //!
 //! Files that lie in the folder itself have no label: that is how one predicts. A folder holds texts or pictures, not
-//! both; names that begin with a dot are passed over.
+//! both, and no tables; names that begin with a dot are passed over.
 
 use super::cells::{Cells, Raw};
 use super::kind::{self, Kind};
-use super::read::ReadOptions;
+use super::read::{Format, ReadOptions};
 use super::{Column, Data};
 use crate::error::{Error, Place, Result};
 use crate::run::{Pace, Run};
@@ -40,6 +40,12 @@ pub(super) fn read(path: &Path, options: &ReadOptions, run: &Run) -> Result<Cell
             "Put texts or pictures into it, with one sub-folder for each class.",
         );
     };
+    if let Some(table) = entries.iter().find(|entry| Format::of_name(&entry.file).is_some()) {
+        return refuse(
+            format!("this is a folder, and '{}' in it is a table, not a text or a picture", table.file),
+            "Give the path of one table, or a folder of texts or pictures.",
+        );
+    }
     let pictures = is_picture(&first.path);
     if let Some(other) = entries.iter().find(|entry| is_picture(&entry.path) != pictures) {
         let (picture, text) = if pictures { (first, other) } else { (other, first) };

@@ -83,21 +83,27 @@ impl Format {
         })
     }
 
+    /// What the ending of a file's name says, if it is one of a table.
+    pub(super) fn of_name(name: &str) -> Option<Format> {
+        let name = name.to_ascii_lowercase();
+        Some(match name.trim_end_matches(".gz").rsplit_once('.')?.1 {
+            "csv" | "tsv" => Format::Csv,
+            "jsonl" | "ndjson" | "json" => Format::JsonLines,
+            "arff" => Format::Arff,
+            "libsvm" | "svmlight" | "svm" => Format::LibSvm,
+            "parquet" | "pq" => Format::Parquet,
+            _ => return None,
+        })
+    }
+
     /// What a file most likely is: its name tells, or its first bytes do.
     fn of(name: &str, bytes: &[u8]) -> Format {
-        let name = name.trim_end_matches(".gz").to_ascii_lowercase();
-        let ending = name.rsplit('.').next().unwrap_or("");
         // A name may be wrong about Parquet, the bytes are not.
         if bytes.starts_with(b"PAR1") {
             return Format::Parquet;
         }
-        match ending {
-            "csv" | "tsv" => return Format::Csv,
-            "jsonl" | "ndjson" | "json" => return Format::JsonLines,
-            "arff" => return Format::Arff,
-            "libsvm" | "svmlight" | "svm" => return Format::LibSvm,
-            "parquet" | "pq" => return Format::Parquet,
-            _ => {}
+        if let Some(format) = Format::of_name(name) {
+            return format;
         }
         let head = String::from_utf8_lossy(&bytes[..bytes.len().min(65_536)]);
         let head = head.trim_start_matches('\u{feff}');
