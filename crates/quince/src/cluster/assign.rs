@@ -9,10 +9,10 @@
 //! many columns there is one a centre, and only the centres whose bound is crossed are looked at.
 
 use super::part::{Part, Step, Way};
-use super::points::{Centres, Points, by_parts, for_parts, parts};
+use super::points::{Centres, Points, by_parts};
 use crate::error::Result;
-use crate::matrix::Matrix;
 use crate::matrix::simd::squared_distance;
+use crate::matrix::{Matrix, cuts, for_parts, partials};
 use crate::run::Run;
 
 /// Every row and the centre it belongs to.
@@ -40,7 +40,7 @@ impl<'a> Assignment<'a> {
 
     fn by(way: Way, points: &'a Points<'a>, k: usize) -> Assignment<'a> {
         let part = |rows| Part::new(rows, k, points.columns(), way);
-        let parts = parts(points.rows()).into_iter().map(part).collect();
+        let parts = cuts(points.rows(), partials(points.rows())).into_iter().map(part).collect();
         Assignment { points, way, k, parts, moved: vec![0.0; k], furthest: 0.0 }
     }
 
@@ -131,7 +131,9 @@ impl<'a> Assignment<'a> {
 
     /// The cluster of each row.
     pub(super) fn labels(self) -> Vec<u32> {
-        self.parts.into_iter().flat_map(|part| part.labels).collect()
+        // Bounds are let go before labels are copied.
+        let parts: Vec<Vec<u32>> = self.parts.into_iter().map(|part| part.labels).collect();
+        parts.concat()
     }
 
     /// Every empty cluster takes the row that is furthest from its own centre (the first of equals), if any is away from it

@@ -4,10 +4,10 @@
 
 use super::lloyd::{Limits, lloyd};
 use super::outcome::{Outcome, Search};
-use super::points::{Centres, Points, by_parts, for_parts};
+use super::points::{Centres, Points, by_parts};
 use super::{Clustering, KMeans};
 use crate::error::Result;
-use crate::matrix::{Features, Matrix, Rows};
+use crate::matrix::{Features, Matrix, Rows, for_parts};
 use crate::run::{Run, Stop};
 
 /// A tree of halvings: each parts the rows that reach it between two centres.

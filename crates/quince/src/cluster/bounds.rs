@@ -46,14 +46,15 @@ impl Visit for AllScores {
     }
 }
 vectorised! {
-    /// Lower bounds of one row from the scores of all centres, `square` being ‖x‖² less the error.
-    pub(super) fn lower_bounds(scores: &[[f32; WIDE]], lane: usize, square: f32, moved: &[f32], bounds: &mut [f32]) {
+    /// Lower bounds of one row from the scores of all centres, whose squares lie above a line: its height and its slope.
+    pub(super) fn lower_bounds(scores: &[[f32; WIDE]], lane: usize, line: (f32, f32), moved: &[f32], bounds: &mut [f32]) {
+        let (square, slope) = line;
         for ((bound, scores), &moved) in bounds.iter_mut().zip(scores).zip(moved) {
-            let left = square - 2.0 * scores[lane];
+            let left = square - slope * scores[lane];
             // A score that overflowed says nothing.
             let distance = if left > 0.0 && left < f32::MAX { left.sqrt() } else { 0.0 };
-            // Three roundings downwards.
-            *bound = (distance + moved) * (1.0 - 4e-7);
+            // A few roundings downwards.
+            *bound = (distance + moved) * (1.0 - 5e-7);
         }
     }
 

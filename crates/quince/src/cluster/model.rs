@@ -2,11 +2,11 @@
 
 use super::bisect::Halvings;
 use super::lloyd::nearest;
-use super::points::{Centres, Points, by_parts, for_parts, sparse_square, width};
+use super::points::{Centres, Points, by_parts, sparse_square};
 use crate::error::{Error, Result};
 use crate::learn::{Fitted, Prediction, check_weights};
 use crate::matrix::simd::{squared_distance, squared_norm};
-use crate::matrix::{Features, Matrix};
+use crate::matrix::{Features, Matrix, for_parts};
 use crate::model::Parts;
 use crate::run::Run;
 
@@ -73,7 +73,7 @@ impl KMeansModel {
         let mut distances = Matrix::zeros(rows.rows(), k);
         let squares: Vec<f64> = (0..k).map(|c| squared_norm(self.centres.row(c))).collect();
         // So many rows at a time that we look up often.
-        let chunk = (5_000_000 / (k * width(rows))).clamp(1, 1024);
+        let chunk = (5_000_000 / (k * rows.row_cost())).clamp(1, 1024);
         let mut pieces: Vec<&mut [f64]> = distances.values_mut().chunks_mut(chunk * k).collect();
         for (round, some) in pieces.chunks_mut(32).enumerate() {
             run.each(some, |piece, out| {

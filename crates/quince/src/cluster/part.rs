@@ -21,7 +21,7 @@ impl Way {
     pub(super) fn choose(points: &Points<'_>, k: usize) -> Way {
         let memory = points.rows() as f64 * k as f64 * 4.0;
         match () {
-            _ if points.is_sparse() || !points.scored => Way::Direct,
+            _ if !points.scored => Way::Direct,
             _ if points.columns() >= 64 && memory <= 1e9 => Way::Bounds,
             _ => Way::Products,
         }
@@ -129,16 +129,16 @@ impl Part {
                 let row = i as usize;
                 let place = row - self.rows.start;
                 let (best, second) = (f64::from(two.best[lane]), f64::from(two.second[lane]));
-                let error = step.points.error(row, step.centres);
+                let doubt = step.points.doubt(row, best, step.centres);
                 let (mut label, mut next) = (two.label[lane], second);
-                let (_, mut upper) = step.points.between(row, best, error);
-                // Also where a score overflowed and the difference is no number.
-                let sure = best - second > 2.0 * error;
+                let (_, mut upper) = step.points.between(row, best, doubt);
+                // Where a score overflowed the difference is no number, and nothing is sure.
+                let sure = best - second > doubt.at(best) + doubt.at(second);
                 if !sure {
                     let (exact, square) = step.points.nearest_directly(row, step.centres, &mut self.row);
                     (label, upper, next) = (exact, square.sqrt() * (1.0 + 1e-12), best);
                 }
-                let (lower, _) = step.points.between(row, next, error);
+                let (lower, _) = step.points.between(row, next, doubt);
                 self.upper[place] = ((upper - step.moved[label as usize]) as f32).next_up();
                 self.lower[place] = ((lower + step.furthest) as f32).next_down();
                 self.find(step, place, label);
@@ -197,7 +197,6 @@ impl Part {
         for (lane, &i) in waiting.iter().enumerate() {
             let row = i as usize;
             let place = row - self.rows.start;
-            let error = step.points.error(row, step.centres);
             let mut label = 0;
             let (mut best, mut second) = (f32::NEG_INFINITY, f32::NEG_INFINITY);
             for (c, scores) in all.0.iter().enumerate() {
@@ -207,16 +206,19 @@ impl Part {
                     second = second.max(scores[lane]);
                 }
             }
-            let (_, mut upper) = step.points.between(row, f64::from(best), error);
-            let sure = f64::from(best) - f64::from(second) > 2.0 * error;
+            let (best, second) = (f64::from(best), f64::from(second));
+            let doubt = step.points.doubt(row, best, step.centres);
+            let (_, mut upper) = step.points.between(row, best, doubt);
+            let sure = best - second > doubt.at(best) + doubt.at(second);
             if !sure {
                 let (exact, square) = step.points.nearest_directly(row, step.centres, &mut self.row);
                 (label, upper) = (exact, square.sqrt() * (1.0 + 1e-12));
             }
             let norm = f64::from(step.points.norms[row]);
-            let square = ((norm * norm - 2.0 * error) as f32).next_down();
+            let (square, slope) = doubt.line_below(norm * norm);
+            let line = ((square as f32).next_down(), slope as f32);
             let bounds = &mut self.lower[place * k..(place + 1) * k];
-            lower_bounds(&all.0, lane, square, &step.moved_single, bounds);
+            lower_bounds(&all.0, lane, line, &step.moved_single, bounds);
             bounds[label as usize] = f32::INFINITY;
             self.upper[place] = ((upper - step.moved[label as usize]) as f32).next_up();
             self.find(step, place, label);
@@ -233,9 +235,9 @@ impl Part {
         }
         let row = self.rows.start + place;
         step.points.single_row(row, &mut self.single);
-        let error = step.points.error(row, step.centres);
         let (mut best, mut label) = (f64::from(dot(&self.single, step.centres.packed_row(label))), label);
-        let (_, mut upper) = step.points.between(row, best, error);
+        let doubt = step.points.doubt(row, best, step.centres);
+        let (_, mut upper) = step.points.between(row, best, doubt);
         let mut crossed = [0u32; 4];
         let mut next = 0;
         loop {
@@ -249,9 +251,10 @@ impl Part {
             let scores = four_dots(&self.single, crossed.map(|c| step.centres.packed_row(c as usize)));
             for (&c, score) in crossed[..count].iter().zip(scores) {
                 let (c, score) = (c as usize, f64::from(score));
-                let (below, above) = step.points.between(row, score, error);
-                let mut nearer = score > best + 2.0 * error;
-                let clear = score < best - 2.0 * error && score.is_finite();
+                let (below, above) = step.points.between(row, score, doubt);
+                let error = doubt.at(score) + doubt.at(best);
+                let mut nearer = score > best + error;
+                let clear = score < best - error && score.is_finite();
                 if !nearer && !clear {
                     let mut exact = |c: usize| step.points.squared_distance(row, step.centres, c, &mut self.row);
                     let (own, other) = (exact(label), exact(c));
@@ -259,7 +262,7 @@ impl Part {
                 }
                 let bounds = &mut self.lower[place * k..(place + 1) * k];
                 if nearer {
-                    let (old_below, _) = step.points.between(row, best, error);
+                    let (old_below, _) = step.points.between(row, best, doubt);
                     bounds[label] = ((old_below + step.moved[label]) as f32).next_down();
                     bounds[c] = f32::INFINITY;
                     (label, best, upper) = (c, score, above);

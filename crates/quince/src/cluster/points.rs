@@ -6,15 +6,14 @@
 //! Sparse rows are scored in f64 and never become dense.
 
 use crate::error::Result;
-use crate::matrix::fused::{Visit, WIDE, each_score};
+use crate::matrix::fused::{Doubt, Visit, WIDE, each_score};
 use crate::matrix::simd::{squared_distance, squared_norm};
-use crate::matrix::{Features, Matrix};
+use crate::matrix::{self, Features, Matrix, for_parts};
 use crate::run::Run;
 use std::ops::Range;
 
-/// Half the unit of rounding of f32, and of f64.
+/// Half the unit of rounding of f32.
 const SINGLE: f64 = 1.0 / (1u64 << 24) as f64;
-const DOUBLE: f64 = 1.0 / (1u64 << 53) as f64;
 
 /// The rows to be clustered.
 pub(super) struct Points<'a> {
@@ -31,7 +30,7 @@ pub(super) struct Points<'a> {
     pub(super) total: f64,
     /// The mean variance of the columns, which tolerances are relative to.
     pub(super) spread: f64,
-    /// Whether scores in single precision can tell anything: numbers are neither huge nor tiny.
+    /// Whether scores in single precision can tell anything: numbers are neither sparse, huge nor tiny.
     pub(super) scored: bool,
 }
 
@@ -39,16 +38,11 @@ impl<'a> Points<'a> {
     pub(super) fn new(features: Features<'a>, weights: Option<&'a [f64]>, run: &Run) -> Result<Points<'a>> {
         let (rows, columns) = (features.rows(), features.columns());
         let total = weights.map_or(rows as f64, |weights| weights.iter().sum());
-        let means = means(&features, weights, total, run)?;
-        let sum_of = |squares: &[f64]| -> f64 {
-            let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
-            squares.iter().enumerate().map(|(i, square)| weight(i) * square).sum()
-        };
+        let means = features.means(weights, run)?;
         // Sparse rows have zeros that must stay zeros.
         let sparse = features.sparse_part().is_some();
         let middle = if sparse { vec![0.0; columns] } else { means.clone() };
-        let squares = features.centred(&middle).row_norms(run)?;
-        let about_middle = sum_of(&squares);
+        let Norms { norms, sum: about_middle, largest } = Norms::about(&middle, &features, weights, run)?;
         if !about_middle.is_finite() {
             return Err(features.not_finite());
         }
@@ -62,9 +56,7 @@ impl<'a> Points<'a> {
         // Σ w ‖x - o‖² = Σ w ‖x - m‖² + W ‖m - o‖² for the mean m.
         let away: f64 = middle.iter().zip(&origin).map(|(m, o)| (m - o) * (m - o)).sum();
         let scatter = about_middle + total * away;
-        let largest = squares.iter().copied().fold(0.0, f64::max);
-        let scored = sparse || (1e-20..1e20).contains(&largest);
-        let norms = squares.iter().map(|square| (square.sqrt() as f32).next_up()).collect();
+        let scored = !sparse && (1e-20..1e20).contains(&largest);
         let spread = variance / columns.max(1) as f64;
         Ok(Points { features, weights, origin, middle, norms, scatter, total, spread, scored })
     }
@@ -103,7 +95,7 @@ impl<'a> Points<'a> {
 
     /// What it costs to read a row, in multiplications.
     pub(super) fn width(&self) -> usize {
-        width(&self.features)
+        self.features.row_cost()
     }
 
     /// Row `i` about the origin.
@@ -174,17 +166,18 @@ impl<'a> Points<'a> {
         (label, best, second)
     }
 
-    /// Bound on the error of the computed score of row `i` with any of the centres (a sum of products in any order; Higham
-    /// 2002, chapter 3), and of half its squared norm.
-    pub(super) fn error(&self, i: usize, centres: &Centres) -> f64 {
-        let unit = if self.is_sparse() { DOUBLE } else { SINGLE };
-        let (norm, largest) = (f64::from(self.norms[i]), centres.largest);
-        1.001 * (self.columns() + 8) as f64 * unit * largest * (norm + largest) + 4.0 * SINGLE * norm * norm + 1e-30
+    /// How far off the computed scores of row `i` may be, together with half its squared norm; as little as possible at this
+    /// score.
+    pub(super) fn doubt(&self, i: usize, score: f64, centres: &Centres) -> Doubt {
+        let (columns, norm) = (self.columns(), f64::from(self.norms[i]));
+        let doubt = Doubt::within(columns, norm, centres.largest).or(Doubt::anywhere(columns, norm), score);
+        doubt.and(4.0 * SINGLE * norm * norm)
     }
 
-    /// At least and at most this far is row `i` from a centre with a score off by at most `error`.
+    /// At least and at most this far is row `i` from a centre with this score.
     #[inline(always)]
-    pub(super) fn between(&self, i: usize, score: f64, error: f64) -> (f64, f64) {
+    pub(super) fn between(&self, i: usize, score: f64, doubt: Doubt) -> (f64, f64) {
+        let error = doubt.at(score);
         let square = f64::from(self.norms[i]) * f64::from(self.norms[i]) - 2.0 * score;
         ((square - 2.0 * error).max(0.0).sqrt(), (square + 2.0 * error).max(0.0).sqrt())
     }
@@ -299,41 +292,45 @@ fn add_row(features: &Features<'_>, i: usize, factor: f64, sum: &mut [f64], buff
     }
 }
 
-/// The mean of each column; numbers that are not finite are refused, with their place.
-pub(super) fn means(features: &Features<'_>, weights: Option<&[f64]>, total: f64, run: &Run) -> Result<Vec<f64>> {
-    let columns = features.columns();
-    let mut sums = for_parts(features.rows(), || (vec![0.0; columns], vec![0.0; columns]));
-    by_parts(features.rows(), 4 * width(features), &mut sums, run, |(sum, buffer), rows| {
-        rows.for_each(|i| add_row(features, i, weights.map_or(1.0, |weights| weights[i]), sum, buffer));
-    })?;
-    let mut means = vec![0.0; columns];
-    sums.iter().for_each(|(sum, _)| means.iter_mut().zip(sum).for_each(|(mean, sum)| *mean += sum));
-    if means.iter().any(|sum| !sum.is_finite()) {
-        return Err(features.not_finite());
-    }
-    means.iter_mut().for_each(|mean| *mean /= total);
-    Ok(means)
+/// ‖x - middle‖ of some rows, rounded upwards; the weighted sum of the squares, and the largest.
+#[derive(Default)]
+struct Norms {
+    norms: Vec<f32>,
+    sum: f64,
+    largest: f64,
 }
 
-/// What it costs to read a row, in multiplications: an entry of a sparse one is as slow as four.
-pub(super) fn width(features: &Features<'_>) -> usize {
-    let entries = features.sparse_part().map_or(0, |sparse| 4 * sparse.stored() / sparse.rows().max(1));
-    8 + features.dense_columns() + entries
+impl Norms {
+    fn about(middle: &[f64], features: &Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<Norms> {
+        let (rows, sparse) = (features.rows(), features.sparse_part().is_some());
+        let mut parts = for_parts(rows, || (Norms::default(), vec![0.0; features.columns()]));
+        by_parts(rows, 4 * features.row_cost(), &mut parts, run, |(part, row), some| {
+            for i in some {
+                let mut square = 0.0;
+                if sparse {
+                    features.for_row(i, |_, x| square += x * x);
+                } else {
+                    features.centred(middle).pack(std::iter::once(i), row);
+                    square = squared_norm(row);
+                }
+                part.norms.push((square.sqrt() as f32).next_up());
+                part.sum += weights.map_or(1.0, |weights| weights[i]) * square;
+                part.largest = part.largest.max(square);
+            }
+        })?;
+        let mut all = Norms { norms: Vec::with_capacity(rows), ..Norms::default() };
+        for (part, _) in parts {
+            all.norms.extend_from_slice(&part.norms);
+            all.sum += part.sum;
+            all.largest = all.largest.max(part.largest);
+        }
+        Ok(all)
+    }
 }
 
 /// How many multiplications each part does between two looks at the run: all eight parts together a tenth of a second or so
 /// on one thread.
 const WORK: usize = 25_000_000;
-
-/// The same ranges of rows for every pass: at most eight, one a partial sum.
-pub(super) fn parts(rows: usize) -> Vec<Range<usize>> {
-    crate::matrix::cuts(rows, crate::matrix::partials(rows))
-}
-
-/// One of something for each part of so many rows.
-pub(super) fn for_parts<T>(rows: usize, mut one: impl FnMut() -> T) -> Vec<T> {
-    parts(rows).iter().map(|_| one()).collect()
-}
 
 /// Goes over so many rows in parts, each with a state of its own, some rows of each at a time, and listens for a cancel in
 /// between. `work` is what a row costs, in multiplications.
@@ -344,15 +341,6 @@ pub(super) fn by_parts<T: Send>(
     run: &Run,
     task: impl Fn(&mut T, Range<usize>) + Sync + Send,
 ) -> Result<()> {
-    let ranges = parts(rows);
     let step = (WORK / work.max(1)).clamp(1, 1 << 18).next_multiple_of(WIDE);
-    let longest = ranges.iter().map(Range::len).max().unwrap_or(0);
-    for offset in (0..longest).step_by(step) {
-        run.each(states, |part, state| {
-            let Range { start, end } = ranges[part];
-            task(state, (start + offset).min(end)..(start + offset + step).min(end));
-        });
-        run.check_cancelled()?;
-    }
-    Ok(())
+    matrix::by_parts(rows, step, states, run, Run::check_cancelled, task)
 }

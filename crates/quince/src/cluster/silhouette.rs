@@ -8,7 +8,7 @@
 //! another cluster; 0 for a row that is alone in its cluster. One is good, zero is between two clusters, below zero is in
 //! the wrong one. All pairs of rows are measured, a block of them at a time.
 
-use super::points::{means, sparse_square};
+use super::points::sparse_square;
 use crate::error::{Error, Result};
 use crate::matrix::simd::{LANES, squared_distance, vectorised};
 use crate::matrix::{Features, Matrix};
@@ -39,7 +39,7 @@ pub fn silhouettes(features: &Features<'_>, labels: &[u32], run: &Run) -> Result
     }
     // Products are best about the means; rows with a sparse part stay as they are.
     let sparse = features.sparse_part().is_some();
-    let centre = if sparse { vec![0.0; columns] } else { means(features, None, rows as f64, run)? };
+    let centre = if sparse { vec![0.0; columns] } else { features.means(None, run)? };
     let known = Known { features: features.centred(&centre), norms: features.centred(&centre).row_norms(run)?, labels };
     // Rows in the order of their clusters, so that a cluster is a run of columns in a block of distances.
     let mut order: Vec<usize> = (0..rows).collect();

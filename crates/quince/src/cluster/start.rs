@@ -7,10 +7,10 @@
 //! Of the few candidates only their errors are kept, and a bit a row that says who is nearer to it than all drawn before;
 //! the rows of the one that is kept are measured again, and they get fewer with every draw.
 
-use super::points::{Centres, Points, Space, by_parts, parts};
+use super::points::{Centres, Points, Space, by_parts};
 use crate::error::Result;
-use crate::matrix::Matrix;
 use crate::matrix::fused::{Visit, WIDE};
+use crate::matrix::{Matrix, cuts, partials};
 use crate::run::{Run, Stream};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -103,7 +103,7 @@ impl<'a> Drawing<'a> {
             row: vec![0.0; points.columns()],
             rows,
         };
-        Drawing { points, parts: parts(points.rows()).into_iter().map(part).collect() }
+        Drawing { points, parts: cuts(points.rows(), partials(points.rows())).into_iter().map(part).collect() }
     }
 
     /// The first row will be nearer than nothing.
@@ -239,18 +239,18 @@ fn measure(
     row: &mut [f64],
     squares: &mut [[f64; WIDE]; TRIALS],
 ) {
-    let scored = points.scored && !points.is_sparse() && !rows.is_empty();
+    let scored = points.scored && !rows.is_empty();
     let mut scores = Keep([[0.0; WIDE]; TRIALS]);
     if scored {
         points.each_score(rows, centres, space, &mut scores);
     }
     for (lane, &i) in rows.iter().enumerate() {
         let (i, norm) = (i as usize, f64::from(points.norms[i as usize]));
-        let error = points.error(i, centres);
         for c in 0..centres.count() {
-            let square = norm * norm - 2.0 * f64::from(scores.0[c][lane]);
+            let score = f64::from(scores.0[c][lane]);
+            let square = norm * norm - 2.0 * score;
             // Where single precision cannot tell a distance from zero it is measured directly.
-            let clear = scored && square > 16.0 * error;
+            let clear = scored && square > 16.0 * points.doubt(i, score, centres).at(score);
             squares[c][lane] = if clear { square } else { points.squared_distance(i, centres, c, row) };
         }
     }

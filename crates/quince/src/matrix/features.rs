@@ -5,7 +5,7 @@
 
 use super::simd::{centre_and_convert, convert};
 use super::view::with_view;
-use super::{Dense, Matrix, Real, Rows, Sparse, cuts, partials};
+use super::{Dense, Matrix, Real, Rows, Sparse, by_parts, for_parts, joined};
 use crate::error::{Error, Result};
 use crate::run::Run;
 use std::ops::Range;
@@ -181,13 +181,12 @@ impl<'a> Features<'a> {
     /// The mean of each column, rows weighted. Not-a-number and infinite values are refused here, with their place.
     pub(crate) fn means(&self, weights: Option<&[f64]>, run: &Run) -> Result<Vec<f64>> {
         let total = weights.map_or(self.rows as f64, |w| w.iter().sum());
-        let ranges = cuts(self.rows, partials(self.rows));
-        let sums = run.map(ranges.len(), |part| self.column_sums(ranges[part].clone(), weights));
-        run.check()?;
-        let mut means = vec![0.0; self.columns()];
-        for part in sums {
-            means.iter_mut().zip(part).for_each(|(mean, sum)| *mean += sum);
-        }
+        let mut sums = for_parts(self.rows, || vec![0.0; self.columns()]);
+        let step = 10_000_000 / self.row_cost();
+        by_parts(self.rows, step, &mut sums, run, Run::check_cancelled, |sum, rows| {
+            self.add_columns(rows, weights, sum);
+        })?;
+        let mut means = joined(sums);
         // A sum over all rows is finite only if every value is (or it overflows, which is refused just as well).
         if means.iter().any(|sum| !sum.is_finite()) {
             return Err(self.not_finite());
@@ -212,8 +211,13 @@ impl<'a> Features<'a> {
         if count == 0 { vec![0.0; columns] } else { (0..columns).map(one).collect() }
     }
 
-    fn column_sums(&self, rows: Range<usize>, weights: Option<&[f64]>) -> Vec<f64> {
-        let mut sums = vec![0.0; self.columns()];
+    /// What it costs to read a row, in multiplications: an entry of a sparse one is as slow as four.
+    pub(crate) fn row_cost(&self) -> usize {
+        let entries = self.sparse.map_or(0, |sparse| 4 * sparse.stored() / sparse.rows().max(1));
+        8 + self.dense_columns() + entries
+    }
+
+    fn add_columns(&self, rows: Range<usize>, weights: Option<&[f64]>, sums: &mut [f64]) {
         let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
         if let Some(dense) = self.dense {
             with_view!(dense, view => view.for_block(rows.clone(), 0..view.columns(), |i, j, value| {
@@ -226,7 +230,6 @@ impl<'a> Features<'a> {
                 sparse.entries(i).for_each(|(j, value)| sums[first + j] += weight(i) * value);
             }
         }
-        sums
     }
 
     /// An error unless every value is finite.

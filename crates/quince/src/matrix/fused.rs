@@ -35,6 +35,69 @@ impl Panels {
     }
 }
 
+/// How far off the computed score of a row x with any row y may be: `constant` - `slope` · score.
+///
+/// A score s = x·y - ½‖y‖² is a sum of d + 1 products, taken in any order from numbers rounded to single precision. It is off
+/// by at most γ ‖y‖ (‖x‖ + ‖y‖) with γ = (d + 8)·2⁻²⁴ (Higham 2002, chapter 3).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Doubt {
+    constant: f64,
+    slope: f64,
+}
+
+impl Doubt {
+    /// Nothing is known.
+    pub(crate) const WHOLE: Doubt = Doubt { constant: f64::INFINITY, slope: 0.0 };
+
+    /// For an x of this norm and any y of at most the norm `largest`.
+    pub(crate) fn within(columns: usize, norm: f64, largest: f64) -> Doubt {
+        Doubt { constant: Doubt::gamma(columns) * largest * (norm + largest) + 1e-30, slope: 0.0 }
+    }
+
+    /// For an x of this norm and a y of any norm. A score says itself how long y can be: ‖y‖ ≤ ‖x‖ + δ with
+    /// δ² = ‖x - y‖² = ‖x‖² - 2s, so that ‖y‖ (‖x‖ + ‖y‖) ≤ (‖x‖ + δ)(2‖x‖ + δ) ≤ 6‖x‖² - 5s. One y far out makes the scores
+    /// of others no worse.
+    pub(crate) fn anywhere(columns: usize, norm: f64) -> Doubt {
+        let gamma = Doubt::gamma(columns);
+        if gamma > 0.001 {
+            return Doubt::WHOLE;
+        }
+        // The score at hand is itself off by what is to be bounded.
+        let gamma = gamma / (1.0 - 5.0 * gamma);
+        Doubt { constant: gamma * 6.0 * norm * norm + 1e-30, slope: 5.0 * gamma }
+    }
+
+    fn gamma(columns: usize) -> f64 {
+        1.001 * (columns + 8) as f64 / (1 << 24) as f64
+    }
+
+    /// With a little more, whatever the score.
+    pub(crate) fn and(self, more: f64) -> Doubt {
+        Doubt { constant: self.constant + more, ..self }
+    }
+
+    /// The one that says more about this score.
+    pub(crate) fn or(self, other: Doubt, score: f64) -> Doubt {
+        if other.at(score) < self.at(score) { other } else { self }
+    }
+
+    /// Bound on the error of this score.
+    #[inline(always)]
+    pub(crate) fn at(self, score: f64) -> f64 {
+        self.constant - self.slope * score
+    }
+
+    /// The least computed score of a y whose true score is at least this.
+    pub(crate) fn least(self, score: f64) -> f64 {
+        (score - self.constant) / (1.0 - self.slope)
+    }
+
+    /// Below ‖x‖² - 2s, the squared distance, as a line over computed scores: its height at zero and its slope.
+    pub(crate) fn line_below(self, squared_norm: f64) -> (f64, f64) {
+        (squared_norm - 2.0 * self.constant, 2.0 - 2.0 * self.slope)
+    }
+}
+
 /// Looks at the scores of one row with the sixteen rows of a panel.
 pub(crate) trait Visit {
     /// Implementations are `#[inline(always)]`, so that scores stay where they are.
@@ -174,6 +237,28 @@ mod tests {
                         prop_assert_eq!(seen.0[k][i % WIDE], slow);
                     }
                 }
+            }
+        }
+
+        #[test]
+        fn a_score_is_never_further_off_than_its_doubt(columns in 1usize..300, far in -4i32..9, near in -4i32..9, seed in 0u64..999) {
+            let mut stream = Stream::new(seed, 0);
+            let mut row = |size: i32| (0..columns).map(|_| ((stream.uniform() - 0.5) * 10f64.powi(size)) as f32).collect::<Vec<f32>>();
+            let (x, y) = (row(near), row(far));
+            let norm = |x: &[f32]| x.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
+            let (of_x, of_y) = (norm(&x), norm(&y));
+            let exact = x.iter().zip(&y).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum::<f64>() - 0.5 * of_y * of_y;
+            let mut panels = Panels::zeros(1, columns + 1);
+            panels.set_row(0, x.iter().copied().chain([1.0]));
+            let packed: Vec<f32> = y.iter().copied().chain([(-0.5 * of_y * of_y) as f32]).collect();
+            let mut seen = Collect(Vec::new());
+            each_score(panels.panel(0), &packed, &mut Vec::new(), &mut seen);
+            let score = f64::from(seen.0[0][0]);
+            for doubt in [Doubt::within(columns, of_x, of_y), Doubt::anywhere(columns, of_x)] {
+                prop_assert!((score - exact).abs() <= doubt.at(score), "{score} {exact} {doubt:?}");
+                prop_assert!(score >= doubt.least(exact), "{score} {exact} {doubt:?}");
+                let (height, slope) = doubt.line_below(of_x * of_x);
+                prop_assert!(height - slope * score <= of_x * of_x - 2.0 * exact);
             }
         }
     }

@@ -10,6 +10,7 @@ mod features;
 pub(crate) mod fused;
 mod gram;
 mod moments;
+mod parts;
 mod pivoted;
 mod products;
 mod rows;
@@ -23,6 +24,7 @@ mod view;
 pub(crate) use cholesky::{Cholesky, Triangle};
 pub use features::Features;
 pub(crate) use moments::{Moments, centred_moments, moments, row_products};
+pub(crate) use parts::{by_parts, cuts, for_parts, joined, partials};
 pub(crate) use pivoted::Pivoted;
 pub use rows::Rows;
 pub use sparse::Sparse;
@@ -162,15 +164,4 @@ fn free_memory() -> f64 {
         line.split_whitespace().nth(1)?.parse::<f64>().ok()
     });
     told.map_or(16e9, |kilobytes| kilobytes * 1024.0)
-}
-
-/// Cuts `0..total` into at most `parts` ranges of nearly equal length; the cuts depend on the two numbers alone.
-pub(crate) fn cuts(total: usize, parts: usize) -> Vec<std::ops::Range<usize>> {
-    let parts = parts.clamp(1, total.max(1));
-    (0..parts).map(|part| total * part / parts..total * (part + 1) / parts).collect()
-}
-
-/// How many partial sums a pass over `rows` rows keeps: at most eight, and none with too little to do.
-pub(crate) fn partials(rows: usize) -> usize {
-    (rows / 1024).clamp(1, 8)
 }

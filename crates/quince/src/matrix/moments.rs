@@ -12,7 +12,7 @@
 use super::gram::{Products, Tile};
 use super::tall::{About, Down, Tall};
 use super::view::with_view;
-use super::{Features, Matrix, Sparse, Triangle, cuts, partials};
+use super::{Features, Matrix, Sparse, Triangle, by_parts, for_parts};
 use crate::error::Result;
 use crate::run::Run;
 use faer::linalg::matmul::matmul;
@@ -157,28 +157,20 @@ pub(super) fn tall_products(tall: &impl Tall, run: &Run) -> Result<Triangle> {
 /// A few partial sums, each over its own rows, added in order at the end.
 fn narrow_products(tall: &impl Tall, run: &Run) -> Result<Triangle> {
     let (height, width) = (tall.height(), tall.width());
-    let ranges = cuts(height, partials(height));
     // A tile and its sums stay in a core's own cache.
     let tile_rows = (26_000 / width.max(1)).clamp(64, 512);
     // A step is a few tiles of every part: little enough to look up in between.
     let step_rows = tile_rows * (1 + 40_000_000 / (tile_rows * width * width).max(1)).min(64);
-    let mut parts: Vec<Products> = ranges.iter().map(|_| Products::zeros(width)).collect();
-    let longest = ranges.iter().map(|range| range.len()).max().unwrap_or(0);
-    for offset in (0..longest).step_by(step_rows) {
-        run.each(&mut parts, |part, sum| {
-            let whole = ranges[part].clone();
-            let first = (whole.start + offset).min(whole.end);
-            let end = (whole.start + offset + step_rows).min(whole.end);
-            let (mut space, mut tile) = (Vec::new(), Tile::zeros(tile_rows.min(end - first), width));
-            for start in (first..end).step_by(tile_rows) {
-                let rows = start..(start + tile_rows).min(end);
-                tile.shorten(rows.len());
-                pack_tile(tall, rows, &mut space, &mut tile);
-                sum.add(&tile);
-            }
-        });
-        run.check()?;
-    }
+    let mut parts = for_parts(height, || Products::zeros(width));
+    by_parts(height, step_rows, &mut parts, run, Run::check, |sum, some| {
+        let (mut space, mut tile) = (Vec::new(), Tile::zeros(tile_rows.min(some.len()), width));
+        for start in some.clone().step_by(tile_rows) {
+            let rows = start..(start + tile_rows).min(some.end);
+            tile.shorten(rows.len());
+            pack_tile(tall, rows, &mut space, &mut tile);
+            sum.add(&tile);
+        }
+    })?;
     let mut parts = parts.into_iter();
     let mut sum = parts.next().unwrap_or_else(|| Products::zeros(width));
     parts.for_each(|part| sum.add_all(&part));

@@ -5,7 +5,7 @@
 
 use super::simd::squared_norm;
 use super::view::with_view;
-use super::{Dense, Features, Matrix, cuts, partials};
+use super::{Dense, Features, Matrix, by_parts, partials};
 use crate::error::Result;
 use crate::run::Run;
 use faer::linalg::matmul::matmul;
@@ -94,18 +94,11 @@ impl Features<'_> {
         let (columns, outputs) = (self.columns(), b.columns());
         // Partial sums where they are small, and else one sum whose columns are split.
         let parts = if columns * outputs <= 1 << 16 { partials(self.rows()) } else { 1 };
-        let ranges = cuts(self.rows(), parts);
-        let mut sums: Vec<Matrix> = ranges.iter().map(|_| Matrix::zeros(columns, outputs)).collect();
+        let mut sums: Vec<Matrix> = (0..parts).map(|_| Matrix::zeros(columns, outputs)).collect();
         let step = (4_000_000 / (columns * outputs).max(1)).max(16);
-        let longest = ranges.iter().map(Range::len).max().unwrap_or(0);
-        for offset in (0..longest).step_by(step) {
-            run.each(&mut sums, |part, sum| {
-                let whole = ranges[part].clone();
-                let rows = (whole.start + offset).min(whole.end)..(whole.start + offset + step).min(whole.end);
-                self.add_transposed_product(rows, b, sum);
-            });
-            run.check()?;
-        }
+        by_parts(self.rows(), step, &mut sums, run, Run::check, |sum, rows| {
+            self.add_transposed_product(rows, b, sum);
+        })?;
         let mut sums = sums.into_iter();
         let mut product = sums.next().unwrap_or_else(|| Matrix::zeros(columns, outputs));
         sums.for_each(|part| product.values_mut().iter_mut().zip(part.values()).for_each(|(sum, part)| *sum += part));

@@ -5,7 +5,7 @@
 //! columns, column by column (the transpose) otherwise.
 
 use super::view::with_view;
-use super::{Features, Matrix, Sparse, cuts, partials};
+use super::{Features, Matrix, Sparse, by_parts, for_parts};
 use crate::error::Result;
 use crate::run::Run;
 use faer::{Mat, MatRef};
@@ -176,23 +176,16 @@ impl Shift {
 /// (Demmel, Grigori, Hoemmen and Langou 2012). No product AᵀA is formed, so no digits are lost to its squared condition.
 pub(crate) fn triangular_factor(tall: &impl Tall, run: &Run) -> Result<Mat<f64>> {
     let (height, width) = (tall.height(), tall.width());
-    let ranges = cuts(height, partials(height));
     let tile_rows = (4 * width).clamp(64, 4096);
-    let mut parts: Vec<Mat<f64>> = ranges.iter().map(|_| Mat::zeros(0, width)).collect();
-    let longest = ranges.iter().map(Range::len).max().unwrap_or(0);
-    for offset in (0..longest).step_by(tile_rows) {
-        run.each(&mut parts, |part, triangle| {
-            let whole = ranges[part].clone();
-            let rows = (whole.start + offset).min(whole.end)..(whole.start + offset + tile_rows).min(whole.end);
-            if !rows.is_empty() {
-                let mut tile = vec![0.0; rows.len() * width];
-                tall.pack(rows.clone(), &mut tile);
-                let tile = MatRef::from_column_major_slice(&tile, rows.len(), width);
-                *triangle = triangulate(triangle.as_ref(), tile);
-            }
-        });
-        run.check()?;
-    }
+    let mut parts = for_parts(height, || Mat::zeros(0, width));
+    by_parts(height, tile_rows, &mut parts, run, Run::check, |triangle, rows| {
+        if !rows.is_empty() {
+            let mut tile = vec![0.0; rows.len() * width];
+            tall.pack(rows.clone(), &mut tile);
+            let tile = MatRef::from_column_major_slice(&tile, rows.len(), width);
+            *triangle = triangulate(triangle.as_ref(), tile);
+        }
+    })?;
     let mut whole = Mat::zeros(0, width);
     for part in parts {
         whole = triangulate(whole.as_ref(), part.as_ref());

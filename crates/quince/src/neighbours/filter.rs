@@ -4,23 +4,19 @@
 //! is a product of [x 1] and [y -½‖y‖²]. For cosine the score is the product of unit vectors. Products run in f32 at
 //! twice the speed of f64, on rows about their centre and scaled into range.
 //!
-//! A computed score is off by at most ε = (d + 8)·2⁻²⁴ (‖x‖ Y + Y²), with Y the largest norm of a row (a sum of d products in
-//! any order; Higham 2002, chapter 3). If s is the k-th largest computed score, k rows have true scores of at least s - ε, so
-//! every true neighbour has a computed score of at least s - 2ε. Those rows, a few more than k, are measured again by
-//! direct differences in f64, which alone decide.
+//! A computed score is off by at most an ε that is known (see [`Doubt`]). If s is the k-th largest computed score, k rows have
+//! true scores of at least s - ε, so every true neighbour has a computed score of at least s - 2ε. Those rows, a few more than
+//! k, are measured again by direct differences in f64, which alone decide.
 
 use super::best::Best;
 use super::data::Data;
 use super::index::Questions;
 use super::measure::{Measure, Metric};
 use crate::error::Result;
-use crate::matrix::fused::{Panels, Visit, WIDE, each_score};
+use crate::matrix::fused::{Doubt, Panels, Visit, WIDE, each_score};
 use crate::matrix::simd::squared_norm;
 use crate::run::Run;
 use std::ops::Range;
-
-/// Half the unit of rounding of f32.
-const ROUNDING: f64 = 1.0 / (1 << 24) as f64;
 
 /// How the product sees rows.
 pub(super) struct Filter<'a> {
@@ -58,8 +54,8 @@ struct State {
     /// Rows whose score reached the threshold of their time.
     pending: Vec<(f32, u32)>,
     threshold: f32,
-    /// Bound on the error of a score; infinite if only direct measuring will do.
-    error: f64,
+    /// Bounds on the error of a score, both true; none if only direct measuring will do.
+    doubts: Option<[Doubt; 2]>,
     squared_norm: f64,
     own: u32,
 }
@@ -121,7 +117,7 @@ impl<'a> Filter<'a> {
         let state = |q: usize| {
             let squared_norm = self.shift(questions.queries.dense_row(q, &mut space), &mut shifted);
             let norm = squared_norm.sqrt();
-            let error = 1.001 * (columns + 8) as f64 * ROUNDING * self.largest * (norm + self.largest) + 1e-30;
+            let doubts = [Doubt::within(columns, norm, self.largest), Doubt::anywhere(columns, norm)];
             // A query so far out that its products say nothing about the differences between rows is measured directly.
             let far = self.vanishing || norm.is_nan() || norm > 1e6 * self.largest;
             let one = |x: &f64| if far { 0.0 } else { *x as f32 };
@@ -130,7 +126,7 @@ impl<'a> Filter<'a> {
                 best: Best::new(questions.k),
                 pending: Vec::new(),
                 threshold: f32::NEG_INFINITY,
-                error: if far { f64::INFINITY } else { error },
+                doubts: if far { None } else { Some(doubts) },
                 squared_norm,
                 own: questions.own(q),
             }
@@ -163,10 +159,11 @@ impl<'a> Filter<'a> {
     /// Drops pending rows that cannot be neighbours any more, and raises the threshold.
     fn thin(&self, state: &mut State, questions: &Questions<'_>, q: usize, space: &mut Space) {
         let k = state.best.capacity();
-        if state.error.is_finite() && state.best.found().is_empty() {
+        if let (Some(doubts), []) = (state.doubts, state.best.found()) {
             let mut scores: Vec<f32> = state.pending.iter().map(|entry| entry.0).collect();
             let (_, kth, _) = scores.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a));
-            state.raise(f64::from(*kth) - 2.0 * state.error);
+            let kth = f64::from(*kth);
+            doubts.iter().for_each(|doubt| state.raise(doubt.least(kth - doubt.at(kth))));
             let threshold = state.threshold;
             state.pending.retain(|entry| entry.0 >= threshold);
         }
@@ -185,13 +182,13 @@ impl<'a> Filter<'a> {
         }
         state.pending.clear();
         let worst = state.best.worst();
-        if state.error.is_finite() && worst.is_finite() {
-            // The last digits of the rank itself are covered by the error, which is that of single precision.
+        if let (Some(doubts), true) = (state.doubts, worst.is_finite()) {
+            // The last digits of the rank itself are covered by the doubt, which is that of single precision.
             let score = match self.measure.metric {
                 Metric::Cosine => 1.0 - worst,
                 _ => 0.5 * (state.squared_norm - worst * self.unit * self.unit),
             };
-            state.raise(score - state.error);
+            doubts.iter().for_each(|doubt| state.raise(doubt.least(score)));
         }
     }
 

@@ -321,6 +321,16 @@ fn rows_far_from_zero_and_centres_far_from_the_rows_are_told_apart() {
         let found = fixed(3).cluster_from(x.features(), None, &x.take_rows(&start), &Run::new()).unwrap();
         assert!((found.model.error() - expected.model.error()).abs() < 1e-6 * expected.model.error(), "{offset}");
     }
+    // Rows far outside, with centres of their own; in few columns and in many the bounds are others.
+    for (columns, away) in [(3, 1e3), (3, 1e6), (80, 1e3), (80, 1e6)] {
+        let mut x = random(2000, columns, 6);
+        [5, 900].iter().for_each(|i| x.row_mut(*i)[1] = away * *i as f64);
+        let start = x.take_rows(&[5, 900, 1, 2, 3, 4, 1000]);
+        let found = fixed(7).cluster_from(x.features(), None, &start, &Run::new()).unwrap();
+        let (labels, _, error, _) = slow(&x, &vec![1.0; 2000], &start, 300);
+        assert_eq!(found.labels, labels, "{columns} {away}");
+        assert!((found.model.error() - error).abs() <= 1e-9 * error, "{columns} {away}");
+    }
     // Centres that single precision cannot square.
     let far = Matrix::column_vector(vec![2e22, 1e22]);
     let found = fixed(2).cluster_from(far.features(), None, &far, &Run::new()).unwrap();

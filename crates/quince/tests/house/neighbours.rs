@@ -182,6 +182,14 @@ fn rows_far_from_zero_and_of_any_size_keep_their_neighbours() {
     let index = |search| Index::new(&base.features(), Measure::of(Metric::Euclidean), search, &Run::new()).unwrap();
     let ask = |search| index(search).nearest(&far.features(), 3, &Run::new()).unwrap();
     assert_eq!(ask(Search::Product), ask(Search::Direct));
+    // A few rows far outside, and all the others asked: they keep what the product says about them.
+    for away in [1e3, 1e6, 1e9] {
+        let mut rows = base.clone();
+        [7, 8, 150].iter().for_each(|i| rows.row_mut(*i)[i % 40] = away);
+        let index = |search| Index::new(&rows.features(), Measure::of(Metric::Euclidean), search, &Run::new()).unwrap();
+        let ask = |search| index(search).nearest(&rows.features(), 6, &Run::new()).unwrap();
+        assert_eq!(ask(Search::Product), ask(Search::Direct), "{away}");
+    }
 }
 
 #[test]
