@@ -104,6 +104,7 @@ def race(task, folder, rounds, rust_peers, talk):
     return {
         "note": task.note(),
         "flops": float(task.flops(given, reference)) if reference else None,
+        "memory": task.memory,
         "busy": busy,
         "rows": list(rows.values()),
     }

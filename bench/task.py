@@ -51,10 +51,13 @@ class Task:
     contestants: list[Contestant]
     target: float
     against: tuple[str, ...]
-    # Multiplications and additions that the plain method needs, given the arrays and the reference's answer.
-    flops: Callable[["Given", dict[str, Any]], float]
     # Given arrays, reference's answer, an answer and its dtype: in words, how they agree; or raises Disagreement.
     check: Callable[["Given", dict[str, Any], dict[str, Any], str], str]
+    # Multiplications and additions that the plain method needs, given the arrays and the reference's answer; zero where
+    # there are none to speak of.
+    flops: Callable[["Given", dict[str, Any]], float] = lambda given, reference: 0.0
+    # What of a peer's memory quince may use, at most.
+    memory: float = 1.0
     dtype: str = "float64"
     # A sentence about the arrays for the report, asked for once they are made.
     note: Callable[[], str] = lambda: ""

@@ -47,6 +47,8 @@ pub enum Command {
     Compare(Compare),
     /// Train one method and save the model
     Train(Train),
+    /// Show how good a method is as it learns from more rows, or as a setting changes
+    Curve(Curve),
     /// Predict for the rows of a table with a saved model
     Predict(Predict),
     /// Measure a saved model on a table whose target is known
@@ -95,6 +97,17 @@ pub struct KindOptions {
     /// Ignore a column (may be repeated)
     #[arg(long, value_name = "COLUMN", help_heading = "Reading")]
     pub drop: Vec<String>,
+    /// How a column becomes features, for example age=log,fill=median or size=order=small:medium:large; * is every column
+    /// that can (may be repeated)
+    #[arg(long, value_name = "COLUMN=SETTING,...", value_parser = parse_wish, help_heading = "Features")]
+    pub encode: Vec<(String, String)>,
+    /// A column is text, and how its words are counted, for example subject=counts,stem=english,stop=english,select=2000
+    /// (may be repeated)
+    #[arg(long, value_name = "COLUMN=SETTING,...", value_parser = parse_text, help_heading = "Features")]
+    pub text: Vec<(String, String)>,
+    /// Products of up to so many numbers are features too
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=10), help_heading = "Features")]
+    pub degree: u8,
 }
 
 /// What is learnt.
@@ -159,6 +172,37 @@ pub struct Train {
     /// Also measure by exact leave-one-out (encoder held fixed), for methods that can
     #[arg(long)]
     pub loo: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = "Without --vary, a learning curve: from 2 % of the rows to all.\n\
+    With --vary alpha=0.1,1,10, a validation curve over a setting of the method,\n\
+    and with --vary review:words=100,1000,10000 over one of how a column is encoded.")]
+pub struct Curve {
+    #[command(flatten)]
+    pub table: TableOptions,
+    #[command(flatten)]
+    pub kinds: KindOptions,
+    #[command(flatten)]
+    pub target: TargetOptions,
+    /// The method; `quince models` lists them
+    #[arg(long, short, value_name = "NAME")]
+    pub model: String,
+    /// A setting, for example alpha=0.1
+    #[arg(long, value_name = "SETTING=VALUE")]
+    pub set: Vec<String>,
+    /// A setting and the values it takes
+    #[arg(long, value_name = "SETTING=VALUE,...")]
+    pub vary: Option<String>,
+    /// Number of folds
+    #[arg(long, default_value = "5", value_name = "NUMBER")]
+    pub folds: String,
+    /// A column of groups that are never parted, such as a person or a place; it is not learnt from
+    #[arg(long, value_name = "COLUMN")]
+    pub group: Option<String>,
+    /// What is measured: log-loss, accuracy, f1, area; for numbers rmse, r2
+    #[arg(long, value_name = "METRIC")]
+    pub by: Option<String>,
 }
 
 #[derive(Args)]
@@ -233,6 +277,9 @@ pub struct Describe {
     pub table: TableOptions,
     #[command(flatten)]
     pub kinds: KindOptions,
+    /// A column of classes: shows the words that are typical of each class
+    #[arg(long, short, value_name = "COLUMN")]
+    pub target: Option<String>,
 }
 
 #[derive(Args)]
@@ -251,6 +298,17 @@ fn parse_grid(text: &str) -> Result<(usize, usize), String> {
     let side = |text: &str| text.trim().parse::<usize>().ok().filter(|side| (1..=100).contains(side));
     let sides = text.split_once('x').and_then(|(rows, columns)| Some((side(rows)?, side(columns)?)));
     sides.ok_or_else(|| format!("'{text}' is no grid: write rows x columns, from 1x1 to 100x100, for example 16x16"))
+}
+
+fn parse_wish(text: &str) -> Result<(String, String), String> {
+    let (name, settings) = text.split_once('=').ok_or("write COLUMN=SETTING, for example age=log")?;
+    Ok((name.to_string(), settings.to_string()))
+}
+
+/// As above, but the settings may be left out.
+fn parse_text(text: &str) -> Result<(String, String), String> {
+    let (name, settings) = text.split_once('=').unwrap_or((text, ""));
+    Ok((name.to_string(), settings.to_string()))
 }
 
 fn parse_kind(text: &str) -> Result<(String, Kind), String> {

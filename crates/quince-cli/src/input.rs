@@ -5,7 +5,7 @@ use crate::interrupt;
 use crate::progress::Progress;
 use quince::registry::Entry;
 use quince::table::{Cells, Header, Learnable, ReadOptions};
-use quince::{Error, Model, Result, Run, Table};
+use quince::{Error, Kind, Model, Result, Run, Table};
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -60,6 +60,10 @@ impl Session {
         let mut read = read_options(options);
         read.kinds.clone_from(&kinds.kind);
         read.drop.clone_from(&kinds.drop);
+        // What is said to be a text is one.
+        read.kinds.extend(kinds.text.iter().map(|(name, _)| (name.clone(), Kind::Text)));
+        read.encode = kinds.encode.iter().chain(&kinds.text).cloned().collect();
+        read.degree = kinds.degree.into();
         let mut cells = self.cells(options, &read)?;
         self.progress.stage("finding the kinds of the columns");
         cells.table(&read, &self.run)

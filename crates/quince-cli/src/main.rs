@@ -19,6 +19,7 @@ fn main() -> ExitCode {
     let session = input::Session::new(&arguments.common);
     let result = match &arguments.command {
         Command::Compare(options) => commands::compare::run(options, &session),
+        Command::Curve(options) => commands::curve::run(options, &session),
         Command::Train(options) => commands::train::run(options, &session),
         Command::Predict(options) => commands::predict::run(options, &session),
         Command::Evaluate(options) => commands::evaluate::run(options, &session),

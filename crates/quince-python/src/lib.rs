@@ -15,6 +15,7 @@ mod model;
 mod neighbours;
 mod steer;
 mod table;
+mod text;
 
 /// The extension module `quince._quince`.
 #[pyo3::pymodule]
@@ -33,6 +34,8 @@ mod _quince {
     use crate::neighbours::{Neighbours, fit_neighbours, nearest_rows, neighbours_labels, neighbours_say};
     #[pymodule_export]
     use crate::table::{Table, read, read_csv};
+    #[pymodule_export]
+    use crate::text::{TextEncoder, chi_squared, learn_text, mutual_information, stop_words};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

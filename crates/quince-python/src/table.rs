@@ -13,21 +13,26 @@ use std::path::PathBuf;
 /// A table: columns with names, kinds (number, count, yes/no, category, text, ignored) and holes.
 ///
 /// `Table(frame)` takes any data frame with `__arrow_c_stream__`: pandas, polars, pyarrow and others. `kinds` gives
-/// columns another kind than the one that was found, `drop` names columns to be ignored.
+/// columns another kind than the one that was found, `drop` names columns to be ignored, `encode` says how columns become
+/// features (`{"age": "log,fill=median"}`), and products of up to `degree` numbers become features too.
 #[pyclass(frozen, module = "quince")]
 pub(crate) struct Table(pub(crate) quince::Table);
 
 #[pymethods]
 impl Table {
     #[new]
-    #[pyo3(signature = (data, *, kinds=None, drop=None))]
+    #[pyo3(signature = (data, *, kinds=None, drop=None, encode=None, degree=1))]
     fn new(
         data: &Bound<'_, PyAny>,
         kinds: Option<BTreeMap<String, String>>,
         drop: Option<Vec<String>>,
+        encode: Option<BTreeMap<String, String>>,
+        degree: usize,
     ) -> PyResult<Table> {
-        let table = from_frame(data)?;
-        Ok(Table(with_kinds(table, &kinds_of(kinds)?, &drop.unwrap_or_default())?))
+        let table = with_kinds(from_frame(data)?, &kinds_of(kinds)?, &drop.unwrap_or_default())?;
+        let options =
+            ReadOptions { encode: encode.unwrap_or_default().into_iter().collect(), degree, ..ReadOptions::default() };
+        options.encode(table).map(Table).map_err(to_python)
     }
 
     /// (rows, columns)
@@ -84,13 +89,15 @@ impl Table {
 /// sub-folder a class. What it is and the kinds of its columns are found; `format` overrules the former. Pictures
 /// become grey on a grid of `pixels`, or, with `patches`, a row for each patch; `binarise` makes their pixels 0 or 1.
 #[pyfunction]
-#[pyo3(signature = (path, *, kinds=None, drop=None, format=None, delimiter=None, header=true, pixels=(16, 16), binarise=None, patches=None))]
+#[pyo3(signature = (path, *, kinds=None, drop=None, encode=None, degree=1, format=None, delimiter=None, header=true, pixels=(16, 16), binarise=None, patches=None))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn read(
     py: Python<'_>,
     path: PathBuf,
     kinds: Option<BTreeMap<String, String>>,
     drop: Option<Vec<String>>,
+    encode: Option<BTreeMap<String, String>>,
+    degree: usize,
     format: Option<&str>,
     delimiter: Option<char>,
     header: bool,
@@ -110,6 +117,8 @@ pub(crate) fn read(
         header: if header { Header::Names } else { Header::None },
         kinds: kinds_of(kinds)?,
         drop: drop.unwrap_or_default(),
+        encode: encode.unwrap_or_default().into_iter().collect(),
+        degree,
         pixels,
         binarise,
         patches,
@@ -129,7 +138,7 @@ pub(crate) fn read_csv(
     header: bool,
 ) -> PyResult<Table> {
     let pixels = ReadOptions::default().pixels;
-    read(py, path, kinds, drop, Some(Format::Csv.name()), delimiter, header, pixels, None, None)
+    read(py, path, kinds, drop, None, 1, Some(Format::Csv.name()), delimiter, header, pixels, None, None)
 }
 
 /// A table from one of ours, a data frame, or the path of a file, whose columns are read as a model knows them if there

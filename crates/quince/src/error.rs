@@ -112,6 +112,16 @@ impl Error {
         Error::Setting { name: name.into(), problem: problem.into(), remedy: remedy.into() }
     }
 
+    /// The same, saying which column it is about.
+    pub(crate) fn of_column(self, column: &str) -> Error {
+        match self {
+            Error::Setting { name, problem, remedy } => {
+                Error::Setting { name, problem: format!("{problem} (column '{column}')"), remedy }
+            }
+            other => other,
+        }
+    }
+
     /// An error of the system with this file, in plain words.
     pub fn file(path: impl Into<String>, source: &std::io::Error) -> Error {
         let problem = match source.kind() {

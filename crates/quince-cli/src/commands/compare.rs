@@ -77,7 +77,7 @@ fn learners(options: &Compare, task: Task) -> Result<Vec<Box<dyn Learn>>> {
     entries.iter().map(configure).collect()
 }
 
-fn folds(text: &str, groups: Option<Vec<u32>>) -> Result<Folds> {
+pub fn folds(text: &str, groups: Option<Vec<u32>>) -> Result<Folds> {
     if text == "loo" {
         if groups.is_some() {
             return Err(Error::Setting {

@@ -3,20 +3,54 @@
 use crate::arguments::Describe;
 use crate::input::Session;
 use crate::show;
+use quince::encode::{ClassWords, ColumnWords, WordShare, word_shares};
+use quince::learn::Task;
 use quince::table::{ColumnDescription, Description};
 use quince::{Kind, Result};
+use serde::Serialize;
 
 pub fn run(options: &Describe, session: &Session) -> Result<()> {
     let table = session.table(&options.table, &options.kinds)?;
     session.progress.stage("describing");
     let description = table.describe();
+    let words = match &options.target {
+        Some(target) => word_shares(&table.labelled(target, Some(Task::Classification))?, WORDS, &session.run)?,
+        None => Vec::new(),
+    };
     session.progress.finish();
     if session.json {
-        show::print_json(&description)
+        show::print_json(&WithWords { description, words })
     } else {
-        show::print(&as_text(&description))
+        show::print(&(as_text(&description) + &words_as_text(&words)));
     }
     Ok(())
+}
+
+/// So many typical words of each class.
+const WORDS: usize = 8;
+
+#[derive(Serialize)]
+struct WithWords {
+    #[serde(flatten)]
+    description: Description,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    words: Vec<ColumnWords>,
+}
+
+/// A line a class: its typical words, and how many of a hundred of its words they are.
+fn words_as_text(columns: &[ColumnWords]) -> String {
+    let mut text = String::new();
+    for column in columns {
+        text += &format!("\nwords of '{}' that are typical of a class, in percent of its words\n\n", column.column);
+        let line = |class: &ClassWords| {
+            let share = |word: &WordShare| format!("{} {}", word.word, show::short(100.0 * word.share));
+            let words: Vec<String> = class.typical.iter().map(share).collect();
+            vec![class.class.clone(), class.words.to_string(), words.join(", ")]
+        };
+        let lines: Vec<Vec<String>> = column.classes.iter().map(line).collect();
+        text += &show::table(&["class", "words", "typical"], &lines, 1..2);
+    }
+    text
 }
 
 fn as_text(description: &Description) -> String {

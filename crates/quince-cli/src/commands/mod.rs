@@ -2,6 +2,7 @@
 
 pub mod cluster;
 pub mod compare;
+pub mod curve;
 pub mod describe;
 pub mod evaluate;
 pub mod models;

@@ -54,8 +54,8 @@ pub fn run(options: &Train, session: &Session) -> Result<()> {
 fn leave_one_out(learnable: &Learnable, learner: &dyn Learn, session: &Session) -> Result<Evaluation> {
     session.progress.stage("leaving each row out");
     let labelled = &learnable.labelled;
-    let encoder = Encoder::learn(&labelled.table, &session.run)?;
-    let rows = encoder.encode(&labelled.table, Holes::for_method(learner.card()), &session.run)?;
+    let holes = Holes::for_method(learner.card());
+    let (encoder, rows) = Encoder::fit(&labelled.table, Some(&labelled.target), holes, &session.run)?;
     let (weights, names) = (learnable.weights.as_deref(), encoder.feature_names());
     let examples = Examples::new(rows.features(), &labelled.target, weights)?.named(&names);
     let prediction = learner.leave_one_out(&examples, &session.run)?.ok_or_else(|| Error::Data {
@@ -84,6 +84,17 @@ fn say_what_was_trained(model: &Model, left_out: Option<&Evaluation>, options: &
     }
     if !report.holds() {
         session.say("warning: the answer is not as exact as asked; look for columns of extreme size and rescale them");
+    }
+    for (column, words) in model.encoder().texts() {
+        let selected = words.selected();
+        if !selected.is_empty() {
+            let best: Vec<&str> = selected.iter().take(12).map(|(word, _)| *word).collect();
+            session.say(&format!(
+                "note: {} words of '{column}' are kept; those that tell most are {}",
+                selected.len(),
+                best.join(", ")
+            ));
+        }
     }
     report.remarks.iter().for_each(|remark| session.say(&format!("note: {remark}")));
     match left_out {

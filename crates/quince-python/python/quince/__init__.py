@@ -15,12 +15,22 @@ from quince.files import load
 from quince.learn import Comparison, compare, train
 from quince.linear import LinearRegression, Ridge, RidgeClassifier
 from quince.neighbours import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
+from quince.text import (
+    CountVectorizer,
+    HashingVectorizer,
+    SelectKBest,
+    TfidfVectorizer,
+    chi2,
+    mutual_information,
+)
 
 __all__ = [
     "BisectingKMeans",
     "Comparison",
+    "CountVectorizer",
     "DummyClassifier",
     "DummyRegressor",
+    "HashingVectorizer",
     "KMeans",
     "KNeighborsClassifier",
     "KNeighborsRegressor",
@@ -30,11 +40,15 @@ __all__ = [
     "NearestNeighbors",
     "Ridge",
     "RidgeClassifier",
+    "SelectKBest",
     "Table",
+    "TfidfVectorizer",
     "__version__",
+    "chi2",
     "compare",
     "load",
     "models",
+    "mutual_information",
     "read",
     "read_csv",
     "set_threads",

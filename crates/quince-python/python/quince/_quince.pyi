@@ -50,7 +50,15 @@ class Model:
 class Table:
     """A table: columns with names, kinds and holes."""
 
-    def __new__(cls, data: Any, *, kinds: dict[str, str] | None = None, drop: list[str] | None = None) -> Table: ...
+    def __new__(
+        cls,
+        data: Any,
+        *,
+        kinds: dict[str, str] | None = None,
+        drop: list[str] | None = None,
+        encode: dict[str, str] | None = None,
+        degree: int = 1,
+    ) -> Table: ...
     @property
     def shape(self) -> tuple[int, int]: ...
     @property
@@ -71,6 +79,8 @@ def read(
     *,
     kinds: dict[str, str] | None = None,
     drop: list[str] | None = None,
+    encode: dict[str, str] | None = None,
+    degree: int = 1,
     format: str | None = None,
     delimiter: str | None = None,
     header: bool = True,
@@ -86,6 +96,26 @@ def read_csv(
     delimiter: str | None = None,
     header: bool = True,
 ) -> Table: ...
+@final
+class TextEncoder:
+    """A vocabulary and how texts are cut, learnt from texts."""
+
+    @staticmethod
+    def of(state: dict[str, Any]) -> TextEncoder: ...
+    @property
+    def vocabulary(self) -> list[str]: ...
+    @property
+    def width(self) -> int: ...
+    def counts(
+        self, texts: list[str], *, threads: int = 0
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]: ...
+
+def learn_text(
+    texts: list[str], settings: dict[str, Any], *, threads: int = 0
+) -> tuple[TextEncoder, tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]]: ...
+def stop_words(language: str) -> list[str]: ...
+def mutual_information(x: Any, codes: NDArray[np.uint32], classes: int) -> NDArray[np.float64]: ...
+def chi_squared(x: Any, codes: NDArray[np.uint32], classes: int) -> NDArray[np.float64]: ...
 def models() -> dict[str, dict[str, Any]]: ...
 def train(
     data: Any,

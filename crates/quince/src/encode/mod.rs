@@ -9,25 +9,37 @@
 //! | yes/no | 0 or 1 | the more frequent answer |
 //! | category | one column a category, 1 where it is this one | the most frequent category |
 //! | vector | one column a place, as it is | nothing |
-//! | text | one column a word, how often it occurs (lower case; words found in two rows or more) | no word |
+//! | text | one column a word, weighed by tf-idf (lower case; words found in two rows or more) | no word |
 //!
 //! A category that was not seen in training is 0 in every column; a word that was not seen is left out. A column that is
 //! constant in the training rows is only centred. Matrices are taken as they are ([`Encoder::identity`]). For a method
 //! that takes holes ([`Holes::Kept`]) a hole stays one: NaN in every feature of its column, unless these are sparse.
+//!
+//! All of this is only what is usual: a table may wish otherwise ([`Encoding`], [`Table::with_encoding`]).
 
+mod impute;
+mod plan;
+mod polynomial;
+pub mod select;
+mod settings;
+mod shares;
 mod text;
 
+pub use impute::{Near, fill_from_neighbours};
+pub use polynomial::monomials;
+pub use settings::{Categories, Encoding, Fill, Numbers, Wish};
+pub use shares::{ClassWords, ColumnWords, WordShare, word_shares};
+pub use text::{Amount, ClassOf, Counts, Cut, Language, Score, Stop, TextEncoder, Texts, Weigh, stop_words};
+
 use crate::error::{Error, Place, Result};
+use crate::learn::Target;
 use crate::matrix::{Matrix, Rows, Sparse};
-use crate::numbers::mean_and_deviation;
 use crate::registry::{Ability, Card};
 use crate::run::Run;
 use crate::table::{Column, Field, Kind, Table};
+use plan::Plan;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-
-/// Categories of more values than this are sparse.
-const DENSE_CATEGORIES: usize = 32;
 
 /// How every column of a table becomes features.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,36 +50,22 @@ pub struct Encoder {
     /// For a matrix whose columns have names: these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     names: Vec<String>,
+    /// Products of up to so many numbers are features too; 0 and 1 make none.
+    #[serde(default, skip_serializing_if = "is_plain")]
+    degree: usize,
+    /// The numbers of the training rows, with holes, where holes are filled from near rows.
+    #[serde(skip)]
+    donors: Option<Matrix>,
+}
+
+fn is_plain(degree: &usize) -> bool {
+    *degree <= 1
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Encoded {
     field: Field,
     plan: Plan,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Plan {
-    Standard {
-        mean: f64,
-        deviation: f64,
-    },
-    YesNo {
-        fill: bool,
-    },
-    OneHot {
-        names: Vec<String>,
-        fill: usize,
-    },
-    Words {
-        vocabulary: Vec<String>,
-    },
-    /// Places `first` to `first + width - 1` of a vector, as they are.
-    Vector {
-        first: usize,
-        width: usize,
-    },
 }
 
 /// What becomes of holes.
@@ -89,34 +87,48 @@ impl Holes {
 impl Encoder {
     /// Learns how to encode from these rows. Ignored columns are left out; an error says why none is left.
     pub fn learn(table: &Table, run: &Run) -> Result<Encoder> {
-        let used = |column: &&Column| column.kind() != Kind::Ignored;
-        let mut columns = Vec::new();
-        for column in table.columns().iter().filter(used) {
+        Ok(Encoder::fit(table, None, Holes::Filled, run)?.0)
+    }
+
+    /// Learns how to encode from these rows, and encodes them. The target is only looked at where words are selected by it.
+    pub fn fit(table: &Table, target: Option<&Target>, holes: Holes, run: &Run) -> Result<(Encoder, Rows)> {
+        let classes = match target {
+            Some(Target::Classes { classes, codes }) => Some((codes.as_slice(), classes.count())),
+            _ => None,
+        };
+        let mut encoder = Encoder { degree: table.encoding().degree, ..Encoder::identity(0) };
+        encoder.identity = None;
+        let (mut columns, mut texts) = (Vec::new(), Vec::new());
+        for column in table.columns().iter().filter(|column| column.kind() != Kind::Ignored) {
             run.check()?;
             let field = Field { name: column.name().into(), kind: column.kind() };
-            columns.push(Encoded { field, plan: Plan::learn(column, run)? });
+            let wish = table.encoding().columns.get(column.name());
+            let (plan, rows) = Plan::learn(column, wish, classes, run)?;
+            encoder.columns.push(Encoded { field, plan });
+            columns.push(column);
+            texts.push(rows);
         }
         if columns.is_empty() {
-            let reasons: Vec<String> =
-                table.columns().iter().map(|c| format!("'{}' ({})", c.name(), c.why_ignored())).collect();
-            let reasons = if reasons.is_empty() { "there is none".into() } else { reasons.join(", ") };
-            return Err(Error::table(
-                Place { file: table.source_name(), ..Place::default() },
-                format!("no usable column is left to learn from: {reasons}"),
-                "Give another kind to a column that should count, for example --kind name=number.",
-            ));
+            return Err(nothing_left(table));
         }
-        Ok(Encoder { columns, identity: None, names: Vec::new() })
+        encoder.terms()?;
+        let dense = encoder.encode_dense(&columns, run)?;
+        if encoder.neighbours() > 0 {
+            encoder.donors = Some(encoder.numbers_of(&dense));
+        }
+        let rows = Rows::of(dense, encoder.encode_sparse(&columns, texts, run)?);
+        let rows = if holes == Holes::Filled { encoder.filled(&rows, run)? } else { rows };
+        Ok((encoder, rows))
     }
 
     /// For a matrix: its columns as they are, called x0, x1 and so on.
     pub fn identity(columns: usize) -> Encoder {
-        Encoder { columns: Vec::new(), identity: Some(columns), names: Vec::new() }
+        Encoder { columns: Vec::new(), identity: Some(columns), names: Vec::new(), degree: 1, donors: None }
     }
 
     /// For a matrix whose columns have names: its columns as they are.
     pub fn identity_of(names: Vec<String>) -> Encoder {
-        Encoder { columns: Vec::new(), identity: Some(names.len()), names }
+        Encoder { names: names.clone(), ..Encoder::identity(names.len()) }
     }
 
     /// Whether matrices are taken as they are.
@@ -152,32 +164,34 @@ impl Encoder {
 
     /// How many features come out.
     pub fn width(&self) -> usize {
-        self.identity.unwrap_or_else(|| self.columns.iter().map(|column| column.plan.width()).sum())
+        let sparse = |column: &Encoded| column.plan.sparse_width();
+        self.identity.unwrap_or_else(|| self.dense_width() + self.columns.iter().map(sparse).sum::<usize>())
     }
 
-    /// The names of the features, dense ones first: `age`, `city=Oslo`, `review: good`.
+    /// The names of the features, dense ones first: `age`, `city=Oslo`, `age^2`, `review: good`.
     pub fn feature_names(&self) -> Vec<String> {
         if self.identity.is_some() {
             return self.fields().into_iter().map(|field| field.name).collect();
         }
-        let mut names = Vec::with_capacity(self.width());
-        for sparse in [false, true] {
-            for Encoded { field, plan } in self.columns.iter().filter(|column| column.plan.is_sparse() == sparse) {
-                match plan {
-                    Plan::Standard { .. } | Plan::YesNo { .. } => names.push(field.name.clone()),
-                    Plan::OneHot { names: values, .. } => {
-                        names.extend(values.iter().map(|value| format!("{}={value}", field.name)));
-                    }
-                    Plan::Vector { first, width } => {
-                        names.extend((*first..first + width).map(|place| format!("{}: {place}", field.name)));
-                    }
-                    Plan::Words { vocabulary } => {
-                        names.extend(vocabulary.iter().map(|word| format!("{}: {word}", field.name)));
-                    }
-                }
-            }
+        let (mut names, mut sparse) = (Vec::with_capacity(self.width()), Vec::new());
+        for Encoded { field, plan } in &self.columns {
+            let (of_dense, of_sparse) = plan.names(&field.name);
+            names.extend(of_dense);
+            sparse.extend(of_sparse);
         }
+        let numbers: Vec<String> = self.number_places().map(|place| names[place].clone()).collect();
+        let terms = self.terms().unwrap_or_default();
+        names.extend(terms.iter().map(|term| polynomial::name(term, &numbers)));
+        names.extend(sparse);
         names
+    }
+
+    /// Of columns of texts: name and encoder.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, &TextEncoder)> {
+        self.columns.iter().filter_map(|column| match &column.plan {
+            Plan::Words(encoder) => Some((column.field.name.as_str(), encoder)),
+            _ => None,
+        })
     }
 
     /// The features of a table's rows. Columns are found by name and read as the kind they had in training.
@@ -186,22 +200,115 @@ impl Encoder {
         if self.is_identity() {
             return as_they_are(&columns, table, holes);
         }
-        let rows = table.rows();
+        let columns: Vec<&Column> = columns.iter().collect();
+        let dense = self.encode_dense(&columns, run)?;
+        let rows = Rows::of(dense, self.encode_sparse(&columns, vec![None; columns.len()], run)?);
+        if holes == Holes::Filled { self.filled(&rows, run) } else { Ok(rows) }
+    }
+
+    fn encode_dense(&self, columns: &[&Column], run: &Run) -> Result<Matrix> {
+        let rows = columns.first().map_or(0, |column| column.rows());
         let mut dense = Matrix::zeros(rows, self.dense_width());
-        let mut sparse_rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); if self.has_sparse() { rows } else { 0 }];
-        let (mut next_dense, mut next_sparse) = (0, 0);
-        for (Encoded { plan, .. }, column) in self.columns.iter().zip(&columns) {
+        let mut first = 0;
+        for (Encoded { plan, .. }, column) in self.columns.iter().zip(columns) {
             run.check()?;
-            if plan.is_sparse() {
-                plan.encode_sparse(column, next_sparse, &mut sparse_rows, run)?;
-                next_sparse += plan.width();
-            } else {
-                plan.encode_dense(column, next_dense, holes, &mut dense);
-                next_dense += plan.width();
-            }
+            plan.encode_dense(column, first, &mut dense);
+            first += plan.dense_width();
         }
-        let sparse = self.has_sparse().then(|| Sparse::from_rows(next_sparse, sparse_rows)).transpose()?;
-        Ok(Rows::of(dense, sparse))
+        self.multiply_out(&mut dense)?;
+        Ok(dense)
+    }
+
+    /// Rows that were encoded with their holes kept, with their holes filled.
+    pub fn filled(&self, rows: &Rows, run: &Run) -> Result<Rows> {
+        let mut dense = rows.dense().clone();
+        if let Some(donors) = &self.donors {
+            self.fill_from(donors, &mut dense, run)?;
+        }
+        let mut first = 0;
+        for Encoded { plan, .. } in &self.columns {
+            let width = plan.dense_width();
+            if width > 0 {
+                (0..dense.rows()).for_each(|i| plan.fill(&mut dense.row_mut(i)[first..first + width]));
+            }
+            first += width;
+        }
+        self.multiply_out(&mut dense)?;
+        Ok(rows.with_dense(dense))
+    }
+
+    /// Fills the holes of columns that wish it from near rows.
+    fn fill_from(&self, donors: &Matrix, dense: &mut Matrix, run: &Run) -> Result<()> {
+        let number = |column: &&Encoded| matches!(column.plan, Plan::Standard { .. });
+        let plans: Vec<&Plan> = self.columns.iter().filter(number).map(|column| &column.plan).collect();
+        let otherwise: Vec<f64> = plans.iter().map(|plan| plan.filler()).collect();
+        let mut numbers = self.numbers_of(dense);
+        fill_from_neighbours(&mut numbers, donors, (self.neighbours(), Near::Alike), &otherwise, run)?;
+        for (k, place) in self.standard_places().enumerate().filter(|(k, _)| plans[*k].neighbours() > 0) {
+            (0..dense.rows()).for_each(|i| dense[(i, place)] = numbers[(i, k)]);
+        }
+        Ok(())
+    }
+
+    /// The numbers among the dense features, one beside the other.
+    fn numbers_of(&self, dense: &Matrix) -> Matrix {
+        let places: Vec<usize> = self.standard_places().collect();
+        let mut numbers = Matrix::zeros(dense.rows(), places.len());
+        for i in 0..dense.rows() {
+            places.iter().enumerate().for_each(|(k, &place)| numbers[(i, k)] = dense[(i, place)]);
+        }
+        numbers
+    }
+
+    /// From how many near rows holes are filled, if any are.
+    fn neighbours(&self) -> usize {
+        self.columns.iter().map(|column| column.plan.neighbours()).max().unwrap_or(0)
+    }
+
+    /// Writes the products of numbers after all other dense features.
+    fn multiply_out(&self, dense: &mut Matrix) -> Result<()> {
+        let terms = self.terms()?;
+        let (places, first) = (self.number_places().collect::<Vec<_>>(), self.dense_width() - terms.len());
+        for i in 0..if terms.is_empty() { 0 } else { dense.rows() } {
+            let numbers: Vec<f64> = places.iter().map(|&place| dense[(i, place)]).collect();
+            terms.iter().enumerate().for_each(|(t, term)| dense[(i, first + t)] = polynomial::product(&numbers, term));
+        }
+        Ok(())
+    }
+
+    /// The products of numbers that are features.
+    fn terms(&self) -> Result<Vec<Vec<u32>>> {
+        if is_plain(&self.degree) {
+            return Ok(Vec::new());
+        }
+        monomials(self.number_places().count(), 2..=self.degree, false)
+    }
+
+    /// Where among the dense features the single numbers are.
+    fn number_places(&self) -> impl Iterator<Item = usize> {
+        self.dense_places(Plan::is_number)
+    }
+
+    fn standard_places(&self) -> impl Iterator<Item = usize> {
+        self.dense_places(|plan| matches!(plan, Plan::Standard { .. }))
+    }
+
+    fn dense_places(&self, wanted: impl Fn(&Plan) -> bool) -> impl Iterator<Item = usize> {
+        let mut next = 0;
+        self.columns.iter().filter_map(move |column| {
+            let place = next;
+            next += column.plan.dense_width();
+            wanted(&column.plan).then_some(place)
+        })
+    }
+
+    fn encode_sparse(&self, columns: &[&Column], known: Vec<Option<Sparse>>, run: &Run) -> Result<Option<Sparse>> {
+        let mut parts = Vec::new();
+        for ((Encoded { plan, .. }, column), known) in self.columns.iter().zip(columns).zip(known) {
+            run.check()?;
+            parts.extend(if known.is_some() { known } else { plan.encode_sparse(column, run)? });
+        }
+        Ok((!parts.is_empty()).then(|| Sparse::side_by_side(parts)))
     }
 
     /// The columns that the encoder knows, in its order and with its kinds.
@@ -230,46 +337,75 @@ impl Encoder {
         fields.iter().map(|field| there[field.name.as_str()].as_kind(read_as(field.kind), table)).collect()
     }
 
-    fn has_sparse(&self) -> bool {
-        self.columns.iter().any(|column| column.plan.is_sparse())
-    }
-
     fn dense_width(&self) -> usize {
-        self.columns.iter().filter(|column| !column.plan.is_sparse()).map(|column| column.plan.width()).sum()
+        let plans: usize = self.columns.iter().map(|column| column.plan.dense_width()).sum();
+        plans + self.terms().map_or(0, |terms| terms.len())
     }
 
     /// Whether everything in a loaded encoder fits together.
     pub(crate) fn is_sound(&self) -> bool {
-        let sound = |plan: &Plan| match plan {
-            Plan::Standard { mean, deviation } => mean.is_finite() && *deviation > 0.0,
-            Plan::OneHot { names, fill } => *fill < names.len(),
-            Plan::Vector { first, width } => first.checked_add(*width).is_some_and(|end| end <= u32::MAX as usize),
-            Plan::YesNo { .. } | Plan::Words { .. } => true,
-        };
-        self.columns.iter().all(|column| sound(&column.plan))
+        let numbers = self.standard_places().count();
+        self.columns.iter().all(|column| column.plan.is_sound())
             && (self.identity.is_none() || self.columns.is_empty())
             && (self.names.is_empty() || self.identity == Some(self.names.len()))
+            && self.terms().is_ok()
+            && self.donors.as_ref().map_or(self.neighbours() == 0, |donors| donors.columns() == numbers)
     }
 
-    /// Takes the vocabularies out, to be saved as bytes; [`Encoder::put_vocabularies`] puts them back.
-    pub(crate) fn take_vocabularies(&mut self) -> Vec<(String, Vec<String>)> {
-        let mut taken = Vec::new();
+    /// Hands out what is saved as arrays beside the header: vocabularies and their weights, and rows to fill holes from.
+    pub(crate) fn take_arrays(&mut self, mut take: impl FnMut(String, Saved)) {
         for (k, column) in self.columns.iter_mut().enumerate() {
-            if let Plan::Words { vocabulary } = &mut column.plan {
-                taken.push((format!("vocabulary.{k}"), std::mem::take(vocabulary)));
+            if let Plan::Words(text) = &mut column.plan {
+                take(format!("vocabulary.{k}"), Saved::Words(std::mem::take(&mut text.vocabulary)));
+                for (name, numbers) in [("weights", &mut text.weights), ("scores", &mut text.scores)] {
+                    if !numbers.is_empty() {
+                        take(format!("vocabulary.{k}.{name}"), Saved::Vector(std::mem::take(numbers)));
+                    }
+                }
             }
         }
-        taken
+        if let Some(donors) = self.donors.take() {
+            take("donors".into(), Saved::Matrix(donors));
+        }
     }
 
-    pub(crate) fn put_vocabularies(&mut self, mut find: impl FnMut(&str) -> Result<Vec<String>>) -> Result<()> {
+    /// Takes back what was handed out.
+    pub(crate) fn put_arrays(&mut self, parts: &crate::model::Parts) -> Result<()> {
         for (k, column) in self.columns.iter_mut().enumerate() {
-            if let Plan::Words { vocabulary } = &mut column.plan {
-                *vocabulary = find(&format!("vocabulary.{k}"))?;
+            if let Plan::Words(text) = &mut column.plan {
+                let name = format!("vocabulary.{k}");
+                text.vocabulary = parts.words(&name)?;
+                for (what, numbers) in [("weights", &mut text.weights), ("scores", &mut text.scores)] {
+                    let name = format!("{name}.{what}");
+                    if parts.has(&name) {
+                        *numbers = parts.vector(&name, None)?;
+                    }
+                }
             }
+        }
+        if parts.has("donors") {
+            self.donors = Some(parts.matrix("donors", None)?);
         }
         Ok(())
     }
+}
+
+/// What is saved as an array.
+pub(crate) enum Saved {
+    Words(Vec<String>),
+    Vector(Vec<f64>),
+    Matrix(Matrix),
+}
+
+fn nothing_left(table: &Table) -> Error {
+    let reasons: Vec<String> =
+        table.columns().iter().map(|c| format!("'{}' ({})", c.name(), c.why_ignored())).collect();
+    let reasons = if reasons.is_empty() { "there is none".into() } else { reasons.join(", ") };
+    Error::table(
+        Place { file: table.source_name(), ..Place::default() },
+        format!("no usable column is left to learn from: {reasons}"),
+        "Give another kind to a column that should count, for example --kind name=number.",
+    )
 }
 
 /// The numbers of columns that stand for the columns of a matrix, which cannot have holes.
@@ -293,119 +429,4 @@ fn as_they_are(columns: &[Column], table: &Table, holes: Holes) -> Result<Rows> 
 /// A column of counts in training may hold any number later: both are standardised alike.
 fn read_as(kind: Kind) -> Kind {
     if kind == Kind::Count { Kind::Number } else { kind }
-}
-
-impl Plan {
-    fn learn(column: &Column, run: &Run) -> Result<Plan> {
-        Ok(match column.kind() {
-            Kind::Number | Kind::Count | Kind::Ignored => {
-                let values: Vec<f64> = (0..column.rows()).filter_map(|i| column.number(i)).collect();
-                let (mean, deviation) = mean_and_deviation(&values);
-                let usable = deviation > 0.0 && deviation.is_finite();
-                Plan::Standard { mean, deviation: if usable { deviation } else { 1.0 } }
-            }
-            Kind::YesNo => {
-                let yes = (0..column.rows()).filter(|&i| column.number(i) == Some(1.0)).count();
-                let no = (0..column.rows()).filter(|&i| column.number(i) == Some(0.0)).count();
-                Plan::YesNo { fill: yes > no }
-            }
-            Kind::Category => {
-                let mut counts = std::collections::BTreeMap::new();
-                for name in (0..column.rows()).filter_map(|i| column.text(i)) {
-                    *counts.entry(name).or_insert(0usize) += 1;
-                }
-                let most = counts.values().copied().max().unwrap_or(0);
-                let fill = counts.values().position(|&count| count == most).unwrap_or(0);
-                let mut names: Vec<String> = counts.into_keys().map(|name| name.into_owned()).collect();
-                if names.is_empty() {
-                    names.push(String::new());
-                }
-                Plan::OneHot { names, fill }
-            }
-            Kind::Vector => {
-                let rows = column.vectors();
-                let places = || (0..column.rows()).flat_map(|i| rows.map_or(&[][..], |rows| rows.row(i).0));
-                // Files count places from 0 or from 1.
-                let first = usize::from(!places().any(|&place| place == 0));
-                Plan::Vector { first, width: rows.map_or(0, |rows| rows.columns().saturating_sub(first)) }
-            }
-            Kind::Text => Plan::Words { vocabulary: text::vocabulary(column, run)? },
-        })
-    }
-
-    fn width(&self) -> usize {
-        match self {
-            Plan::Standard { .. } | Plan::YesNo { .. } => 1,
-            Plan::OneHot { names, .. } => names.len(),
-            Plan::Words { vocabulary } => vocabulary.len(),
-            Plan::Vector { width, .. } => *width,
-        }
-    }
-
-    fn is_sparse(&self) -> bool {
-        match self {
-            Plan::Standard { .. } | Plan::YesNo { .. } => false,
-            Plan::OneHot { names, .. } => names.len() > DENSE_CATEGORIES,
-            Plan::Words { .. } | Plan::Vector { .. } => true,
-        }
-    }
-
-    fn encode_dense(&self, column: &Column, first: usize, holes: Holes, out: &mut Matrix) {
-        match self {
-            Plan::Standard { mean, deviation } => {
-                for i in 0..column.rows() {
-                    out[(i, first)] = column.number(i).map_or(0.0, |value| (value - mean) / deviation);
-                }
-            }
-            Plan::YesNo { fill } => {
-                let fill = f64::from(u8::from(*fill));
-                (0..column.rows()).for_each(|i| out[(i, first)] = column.number(i).unwrap_or(fill));
-            }
-            Plan::OneHot { .. } => self.category_codes(column, |i, code| out[(i, first + code)] = 1.0),
-            Plan::Words { .. } | Plan::Vector { .. } => {}
-        }
-        if holes == Holes::Kept {
-            for i in (0..column.rows()).filter(|&i| column.is_hole(i)) {
-                out.row_mut(i)[first..first + self.width()].fill(f64::NAN);
-            }
-        }
-    }
-
-    fn encode_sparse(&self, column: &Column, first: usize, rows: &mut [Vec<(u32, f64)>], run: &Run) -> Result<()> {
-        match self {
-            Plan::OneHot { .. } => self.category_codes(column, |i, code| rows[i].push(((first + code) as u32, 1.0))),
-            Plan::Words { vocabulary } => {
-                for (row, counts) in rows.iter_mut().zip(text::counts(column, vocabulary, run)?) {
-                    row.extend(counts.into_iter().map(|(word, count)| (first as u32 + word, count)));
-                }
-            }
-            Plan::Vector { first: from, width } => {
-                let Some(vectors) = column.vectors() else { return Ok(()) };
-                for (i, row) in rows.iter_mut().enumerate() {
-                    // A place that was not seen in training is left out.
-                    let known = |place: usize| place.checked_sub(*from).filter(|place| place < width);
-                    row.extend(vectors.entries(i).filter_map(|(place, x)| Some(((first + known(place)?) as u32, x))));
-                }
-            }
-            Plan::Standard { .. } | Plan::YesNo { .. } => {}
-        }
-        Ok(())
-    }
-
-    /// Calls `found(row, code)` for every row whose category is known; a hole counts as the most frequent one.
-    fn category_codes(&self, column: &Column, mut found: impl FnMut(usize, usize)) {
-        let Plan::OneHot { names, fill } = self else {
-            return;
-        };
-        for i in 0..column.rows() {
-            match column.text(i) {
-                None => found(i, *fill),
-                Some(name) => {
-                    if let Ok(code) = names.binary_search_by(|other| other.as_str().cmp(&name)) {
-                        found(i, code);
-                    }
-                }
-            }
-        }
-    }
 }

@@ -13,7 +13,7 @@ use crate::learn::{Examples, Learn, Prediction, Target, Task, check_weights, nam
 use crate::matrix::{Matrix, Rows};
 use crate::numbers::mean_and_deviation;
 use crate::run::Run;
-use crate::table::{Labelled, Table};
+use crate::table::Labelled;
 use serde::Serialize;
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -41,7 +41,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    fn of(values: &[f64]) -> Option<Spread> {
+    pub(super) fn of(values: &[f64]) -> Option<Spread> {
         let (mean, deviation) = mean_and_deviation(values);
         let deviation = (values.len() > 1).then_some(deviation);
         (!values.is_empty()).then_some(Spread { mean, deviation })
@@ -196,7 +196,12 @@ impl Tally {
 }
 
 /// The splits, `None` for leave-one-out. A class with fewer rows than folds lowers the folds.
-fn make_splits(target: &Target, folds: &Folds, warnings: &mut Vec<String>, run: &Run) -> Result<Option<Vec<Split>>> {
+pub(super) fn make_splits(
+    target: &Target,
+    folds: &Folds,
+    warnings: &mut Vec<String>,
+    run: &Run,
+) -> Result<Option<Vec<Split>>> {
     let mut stream = run.stream(0);
     let fewest = match target {
         Target::Numbers(_) | Target::Nothing(_) => None,
@@ -252,9 +257,10 @@ fn test_in_folds(
             continue;
         }
         let encode = || -> Result<(Encoder, Encoded, Encoded)> {
-            let encoder = Encoder::learn(&train_rows.table, run)?;
-            let both = |table: &Table| Encoded::of(&encoder, table, learners, run);
-            let (train, test) = (both(&train_rows.table)?, both(&test_rows.table)?);
+            let (encoder, train) = Encoder::fit(&train_rows.table, Some(&train_rows.target), Holes::Kept, run)?;
+            let test = encoder.encode(&test_rows.table, Holes::Kept, run)?;
+            let both = |rows: Rows| Encoded::of(&encoder, rows, learners, run);
+            let (train, test) = (both(train)?, both(test)?);
             Ok((encoder, train, test))
         };
         let (encoder, train, test) = match encode() {
@@ -299,11 +305,12 @@ struct Encoded {
 }
 
 impl Encoded {
-    fn of(encoder: &Encoder, table: &Table, learners: &[Box<dyn Learn>], run: &Run) -> Result<Encoded> {
+    fn of(encoder: &Encoder, kept: Rows, learners: &[Box<dyn Learn>], run: &Run) -> Result<Encoded> {
         let wanted = learners.iter().any(|learner| Holes::for_method(learner.card()) == Holes::Kept);
-        let holes = wanted && table.columns().iter().any(|column| (0..column.rows()).any(|i| column.is_hole(i)));
-        let kept = holes.then(|| encoder.encode(table, Holes::Kept, run)).transpose()?;
-        Ok(Encoded { filled: encoder.encode(table, Holes::Filled, run)?, kept })
+        if !kept.has_holes() {
+            return Ok(Encoded { filled: kept, kept: None });
+        }
+        Ok(Encoded { filled: encoder.filled(&kept, run)?, kept: wanted.then_some(kept) })
     }
 
     fn for_method(&self, learner: &dyn Learn) -> &Rows {
@@ -334,8 +341,8 @@ fn leave_each_out(
     tallies: &mut [Tally],
     run: &Run,
 ) -> Result<()> {
-    let encoder = Encoder::learn(&labelled.table, run)?;
-    let (encoded, names) = (Encoded::of(&encoder, &labelled.table, learners, run)?, encoder.feature_names());
+    let (encoder, rows) = Encoder::fit(&labelled.table, Some(&labelled.target), Holes::Kept, run)?;
+    let (encoded, names) = (Encoded::of(&encoder, rows, learners, run)?, encoder.feature_names());
     let target = &labelled.target;
     for (m, (learner, tally)) in learners.iter().zip(tallies.iter_mut()).enumerate() {
         run.progress(&format!("leave-one-out: {}", learner.card().name), m, learners.len());

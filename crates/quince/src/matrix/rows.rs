@@ -1,18 +1,33 @@
 //! Features that own their numbers.
 
 use super::{Dense, Features, Matrix, Sparse};
+use std::sync::Arc;
 
 /// Features that own their numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     dense: Matrix,
-    sparse: Option<Sparse>,
+    sparse: Option<Arc<Sparse>>,
 }
 
 impl Rows {
     /// Dense features, with sparse ones beside them if there are any; both have the same rows.
     pub(crate) fn of(dense: Matrix, sparse: Option<Sparse>) -> Rows {
-        Rows { dense, sparse }
+        Rows { dense, sparse: sparse.map(Arc::new) }
+    }
+
+    /// The same with other dense features.
+    pub(crate) fn with_dense(&self, dense: Matrix) -> Rows {
+        Rows { dense, sparse: self.sparse.clone() }
+    }
+
+    /// Whether there is a hole among the dense features.
+    pub(crate) fn has_holes(&self) -> bool {
+        self.dense.values().iter().any(|x| x.is_nan())
+    }
+
+    pub(crate) fn dense(&self) -> &Matrix {
+        &self.dense
     }
 
     /// A view for a learner.
@@ -28,6 +43,6 @@ impl Rows {
 
     /// The rows with these numbers, in this order.
     pub fn take(&self, rows: &[usize]) -> Rows {
-        Rows { dense: self.dense.take_rows(rows), sparse: self.sparse.as_ref().map(|s| s.take_rows(rows)) }
+        Rows { dense: self.dense.take_rows(rows), sparse: self.sparse.as_ref().map(|s| Arc::new(s.take_rows(rows))) }
     }
 }

@@ -51,6 +51,45 @@ impl Sparse {
         Sparse::new(starts.len() - 1, columns, starts, indices, values)
     }
 
+    /// The columns of several matrices with the same rows, one after another.
+    pub(crate) fn side_by_side(mut parts: Vec<Sparse>) -> Sparse {
+        if parts.len() == 1
+            && let Some(only) = parts.pop()
+        {
+            return only;
+        }
+        let (rows, stored) = (parts.first().map_or(0, Sparse::rows), parts.iter().map(Sparse::stored).sum());
+        let mut all = Sparse {
+            rows,
+            columns: parts.iter().map(Sparse::columns).sum(),
+            starts: vec![0],
+            indices: Vec::with_capacity(stored),
+            values: Vec::with_capacity(stored),
+        };
+        for i in 0..rows {
+            let mut first = 0;
+            for part in &parts {
+                let (columns, values) = part.row(i);
+                all.indices.extend(columns.iter().map(|j| first + j));
+                all.values.extend_from_slice(values);
+                first += part.columns as u32;
+            }
+            all.starts.push(all.values.len());
+        }
+        all
+    }
+
+    /// Scales every row to length 1; a row of zeros stays.
+    pub(crate) fn scale_rows_to_one(&mut self) {
+        for pair in self.starts.windows(2) {
+            let row = &mut self.values[pair[0]..pair[1]];
+            let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
+            if length > 0.0 {
+                row.iter_mut().for_each(|x| *x /= length);
+            }
+        }
+    }
+
     fn put_in_order(&self) -> Sparse {
         let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
         for i in 0..self.rows {

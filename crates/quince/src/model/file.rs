@@ -11,7 +11,7 @@
 
 use super::parts::Array;
 use super::{Model, Parts};
-use crate::encode::Encoder;
+use crate::encode::{Encoder, Saved};
 use crate::error::{Error, NOT_A_MODEL, Result};
 use crate::learn::{Classes, Task};
 use crate::registry;
@@ -54,9 +54,11 @@ impl Model {
         let mut parts = Parts::default();
         self.fitted.save(&mut parts);
         let mut encoder = self.encoder.clone();
-        for (name, words) in encoder.take_vocabularies() {
-            parts.put_words(&name, &words);
-        }
+        encoder.take_arrays(|name, saved| match saved {
+            Saved::Words(words) => parts.put_words(&name, &words),
+            Saved::Vector(numbers) => parts.put_vector(&name, &numbers),
+            Saved::Matrix(matrix) => parts.put_matrix(&name, &matrix),
+        });
         let header = Header {
             format: FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),
@@ -240,7 +242,7 @@ fn read_file(bytes: &[u8], path: &str) -> Result<Model> {
         };
         parts.arrays.insert(name.to_string(), array);
     }
-    header.encoder.put_vocabularies(|name| parts.words(name))?;
+    header.encoder.put_arrays(&parts)?;
     let classification = header.task == Task::Classification;
     if !header.encoder.is_sound() || classification != header.classes.as_ref().is_some_and(|c| c.count() > 0) {
         return Err(wrong("the quince header contradicts itself"));

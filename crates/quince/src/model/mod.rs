@@ -56,11 +56,8 @@ impl Model {
 
     /// Learns from rows whose target has been taken out already.
     pub fn fit(labelled: &Labelled, weights: Option<&[f64]>, learner: &dyn Learn, run: &Run) -> Result<Model> {
-        let encode = || {
-            let encoder = Encoder::learn(&labelled.table, run)?;
-            Ok((encoder.encode(&labelled.table, Holes::for_method(learner.card()), run)?, encoder))
-        };
-        let (rows, encoder) = named(encode(), learner.card().name)?;
+        let encode = || Encoder::fit(&labelled.table, Some(&labelled.target), Holes::for_method(learner.card()), run);
+        let (encoder, rows) = named(encode(), learner.card().name)?;
         let names = encoder.feature_names();
         let examples = Examples::new(rows.features(), &labelled.target, weights)?.named(&names);
         let mut model = Model::fit_examples(&examples, learner, run)?;

@@ -55,8 +55,12 @@ impl Parts {
         self.put_vector(&format!("{name}.values"), &values);
     }
 
-    /// Adds words, none of which contains a line break.
+    /// Adds words, one a line; where one of them has a line break in it, with the number of bytes of each.
     pub(super) fn put_words(&mut self, name: &str, words: &[String]) {
+        if words.iter().any(|word| word.is_empty() || word.contains('\n')) {
+            let lengths: Vec<f64> = words.iter().map(|word| word.len() as f64).collect();
+            self.put_vector(&format!("{name}.lengths"), &lengths);
+        }
         self.arrays.insert(name.into(), Array::Bytes(words.join("\n").into_bytes()));
     }
 
@@ -108,12 +112,25 @@ impl Parts {
         Sparse::new(rows, columns, starts, indices, values).map(Some).map_err(|e| self.wrong(&e.to_string()))
     }
 
-    pub(super) fn words(&self, name: &str) -> Result<Vec<String>> {
+    pub(crate) fn words(&self, name: &str) -> Result<Vec<String>> {
         let Some(Array::Bytes(bytes)) = self.arrays.get(name) else {
             return Err(self.wrong(&format!("the array '{name}' is missing")));
         };
         let text = std::str::from_utf8(bytes).map_err(|_| self.wrong(&format!("'{name}' is not UTF-8")))?;
-        let words: Vec<String> = text.split('\n').filter(|word| !word.is_empty()).map(str::to_string).collect();
+        let lengths = format!("{name}.lengths");
+        let words: Vec<String> = match self.has(&lengths) {
+            false => text.split('\n').filter(|word| !word.is_empty()).map(str::to_string).collect(),
+            true => {
+                let (mut words, mut start) = (Vec::new(), 0usize);
+                for length in self.vector(&lengths, None)? {
+                    let end = start.saturating_add(length as usize);
+                    let word = text.get(start..end).ok_or_else(|| self.wrong(&format!("'{name}' is cut short")))?;
+                    words.push(word.to_string());
+                    start = end + 1;
+                }
+                words
+            }
+        };
         if words.windows(2).any(|pair| pair[0] >= pair[1]) {
             return Err(self.wrong(&format!("the words of '{name}' are not in order")));
         }

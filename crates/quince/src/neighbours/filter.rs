@@ -124,7 +124,7 @@ impl<'a> Filter<'a> {
             panels.set_row(q - queries.start, shifted.iter().map(one).chain([1.0]));
             State {
                 best: Best::new(questions.k),
-                pending: Vec::new(),
+                pending: Vec::with_capacity((most_pending(questions.k) + 1).min(256)),
                 threshold: f32::NEG_INFINITY,
                 doubts: if far { None } else { Some(doubts) },
                 squared_norm,
@@ -240,13 +240,18 @@ impl Look<'_> {
         for (l, state) in self.states.iter_mut().enumerate() {
             if scores[l] >= self.thresholds[l] && row as u32 != state.own {
                 state.pending.push((scores[l], row as u32));
-                if state.pending.len() > 4 * state.best.capacity() + 64 {
+                if state.pending.len() > most_pending(state.best.capacity()) {
                     self.filter.thin(state, self.questions, self.first_query + l, self.space);
                     self.thresholds[l] = state.threshold;
                 }
             }
         }
     }
+}
+
+/// So many rows may wait to be thinned out.
+fn most_pending(k: usize) -> usize {
+    4 * k + 64
 }
 
 impl State {

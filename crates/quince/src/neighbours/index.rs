@@ -267,7 +267,7 @@ impl Prepared {
         // rows take little memory.
         let group = (4_000_000 / k).clamp(16, 1024).min(count);
         let batch = group.div_ceil(8).next_multiple_of(16);
-        let step = (400_000_000 / (group * (columns + 1))).min(400_000 / (columns + 1)).max(64);
+        let step = (400_000_000 / (group * (columns + 1))).min(200_000 / (columns + 1)).max(64);
         for start in (0..count).step_by(group) {
             run.progress("neighbours", start, count);
             let end = (start + group).min(count);

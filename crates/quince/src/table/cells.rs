@@ -99,7 +99,7 @@ impl Cells {
         };
         let columns = columns.into_iter().enumerate().map(column).collect::<Result<_>>()?;
         let source = Source { name: self.source.clone(), lines: std::mem::take(&mut self.lines) };
-        Ok(Table::new(columns)?.with_source(source))
+        options.encode(Table::new(columns)?.with_source(source))
     }
 
     fn column(&self, j: usize, raw: Raw, wish: Option<Kind>, run: &Run) -> Result<Column> {

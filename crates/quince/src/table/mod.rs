@@ -26,6 +26,7 @@ pub use kind::Kind;
 pub use read::{Format, Header, ReadOptions};
 pub use target::{Labelled, Learnable};
 
+use crate::encode::{Encoding, Wish};
 use crate::error::{Error, Place, Result, did_you_mean};
 use crate::matrix::Sparse;
 use crate::numbers::number_text;
@@ -51,6 +52,8 @@ pub struct Table {
     columns: Vec<Column>,
     rows: usize,
     source: Option<Arc<Source>>,
+    /// How columns become features, where not as usual.
+    encoding: Arc<Encoding>,
 }
 
 /// Where the rows of a table came from.
@@ -128,12 +131,66 @@ impl Table {
                 ));
             }
         }
-        Ok(Table { columns, rows, source: None })
+        Ok(Table { columns, rows, source: None, encoding: Arc::default() })
     }
 
     pub(crate) fn with_source(mut self, source: Source) -> Table {
         self.source = Some(Arc::new(source));
         self
+    }
+
+    /// The same table, with wishes about how its columns become features.
+    pub fn with_encoding(mut self, encoding: Encoding) -> Result<Table> {
+        for (name, wish) in &encoding.columns {
+            let kind = self.column(name)?.kind;
+            if !wish.is_for(kind) {
+                return Err(Error::data(
+                    format!("'{name}' is a column of kind {kind}, and what is wished of it is for another"),
+                    "Give the column another kind, or wish something else of it.",
+                ));
+            }
+        }
+        self.encoding = Arc::new(encoding);
+        Ok(self)
+    }
+
+    /// The same table, with wishes as a person writes them: `log,fill=median` of a column, or of `*`, all columns that can.
+    pub fn encoded_as(self, name: &str, settings: &str) -> Result<Table> {
+        let mut encoding = (*self.encoding).clone();
+        if name == "*" {
+            let able = |column: &&Column| column.kind != Kind::Ignored && column.kind != Kind::Vector;
+            let mut problem = None;
+            let before = encoding.clone();
+            for column in self.columns.iter().filter(able) {
+                match Wish::parse(column.kind, settings) {
+                    Ok(wish) => {
+                        encoding.columns.insert(column.name.clone(), wish);
+                    }
+                    Err(error) => problem = Some(error),
+                }
+            }
+            if let (Some(problem), true) = (problem, encoding == before) {
+                return Err(problem);
+            }
+        } else {
+            let wish = Wish::parse(self.column(name)?.kind, settings).map_err(|error| error.of_column(name))?;
+            encoding.columns.insert(name.to_string(), wish);
+        }
+        self.with_encoding(encoding)
+    }
+
+    /// As [`Table::encoded_as`], on top of what was wished of the column before.
+    pub fn encoded_also(self, name: &str, settings: &str) -> Result<Table> {
+        let mut encoding = (*self.encoding).clone();
+        let usual = Wish::parse(self.column(name)?.kind, "")?;
+        let wish = encoding.columns.entry(name.to_string()).or_insert(usual);
+        wish.also(settings).map_err(|error| error.of_column(name))?;
+        self.with_encoding(encoding)
+    }
+
+    /// How columns become features, where not as usual.
+    pub fn encoding(&self) -> &Encoding {
+        &self.encoding
     }
 
     /// Number of rows.
@@ -168,7 +225,7 @@ impl Table {
                 lines: rows.iter().map(|&i| source.lines.get(i).copied().unwrap_or(0)).collect(),
             })
         });
-        Table { columns, rows: rows.len(), source }
+        Table { columns, rows: rows.len(), source, encoding: self.encoding.clone() }
     }
 
     /// All columns but these.

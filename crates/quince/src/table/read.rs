@@ -1,8 +1,10 @@
 //! Opening a file: which format it is in, standard input, gzip, and kind refusals of what is no table.
 
+use super::Table;
 use super::cells::Cells;
 use super::kind::Kind;
 use super::{arff, csv, folder, json, libsvm};
+use crate::encode::Encoding;
 use crate::error::{Error, Place, Result};
 use crate::run::Run;
 use std::io::Read;
@@ -21,6 +23,10 @@ pub struct ReadOptions {
     pub kinds: Vec<(String, Kind)>,
     /// Columns to ignore.
     pub drop: Vec<String>,
+    /// How columns become features, by column name (`*`: all that can): settings as [`Table::encoded_as`] takes them.
+    pub encode: Vec<(String, String)>,
+    /// Products of up to so many numbers become features too; 1 makes none.
+    pub degree: usize,
     /// The grid, rows and columns, that pictures are brought to.
     pub pixels: (usize, usize),
     /// Pixels at least this bright become 1, all others 0.
@@ -37,10 +43,23 @@ impl Default for ReadOptions {
             header: Header::Names,
             kinds: Vec::new(),
             drop: Vec::new(),
+            encode: Vec::new(),
+            degree: 1,
             pixels: (16, 16),
             binarise: None,
             patches: None,
         }
+    }
+}
+
+impl ReadOptions {
+    /// A table with the wishes for its columns.
+    pub fn encode(&self, mut table: Table) -> Result<Table> {
+        for (name, settings) in &self.encode {
+            table = table.encoded_as(name, settings)?;
+        }
+        let encoding = Encoding { degree: self.degree, ..table.encoding().clone() };
+        table.with_encoding(encoding)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The encoder's rules, each as a claim.
 
-use quince::encode::{Encoder, Holes};
+use quince::encode::{Encoder, Encoding, Fill, Holes, Wish};
 use quince::linear::Ridge;
 use quince::{Model, Run, Table};
 
@@ -40,6 +40,7 @@ fn an_unseen_category_is_zero_everywhere_and_an_unseen_word_is_left_out() {
     let part = rows.features().dense_part().unwrap();
     assert_eq!((1..4).map(|j| part.get(0, j)).collect::<Vec<_>>(), [0.0, 0.0, 0.0]);
     let words = rows.features().sparse_part().unwrap();
+    // One word is left, and its row has length 1.
     assert_eq!(words.row(0), (&[2u32][..], &[1.0][..]));
 }
 
@@ -78,4 +79,136 @@ fn a_category_of_many_values_is_sparse_and_a_text_never_dense() {
     let rows = Encoder::learn(&table, &Run::new()).unwrap().encode(&table, Holes::Filled, &Run::new()).unwrap();
     assert_eq!(rows.features().dense_columns(), 1);
     assert_eq!(rows.features().sparse_part().unwrap().stored(), 120);
+}
+
+/// The dense features of a table whose columns are encoded as wished, with their names.
+fn features(csv: &str, wishes: &[(&str, &str)], degree: usize) -> (Vec<String>, Vec<Vec<f64>>) {
+    let mut table = Table::from_csv(csv).unwrap();
+    for (column, settings) in wishes {
+        table = table.encoded_as(column, settings).unwrap();
+    }
+    let encoding = Encoding { degree, ..table.encoding().clone() };
+    let table = table.with_encoding(encoding).unwrap();
+    let (encoder, rows) = Encoder::fit(&table, None, Holes::Filled, &Run::new()).unwrap();
+    let again = encoder.encode(&table, Holes::Filled, &Run::new()).unwrap();
+    let part = rows.features().dense_part().unwrap();
+    let row = |i: usize| (0..part.columns()).map(|j| part.get(i, j)).collect::<Vec<f64>>();
+    let found: Vec<Vec<f64>> = (0..part.rows()).map(row).collect();
+    let part = again.features().dense_part().unwrap();
+    assert!((0..part.rows()).all(|i| (0..part.columns()).all(|j| part.get(i, j) == found[i][j])), "learnt or encoded");
+    (encoder.feature_names(), found)
+}
+
+fn column(rows: &[Vec<f64>], j: usize) -> Vec<f64> {
+    rows.iter().map(|row| row[j]).collect()
+}
+
+#[test]
+fn numbers_are_taken_plain_or_as_logarithms_and_holes_filled_as_wished() {
+    let csv = "x\n1\n2\n2\n7\n?\n";
+    let plain = |settings: &str| column(&features(csv, &[("x", settings)], 1).1, 0);
+    assert_eq!(plain("plain"), [1.0, 2.0, 2.0, 7.0, 3.0]);
+    assert_eq!(plain("plain,fill=median"), [1.0, 2.0, 2.0, 7.0, 2.0]);
+    assert_eq!(plain("plain,fill=most-frequent")[4], 2.0);
+    assert_eq!(plain("plain,fill=-1")[4], -1.0);
+    assert_eq!(plain("plain,log")[3], 8f64.ln());
+    let (names, rows) = features(csv, &[("x", "missing")], 1);
+    assert_eq!(names, ["x", "x is missing"]);
+    assert_eq!(column(&rows, 1), [0.0, 0.0, 0.0, 0.0, 1.0]);
+    let standard = column(&rows, 0);
+    // Mean 3 and standard deviation √(22/3) of the four numbers that are there.
+    assert!((standard[3] - 4.0 / (22.0f64 / 3.0).sqrt()).abs() < 1e-15 && standard[4] == 0.0);
+}
+
+#[test]
+fn holes_are_filled_from_near_rows() {
+    // By x, the two nearest rows of the last are the third and the fourth.
+    let csv = "x,y\n0,100\n1,200\n10,5\n11,7\n10.5,?\n";
+    let table = Table::from_csv(csv).unwrap().encoded_as("*", "fill=neighbours").unwrap();
+    let mut encoding = table.encoding().clone();
+    for wish in encoding.columns.values_mut() {
+        let Wish::Numbers(numbers) = wish else { panic!("numbers") };
+        (numbers.fill, numbers.plain) = (Fill::Neighbours(2), true);
+    }
+    let table = table.with_encoding(encoding).unwrap();
+    let (encoder, rows) = Encoder::fit(&table, None, Holes::Filled, &Run::new()).unwrap();
+    assert_eq!(rows.features().dense_part().unwrap().get(4, 1), 6.0);
+    let kept = encoder.encode(&table, Holes::Kept, &Run::new()).unwrap();
+    assert!(kept.features().dense_part().unwrap().get(4, 1).is_nan());
+}
+
+#[test]
+fn t4_categories_are_numbered_in_a_given_order() {
+    let csv = "outlook,windy\nrainy,no\novercast,yes\nsunny,no\nsunny,?\n?,no\nstorm,no\nsunny,yes\n";
+    let order = ("outlook", "order=rainy:overcast:sunny,plain");
+    let (names, rows) = features(csv, &[order], 1);
+    assert_eq!(names, ["outlook", "windy"]);
+    // A hole, and what has no place in the order, is the most frequent one.
+    assert_eq!(column(&rows, 0), [1.0, 2.0, 3.0, 3.0, 3.0, 3.0, 3.0]);
+    let standard = column(&features(csv, &[("outlook", "order=rainy:overcast:sunny")], 1).1, 0);
+    assert!((standard[0] + standard[1] + 3.0 * standard[2]).abs() < 1e-12, "centred about the five that are known");
+}
+
+#[test]
+fn rare_categories_share_a_feature_and_unheard_ones_count_as_rare() {
+    let csv = "c\na\na\na\nb\nb\nc\nd\n?\n";
+    let (names, rows) = features(csv, &[("c", "rare=2,missing")], 1);
+    assert_eq!(names, ["c=a", "c=b", "c=(rare)", "c is missing"]);
+    assert_eq!(rows[5], [0.0, 0.0, 1.0, 0.0]);
+    assert_eq!(rows[7], [1.0, 0.0, 0.0, 1.0], "a hole is the most frequent");
+    let (_, rows) = features(csv, &[("c", "empty")], 1);
+    assert_eq!(rows[7], [0.0; 4]);
+    let (names, rows) = features(csv, &[("c", "hash=8")], 1);
+    assert_eq!((names.len(), rows[7].as_slice()), (8, &[0.0; 8][..]));
+    assert!(rows[..7].iter().all(|row| row.iter().filter(|x| x.abs() == 1.0).count() == 1), "one place each");
+    assert_eq!(rows[0], rows[1]);
+}
+
+#[test]
+fn products_of_numbers_are_features() {
+    let csv = "a,c,b\n1,x,2\n3,y,5\n2,x,4\n2,y,1\n";
+    let (names, rows) = features(csv, &[("a", "plain"), ("b", "plain")], 2);
+    assert_eq!(names, ["a", "c=x", "c=y", "b", "a^2", "a b", "b^2"]);
+    assert_eq!(rows[1], [3.0, 0.0, 1.0, 5.0, 9.0, 15.0, 25.0]);
+}
+
+#[test]
+fn wishes_that_cannot_be_are_refused_with_the_column() {
+    let table = Table::from_csv("x,c\n1,a\n2,b\n3,a\n4.5,b\n").unwrap();
+    let wrong = |name, settings| table.clone().encoded_as(name, settings).unwrap_err().to_string();
+    assert_eq!(wrong("x", "tfidf"), "setting 'tfidf' is not a setting of numbers (column 'x')");
+    assert_eq!(wrong("y", "log"), "text: there is no column called 'y'");
+    assert_eq!(wrong("*", "order"), "setting 'order' cannot be ");
+    assert!(table.clone().encoded_as("*", "missing").is_ok_and(|table| table.encoding().columns.len() == 2));
+    assert!(table.clone().encoded_as("*", "log").is_ok_and(|table| table.encoding().columns.len() == 1));
+}
+
+#[test]
+fn a_model_remembers_how_its_columns_were_encoded() {
+    let lines: String = (0..60)
+        .map(|i| {
+            let hole = if i % 7 == 0 { "?".to_string() } else { (i * i % 37).to_string() };
+            let words = ["good film here", "bad\tfilm again", "a day"][i % 3];
+            format!(
+                "{hole},{},{},{words} and {i} more {},{}\n",
+                ["s", "m", "l"][i % 3],
+                i % 11,
+                ["x", "y"][i % 2],
+                i % 4 / 2
+            )
+        })
+        .collect();
+    let mut table = Table::from_csv(&format!("n,size,k,note,label\n{lines}")).unwrap();
+    for (column, settings) in
+        [("n", "log,fill=neighbours,missing"), ("size", "order=s:m:l"), ("note", "letters,ngrams=2-3,select=12,damp")]
+    {
+        table = table.encoded_as(column, settings).unwrap();
+    }
+    let table = table.clone().with_encoding(Encoding { degree: 2, ..table.encoding().clone() }).unwrap();
+    let model = Model::train(&table, "label", &Ridge::default(), &Run::new()).unwrap();
+    let again = Model::from_bytes(&model.to_bytes()).unwrap();
+    assert_eq!(model.encoder().feature_names(), again.encoder().feature_names());
+    assert_eq!(model.predict(&table, &Run::new()).unwrap(), again.predict(&table, &Run::new()).unwrap());
+    let (name, words) = again.encoder().texts().next().unwrap();
+    assert_eq!((name, words.selected().len()), ("note", 12));
 }

@@ -3,6 +3,7 @@
 
 mod allocations;
 mod clusters;
+mod curves;
 mod encoder;
 mod killed;
 mod layouts;

@@ -175,3 +175,25 @@ fn t6_the_seed_decides_the_split() {
     assert_eq!(folds(1), folds(1));
     assert_ne!(folds(1), folds(2));
 }
+
+/// X3: how frequent words are in each class.
+#[test]
+fn x3_word_frequencies_per_class() {
+    let table = Table::from_csv(
+        "mail,label\nfree money now,spam\nfree free prize today,spam\nlunch today at noon,wanted\nsee you at lunch,wanted\n",
+    )
+    .unwrap();
+    let table = Table::new(vec![
+        table.column("mail").unwrap().as_kind(quince::Kind::Text, &table).unwrap(),
+        table.column("label").unwrap().as_kind(quince::Kind::Category, &table).unwrap(),
+    ])
+    .unwrap();
+    let found = quince::encode::word_shares(&table.labelled("label", None).unwrap(), 2, &Run::new()).unwrap();
+    let spam = &found[0].classes[0];
+    assert_eq!((spam.class.as_str(), spam.words), ("spam", 7));
+    // Three of seven words of spam are free, and three of all fifteen.
+    let first = &spam.typical[0];
+    assert_eq!((first.word.as_str(), first.share, first.overall), ("free", 3.0 / 7.0, 3.0 / 15.0));
+    let words: Vec<&str> = found[0].classes[1].typical.iter().map(|word| word.word.as_str()).collect();
+    assert_eq!(words, ["at", "lunch"]);
+}

@@ -1,169 +1,216 @@
 //! Texts as counts of words.
 //!
-//! Every row is cut into words on all threads; each thread numbers the words it meets, and the numbers are joined in the
-//! order of the rows, so the vocabulary does not depend on the threads. No copy of the text is made.
+//! A [`TextEncoder`] is learnt from texts: which words there are, which of them are kept, and how much each weighs. It turns
+//! texts into sparse rows, one column a word. With `hash` there is no vocabulary: a word's hash says its column.
+//!
+//! Tf-idf weighs the count of word w by idf(w) = 1 + ln((1 + n) / (1 + n_w)), n rows of which n_w have the word, and then scales
+//! every row to length 1.
 
+mod count;
+mod hash;
+pub(crate) mod settings;
 mod tokens;
 mod words;
 
-use crate::error::Result;
-use crate::run::{Pace, Run};
-use crate::table::Column;
-use words::Words;
+pub use count::Counts;
+pub(super) use hash::place_and_sign;
+pub use settings::{Amount, Cut, Language, Score, Stop, Texts, Weigh};
 
-/// At most this many words make a vocabulary: those that occur in the most rows.
-const MOST_WORDS: usize = 50_000;
-/// So many rows are looked at together.
-const CHUNK: usize = 256;
+use super::select;
+use crate::error::{Error, Result};
+use crate::matrix::Sparse;
+use crate::run::Run;
+use count::{Counted, count_all, count_hashed, count_known};
+use serde::{Deserialize, Serialize};
+use tokens::Cutter;
 
-/// The words that occur in at least two rows, sorted.
-pub(super) fn vocabulary(column: &Column, run: &Run) -> Result<Vec<String>> {
-    let mut all = Words::default();
-    let mut rows_with: Vec<u32> = Vec::new();
-    by_chunks(
-        column.rows(),
-        run,
-        |rows| count_rows(column, rows),
-        |(words, counts): (Words, Vec<u32>)| {
-            for (id, count) in counts.into_iter().enumerate() {
-                let id = all.number(words.word(id));
-                rows_with.resize(all.count(), 0);
-                rows_with[id] += count;
-            }
-        },
-    )?;
-    let mut kept: Vec<usize> = (0..all.count()).filter(|&id| rows_with[id] >= 2).collect();
-    if kept.len() > MOST_WORDS {
-        kept.sort_by(|&a, &b| rows_with[b].cmp(&rows_with[a]).then_with(|| all.word(a).cmp(all.word(b))));
-        kept.truncate(MOST_WORDS);
-    }
-    let mut words: Vec<String> =
-        kept.into_iter().map(|id| String::from_utf8_lossy(all.word(id)).into_owned()).collect();
-    words.sort_unstable();
-    Ok(words)
+/// How texts become numbers, learnt from texts.
+///
+/// ```
+/// use quince::Run;
+/// use quince::encode::{TextEncoder, Texts, Weigh};
+/// let texts = [Some("a good film"), Some("a bad film"), None];
+/// let settings = Texts { weigh: Weigh::Counts, ..Texts::default() };
+/// let (encoder, counts) = TextEncoder::learn(&texts, settings, None, &Run::new())?;
+/// assert_eq!(encoder.vocabulary(), ["a", "film"]);
+/// assert_eq!(counts.row(0), (&[0, 1][..], &[1.0, 1.0][..]));
+/// # quince::Result::Ok(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TextEncoder {
+    #[serde(default = "Texts::of_the_first_format")]
+    settings: Texts,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) vocabulary: Vec<String>,
+    /// The idf of every place, where tf-idf was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) weights: Vec<f64>,
+    /// Where words were selected: how well each tells classes apart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) scores: Vec<f64>,
 }
 
-/// The words of some rows, and in how many of them each occurs.
-fn count_rows(column: &Column, rows: std::ops::Range<usize>) -> (Words, Vec<u32>) {
-    let (mut words, mut space) = (Words::default(), String::new());
-    // How many rows have a word, and the last that had it.
-    let (mut counts, mut last): (Vec<u32>, Vec<usize>) = (Vec::new(), Vec::new());
-    for i in rows {
-        let Some(text) = column.text(i) else { continue };
-        tokens::each_word(&text, &mut space, |word| {
-            let id = words.number(word.as_bytes());
-            if id == counts.len() {
-                counts.push(0);
-                last.push(usize::MAX);
-            }
-            if last[id] != i {
-                last[id] = i;
-                counts[id] += 1;
+/// The class of each row, and how many classes there are.
+pub type ClassOf<'a> = (&'a [u32], usize);
+
+impl TextEncoder {
+    /// Learns from texts (`None` is a hole: no word), and encodes them. Selecting words needs the class of every row.
+    pub fn learn(
+        texts: &[Option<&str>],
+        settings: Texts,
+        classes: Option<ClassOf<'_>>,
+        run: &Run,
+    ) -> Result<(TextEncoder, Sparse)> {
+        let (mut encoder, counts) = TextEncoder::learn_counts(texts, settings, classes, run)?;
+        encoder.learn_weights(&counts);
+        let sparse = encoder.weighed(counts)?;
+        Ok((encoder, sparse))
+    }
+
+    /// Learns a vocabulary, and counts its words.
+    pub fn learn_counts(
+        texts: &[Option<&str>],
+        settings: Texts,
+        classes: Option<ClassOf<'_>>,
+        run: &Run,
+    ) -> Result<(TextEncoder, Counts)> {
+        settings.check()?;
+        let mut encoder = TextEncoder { settings, vocabulary: Vec::new(), weights: Vec::new(), scores: Vec::new() };
+        if encoder.settings.hash > 0 {
+            let counts = encoder.counts(texts, run)?;
+            return Ok((encoder, counts));
+        }
+        let counted = count_all(texts, &Cutter::new(&encoder.settings), run)?;
+        let mut kept = encoder.kept(&counted, texts.len());
+        if encoder.settings.select > 0 {
+            let classes = classes.ok_or_else(|| {
+                Error::setting("select", "needs classes to tell apart", "Leave it out, or learn a target of classes.")
+            })?;
+            encoder.select(&counted, &mut kept, classes);
+        }
+        encoder.vocabulary = kept.iter().map(|&id| counted.words.text(id)).collect();
+        let counts = counted.placed(&kept, run);
+        Ok((encoder, counts))
+    }
+
+    /// The numbers of the words that are frequent enough and not too frequent, sorted by word.
+    fn kept(&self, counted: &Counted, rows: usize) -> Vec<usize> {
+        let (least, most) = (self.settings.least.of(rows), self.settings.most.of(rows));
+        let fits = |&id: &usize| (least..=most).contains(&f64::from(counted.rows_with[id]));
+        let mut kept: Vec<usize> = (0..counted.words.count()).filter(fits).collect();
+        let word = |id: usize| counted.words.word(id);
+        if kept.len() > self.settings.words {
+            let frequency = |id: usize| counted.totals[id];
+            kept.sort_unstable_by(|&a, &b| frequency(b).cmp(&frequency(a)).then_with(|| word(a).cmp(word(b))));
+            kept.truncate(self.settings.words);
+        }
+        kept.sort_unstable_by(|&a, &b| word(a).cmp(word(b)));
+        kept
+    }
+
+    /// Keeps the words that tell the classes apart best.
+    fn select(&mut self, counted: &Counted, kept: &mut Vec<usize>, (class_of, classes): ClassOf<'_>) {
+        let mut place = vec![usize::MAX; counted.words.count()];
+        kept.iter().enumerate().for_each(|(at, &id)| place[id] = at);
+        let mut table = select::Tally::new(kept.len(), class_of, classes);
+        let presence = self.settings.by == Score::MutualInformation;
+        counted.each_entry(|row, id, count| {
+            if place[id] != usize::MAX {
+                table.add(class_of[row], place[id], if presence { 1.0 } else { f64::from(count) });
             }
         });
-    }
-    (words, counts)
-}
-
-/// For each row: which words of a sorted vocabulary occur in it, and how often, by their places.
-pub(super) fn counts(column: &Column, vocabulary: &[String], run: &Run) -> Result<Vec<Vec<(u32, f64)>>> {
-    // Numbered in their order, words have their places as numbers.
-    let mut known = Words::default();
-    for word in vocabulary {
-        known.number(word.as_bytes());
-    }
-    let count = |rows: std::ops::Range<usize>| {
-        let mut space = String::new();
-        // How often each word was met in the row at hand.
-        let mut met = vec![0u32; known.count()];
-        let row = |i: usize| {
-            let mut places: Vec<u32> = Vec::new();
-            if let Some(text) = column.text(i) {
-                tokens::each_word(&text, &mut space, |word| {
-                    if let Some(id) = known.find(word.as_bytes()) {
-                        if met[id] == 0 {
-                            places.push(id as u32);
-                        }
-                        met[id] += 1;
-                    }
-                });
-            }
-            places.sort_unstable();
-            places.into_iter().map(|id| (id, f64::from(std::mem::take(&mut met[id as usize])))).collect()
+        let scores = match self.settings.by {
+            Score::MutualInformation => table.mutual_information(),
+            Score::ChiSquared => table.chi_squared(),
         };
-        rows.map(row).collect::<Vec<Vec<(u32, f64)>>>()
-    };
-    let mut all = Vec::with_capacity(column.rows());
-    by_chunks(column.rows(), run, count, |rows| all.extend(rows))?;
-    Ok(all)
-}
-
-/// Does something with chunks of rows on all threads, and takes the results in the order of the rows.
-fn by_chunks<T: Send>(
-    rows: usize,
-    run: &Run,
-    work: impl Fn(std::ops::Range<usize>) -> T + Sync + Send,
-    mut take: impl FnMut(T),
-) -> Result<()> {
-    let (mut done, mut pace) = (0, Pace::new(1));
-    while done < rows {
-        run.progress("words", done, rows);
-        let chunks: Vec<usize> = (done..rows).step_by(CHUNK).take(pace.next()).collect();
-        run.map(chunks.len(), |c| work(chunks[c]..(chunks[c] + CHUNK).min(rows))).into_iter().for_each(&mut take);
-        done = (done + chunks.len() * CHUNK).min(rows);
-        run.check()?;
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use std::collections::{BTreeMap, BTreeSet};
-    use unicode_segmentation::UnicodeSegmentation;
-
-    fn words(text: &str) -> Vec<String> {
-        text.unicode_words().map(str::to_lowercase).collect()
+        let best = select::best(&scores, self.settings.select);
+        self.scores = best.iter().map(|&at| scores[at]).collect();
+        *kept = best.iter().map(|&at| kept[at]).collect();
     }
 
-    proptest! {
-        /// Against plain maps, on one thread and on several.
-        #[test]
-        fn counts_are_those_of_plain_maps(texts in prop::collection::vec("[aBc ,é']{0,30}", 1..900)) {
-            let column = Column::words("t", texts.iter().map(|text| Some(text.as_str())));
-            let mut rows_with: BTreeMap<String, usize> = BTreeMap::new();
-            for text in &texts {
-                let distinct: BTreeSet<String> = words(text).into_iter().collect();
-                distinct.into_iter().for_each(|word| *rows_with.entry(word).or_default() += 1);
-            }
-            let slow: Vec<String> = rows_with.into_iter().filter(|(_, rows)| *rows >= 2).map(|(word, _)| word).collect();
-            for threads in [1, 3] {
-                let run = Run::new().threads(threads);
-                prop_assert_eq!(&vocabulary(&column, &run).unwrap(), &slow);
-                let found = counts(&column, &slow, &run).unwrap();
-                for (text, row) in texts.iter().zip(found) {
-                    let mut expected: BTreeMap<u32, f64> = BTreeMap::new();
-                    for word in words(text) {
-                        if let Ok(place) = slow.binary_search(&word) {
-                            *expected.entry(place as u32).or_default() += 1.0;
-                        }
-                    }
-                    prop_assert_eq!(row, expected.into_iter().collect::<Vec<_>>());
-                }
+    /// Learns how much each word weighs from the counts of training rows.
+    fn learn_weights(&mut self, counts: &Counts) {
+        if self.settings.weigh == Weigh::Tfidf {
+            let rows = counts.rows() as f64;
+            let idf = |&with: &u32| 1.0 + ((1.0 + rows) / (1.0 + f64::from(with))).ln();
+            self.weights = counts.rows_with().iter().map(idf).collect();
+        }
+    }
+
+    /// How often each word of the vocabulary occurs in other texts.
+    pub fn counts(&self, texts: &[Option<&str>], run: &Run) -> Result<Counts> {
+        let cutter = Cutter::new(&self.settings);
+        match self.settings.hash {
+            0 => count_known(texts, &cutter, &self.vocabulary, run),
+            places => count_hashed(texts, &cutter, (places, self.settings.signed), run),
+        }
+    }
+
+    /// Encodes other texts. Words that were not seen in training are left out.
+    pub fn encode(&self, texts: &[Option<&str>], run: &Run) -> Result<Sparse> {
+        self.weighed(self.counts(texts, run)?)
+    }
+
+    fn weighed(&self, counts: Counts) -> Result<Sparse> {
+        let damp = self.settings.damp;
+        let damped = |count: i32| {
+            let size = f64::from(count.abs());
+            f64::from(count.signum()) * if damp { 1.0 + size.ln() } else { size }
+        };
+        match self.settings.weigh {
+            Weigh::Counts => counts.into_sparse(|_, count| damped(count)),
+            Weigh::Presence => counts.into_sparse(|_, _| 1.0),
+            Weigh::Tfidf => {
+                let weight = |place: usize| self.weights.get(place).copied().unwrap_or(1.0);
+                let mut sparse = counts.into_sparse(|place, count| damped(count) * weight(place))?;
+                sparse.scale_rows_to_one();
+                Ok(sparse)
             }
         }
     }
 
-    #[test]
-    fn x1_the_counts_of_a_mail() {
-        let text = "Congratulations to you as we bring to your notice, the results of the First Category draws of THE HOLLAND \
-                    CASINO LOTTO PROMO INT. We are happy to inform you that you have emerged a winner under the First \
-                    Category, which is part of our promotional draws.";
-        let column = Column::words("t", [Some(text), Some("can of the first draws you category casino")]);
-        let vocabulary = ["can", "casino", "category", "draws", "first", "the", "you"].map(String::from);
-        let rows = counts(&column, &vocabulary, &Run::new()).unwrap();
-        let expected = [(1, 1.0), (2, 2.0), (3, 2.0), (4, 2.0), (5, 4.0), (6, 3.0)];
-        assert_eq!(rows[0], expected);
+    /// The words, sorted; none with `hash`.
+    pub fn vocabulary(&self) -> &[String] {
+        &self.vocabulary
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Texts {
+        &self.settings
+    }
+
+    /// Where words were selected: each with how well it tells classes apart, the best first.
+    pub fn selected(&self) -> Vec<(&str, f64)> {
+        let mut words: Vec<(&str, f64)> =
+            self.vocabulary.iter().map(String::as_str).zip(self.scores.iter().copied()).collect();
+        words.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
+        words
+    }
+
+    /// How many columns come out.
+    pub fn width(&self) -> usize {
+        if self.settings.hash > 0 { self.settings.hash } else { self.vocabulary.len() }
+    }
+
+    /// The name of a column: its word, or the number of its place.
+    pub(super) fn name(&self, place: usize) -> String {
+        self.vocabulary.get(place).cloned().unwrap_or_else(|| format!("#{place}"))
+    }
+
+    pub(super) fn is_sound(&self) -> bool {
+        let width = self.width();
+        self.settings.check().is_ok()
+            && (self.weights.is_empty() || self.weights.len() == width)
+            && (self.scores.is_empty() || self.scores.len() == width)
+            && self.weights.iter().all(|weight| weight.is_finite())
+            && (self.settings.weigh != Weigh::Tfidf || self.weights.len() == width)
     }
 }
+
+/// The usual words of a language that say little (NLTK's lists).
+pub fn stop_words(language: Language) -> &'static [&'static str] {
+    stop_words::lookup(language.code()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

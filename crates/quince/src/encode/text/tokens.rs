@@ -1,48 +1,257 @@
-//! The words of a text, by Unicode's rule for word boundaries (UAX 29), in lower case.
+//! Cutting a text into what is counted: words, runs of word characters, letters, and several of them in a row.
 
+use super::settings::{Cut, Stop, Texts};
+use super::words::Words;
+use rust_stemmers::Stemmer;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Calls `visit` with every word, in lower case. `space` is working space.
-pub(super) fn each_word(text: &str, space: &mut String, mut visit: impl FnMut(&str)) {
-    if text.is_ascii() {
-        return each_ascii_word(text, space, visit);
-    }
-    for word in text.unicode_words() {
-        space.clear();
-        match word.is_ascii() {
-            true => space.extend(word.bytes().map(|byte| char::from(byte.to_ascii_lowercase()))),
-            false => space.push_str(&word.to_lowercase()),
+/// Cuts texts as the settings say.
+pub(super) struct Cutter {
+    cut: Cut,
+    ngrams: (usize, usize),
+    lower: bool,
+    plain: bool,
+    stop: Option<Words>,
+    stemmer: Option<Stemmer>,
+}
+
+/// Working space of one thread.
+#[derive(Default)]
+pub(super) struct Space {
+    /// The text in lower case and without accents, where it is not so already.
+    text: String,
+    word: String,
+    /// Tokens with a space between them, and where each begins and ends.
+    tokens: String,
+    bounds: Vec<(usize, usize)>,
+}
+
+impl Cutter {
+    pub(super) fn new(settings: &Texts) -> Cutter {
+        let mut stop = Words::default();
+        match &settings.stop {
+            Stop::None => {}
+            Stop::Language(language) => super::stop_words(*language).iter().for_each(|word| {
+                stop.number(word.as_bytes());
+            }),
+            Stop::List(words) => words.iter().for_each(|word| {
+                stop.number(word.as_bytes());
+            }),
         }
-        visit(space);
+        Cutter {
+            cut: settings.cut,
+            ngrams: settings.ngrams,
+            lower: settings.lower,
+            plain: settings.plain,
+            stop: (stop.count() > 0).then_some(stop),
+            stemmer: settings.stem.map(|language| language.stemmer()),
+        }
+    }
+
+    /// Calls `visit` with every token. Stop words are passed over first, then words are stemmed, then put in a row.
+    pub(super) fn each_token(&self, text: &str, space: &mut Space, mut visit: impl FnMut(&str)) {
+        let Space { text: changed, word, tokens, bounds } = space;
+        let text = self.prepared(text, changed);
+        if matches!(self.cut, Cut::Letters | Cut::LettersInWords) {
+            return self.each_run_of_letters(text, tokens, bounds, visit);
+        }
+        if self.ngrams == (1, 1) {
+            return self.each_word(text, word, |word| {
+                if let Some(stem) = self.kept(word) {
+                    visit(&stem);
+                }
+            });
+        }
+        tokens.clear();
+        bounds.clear();
+        self.each_word(text, word, |word| {
+            if let Some(stem) = self.kept(word) {
+                if !tokens.is_empty() {
+                    tokens.push(' ');
+                }
+                let start = tokens.len();
+                tokens.push_str(&stem);
+                bounds.push((start, tokens.len()));
+            }
+        });
+        for size in self.ngrams.0..=self.ngrams.1.min(bounds.len()) {
+            for row in bounds.windows(size) {
+                visit(&tokens[row[0].0..row[size - 1].1]);
+            }
+        }
+    }
+
+    /// The text in lower case and without accents, if so asked; words in lower case are made later from ASCII and by Unicode's
+    /// rule.
+    fn prepared<'a>(&self, text: &'a str, changed: &'a mut String) -> &'a str {
+        let ascii = text.is_ascii();
+        let whole = self.cut != Cut::Words;
+        let lower = self.lower && whole && (!ascii || self.cut != Cut::Runs);
+        let plain = self.plain && !ascii;
+        if !lower && !plain {
+            return text;
+        }
+        changed.clear();
+        match (lower, plain) {
+            (true, false) => changed.push_str(&text.to_lowercase()),
+            (true, true) => changed.extend(text.to_lowercase().nfkd().filter(|c| !is_combining_mark(*c))),
+            (false, _) => changed.extend(text.nfkd().filter(|c| !is_combining_mark(*c))),
+        }
+        changed
+    }
+
+    /// A word as it is counted, unless it is passed over.
+    fn kept<'a>(&self, word: &'a str) -> Option<std::borrow::Cow<'a, str>> {
+        if self.stop.as_ref().is_some_and(|stop| stop.find(word.as_bytes()).is_some()) {
+            return None;
+        }
+        Some(self.stemmer.as_ref().map_or(word.into(), |stemmer| stemmer.stem(word)))
+    }
+
+    fn each_word(&self, text: &str, space: &mut String, mut visit: impl FnMut(&str)) {
+        match (self.cut, text.is_ascii()) {
+            (Cut::Runs, true) => each_ascii_run(text, self.lower, space, visit),
+            (Cut::Runs, false) => each_run(text, visit),
+            (_, true) => each_ascii_word(text, self.lower, space, visit),
+            (_, false) => {
+                for word in text.unicode_words() {
+                    if !self.lower {
+                        visit(word);
+                        continue;
+                    }
+                    space.clear();
+                    match word.is_ascii() {
+                        true => space.extend(word.bytes().map(|byte| char::from(byte.to_ascii_lowercase()))),
+                        false => space.push_str(&word.to_lowercase()),
+                    }
+                    visit(space);
+                }
+            }
+        }
+    }
+
+    fn each_run_of_letters(
+        &self,
+        text: &str,
+        line: &mut String,
+        bounds: &mut Vec<(usize, usize)>,
+        mut visit: impl FnMut(&str),
+    ) {
+        let mut runs = |line: &str, short_once: bool| {
+            bounds.clear();
+            bounds.extend(line.char_indices().map(|(at, c)| (at, at + c.len_utf8())));
+            for size in self.ngrams.0..=self.ngrams.1 {
+                if bounds.len() <= size && short_once {
+                    // A word that is no longer than this is counted whole, and once.
+                    visit(line);
+                    break;
+                }
+                for row in bounds.windows(size) {
+                    visit(&line[row[0].0..row[size - 1].1]);
+                }
+            }
+        };
+        if self.cut == Cut::LettersInWords {
+            for word in text.split_whitespace() {
+                line.clear();
+                line.extend([" ", word, " "]);
+                runs(line, true);
+            }
+            return;
+        }
+        // Several blanks count as one space.
+        line.clear();
+        let mut blanks = 0;
+        for (at, c) in text.char_indices() {
+            if c.is_whitespace() {
+                blanks += 1;
+                if blanks == 2 {
+                    line.truncate(line.len() - text[..at].chars().next_back().map_or(0, char::len_utf8));
+                    line.push(' ');
+                }
+                if blanks >= 2 {
+                    continue;
+                }
+            } else {
+                blanks = 0;
+            }
+            line.push(c);
+        }
+        runs(line, false);
     }
 }
 
-/// What the rule says of ASCII: letters, digits and underscores stay together; an apostrophe, point or colon between two
-/// letters does not part them, nor does an apostrophe, point, comma or semicolon between two digits. Underscores alone are no
-/// word.
-fn each_ascii_word(text: &str, space: &mut String, mut visit: impl FnMut(&str)) {
+fn is_inner(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Runs of two or more word characters.
+fn each_ascii_run(text: &str, lower: bool, space: &mut String, mut visit: impl FnMut(&str)) {
     let bytes = text.as_bytes();
-    let inner = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let mut at = 0;
     while at < bytes.len() {
-        if !inner(bytes[at]) {
+        let start = at;
+        while at < bytes.len() && is_inner(bytes[at]) {
+            at += 1;
+        }
+        if at - start >= 2 {
+            let run = &text[start..at];
+            if lower {
+                space.clear();
+                space.push_str(run);
+                space.make_ascii_lowercase();
+                visit(space);
+            } else {
+                visit(run);
+            }
+        }
+        at += 1;
+    }
+}
+
+/// The same where there is more than ASCII, in lower case already.
+fn each_run(text: &str, mut visit: impl FnMut(&str)) {
+    for run in text.split(|c: char| !c.is_alphanumeric() && c != '_') {
+        if run.chars().nth(1).is_some() {
+            visit(run);
+        }
+    }
+}
+
+/// What Unicode's rule says of ASCII: letters, digits and underscores stay together; an apostrophe, point or colon between two
+/// letters does not part them, nor does an apostrophe, point, comma or semicolon between two digits. Underscores alone are no
+/// word.
+fn each_ascii_word(text: &str, lower: bool, space: &mut String, mut visit: impl FnMut(&str)) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if !is_inner(bytes[at]) {
             at += 1;
             continue;
         }
-        space.clear();
+        let start = at;
         let mut says_something = false;
         while at < bytes.len() {
             let byte = bytes[at];
-            if inner(byte) {
+            if is_inner(byte) {
                 says_something |= byte != b'_';
             } else if !joins(bytes, at) {
                 break;
             }
-            space.push(char::from(byte.to_ascii_lowercase()));
             at += 1;
         }
         if says_something {
-            visit(space);
+            let word = &text[start..at];
+            if lower {
+                space.clear();
+                space.push_str(word);
+                space.make_ascii_lowercase();
+                visit(space);
+            } else {
+                visit(word);
+            }
         }
     }
 }
@@ -67,30 +276,63 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn words(text: &str) -> Vec<String> {
+    fn cut(text: &str, settings: &str) -> Vec<String> {
+        let mut texts = Texts::default();
+        for setting in settings.split(',').filter(|setting| !setting.is_empty()) {
+            let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
+            texts.set(name, value).unwrap();
+        }
         let mut found = Vec::new();
-        each_word(text, &mut String::new(), |word| found.push(word.to_string()));
+        Cutter::new(&texts).each_token(text, &mut Space::default(), |token| found.push(token.to_string()));
         found
     }
 
     #[test]
     fn words_are_what_people_take_for_words() {
-        assert_eq!(words("Don't PAY 3.50, or 1,000: e.g. x_1!"), ["don't", "pay", "3.50", "or", "1,000", "e.g", "x_1"]);
-        assert_eq!(words("Grüße aus Århus"), ["grüße", "aus", "århus"]);
-        assert!(words(" _ __ -- ").is_empty());
+        let found = cut("Don't PAY 3.50, or 1,000: e.g. x_1!", "");
+        assert_eq!(found, ["don't", "pay", "3.50", "or", "1,000", "e.g", "x_1"]);
+        assert_eq!(cut("Grüße aus Århus", ""), ["grüße", "aus", "århus"]);
+        assert_eq!(cut("Grüße aus Århus", "lower=no"), ["Grüße", "aus", "Århus"]);
+        assert_eq!(cut("Grüße aus Århus", "plain"), ["gruße", "aus", "arhus"]);
+        assert!(cut(" _ __ -- ", "").is_empty());
+    }
+
+    #[test]
+    fn runs_letters_and_rows_of_words() {
+        assert_eq!(cut("Don't pay 3.50 a B_2", "runs"), ["don", "pay", "50", "b_2"]);
+        assert_eq!(cut("Ça va où x", "runs"), ["ça", "va", "où"]);
+        assert_eq!(cut("one two three", "ngrams=1-2"), ["one", "two", "three", "one two", "two three"]);
+        assert_eq!(cut("one", "ngrams=2"), [""; 0]);
+        assert_eq!(cut("a  \n bç", "letters,ngrams=2"), ["a ", " b", "bç"]);
+        assert_eq!(cut("a\nb", "letters,ngrams=3"), ["a\nb"]);
+        assert_eq!(cut("ab c", "letters-in-words,ngrams=3"), [" ab", "ab ", " c "]);
+        assert_eq!(cut("ab c", "letters-in-words,ngrams=3-4"), [" ab", "ab ", " ab ", " c "]);
+    }
+
+    #[test]
+    fn stop_words_go_first_then_stems_then_rows() {
+        assert_eq!(cut("The connections were connecting", "stop=english,stem=english"), ["connect", "connect"]);
+        assert_eq!(cut("the cats and the dogs", "stop=english,stem=english,ngrams=2"), ["cat dog"]);
     }
 
     proptest! {
         #[test]
         fn the_quick_way_is_the_rule(text in "[ -~\t\n]{0,40}") {
             let slow: Vec<String> = text.unicode_words().map(str::to_lowercase).collect();
-            prop_assert_eq!(words(&text), slow);
+            prop_assert_eq!(cut(&text, ""), slow);
         }
 
         #[test]
         fn marks_between_letters_and_digits(text in "[a1_.':,;]{0,12}") {
             let slow: Vec<String> = text.unicode_words().map(str::to_lowercase).collect();
-            prop_assert_eq!(words(&text), slow);
+            prop_assert_eq!(cut(&text, ""), slow);
+        }
+
+        #[test]
+        fn ascii_runs_are_runs(text in "[a1_.' ,B]{0,12}") {
+            let mut slow = Vec::new();
+            each_run(&text.to_lowercase(), |run| slow.push(run.to_string()));
+            prop_assert_eq!(cut(&text, "runs"), slow);
         }
     }
 }

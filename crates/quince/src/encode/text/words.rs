@@ -22,6 +22,10 @@ impl Words {
         &self.text[start..self.ends[id]]
     }
 
+    pub(super) fn text(&self, id: usize) -> String {
+        String::from_utf8_lossy(self.word(id)).into_owned()
+    }
+
     /// The number of a word, a new one if it has none.
     pub(super) fn number(&mut self, word: &[u8]) -> usize {
         if 2 * (self.count() + 1) > self.table.len() {

@@ -1,0 +1,128 @@
+//! Filling holes from the nearest rows.
+//!
+//! Two rows are as far from each other as the columns say that both have: √(d/s · Σ (x - y)²) over the s of d columns without a
+//! hole in either. A hole becomes the mean of the k nearest donors that have a value there.
+
+use crate::error::Result;
+use crate::matrix::Matrix;
+use crate::run::{Pace, Run};
+
+/// How much each of the nearest counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Near {
+    /// All the same.
+    Alike,
+    /// The nearer the more: one over the distance.
+    ByDistance,
+}
+
+/// Fills the NaNs of `rows` from the nearest `donors`; where nobody near has a value, from `otherwise`.
+pub fn fill_from_neighbours(
+    rows: &mut Matrix,
+    donors: &Matrix,
+    (k, near): (usize, Near),
+    otherwise: &[f64],
+    run: &Run,
+) -> Result<()> {
+    let columns = rows.columns();
+    let with_holes: Vec<usize> = (0..rows.rows()).filter(|&i| rows.row(i).iter().any(|x| x.is_nan())).collect();
+    let (mut done, mut pace) = (0, Pace::new(2));
+    while done < with_holes.len() {
+        run.progress("holes", done, with_holes.len());
+        let some = &with_holes[done..(done + pace.next()).min(with_holes.len())];
+        let filled = run.map(some.len(), |place| {
+            let mut row = rows.row(some[place]).to_vec();
+            let far = distances(&row, donors);
+            for j in (0..columns).filter(|&j| rows[(some[place], j)].is_nan()) {
+                row[j] = from_nearest(&far, donors, j, k, near).unwrap_or(otherwise[j]);
+            }
+            row
+        });
+        some.iter().zip(filled).for_each(|(&i, row)| rows.row_mut(i).copy_from_slice(&row));
+        done += some.len();
+        run.check()?;
+    }
+    Ok(())
+}
+
+/// The squared distance of a row from every donor; NaN where no column is in both.
+fn distances(row: &[f64], donors: &Matrix) -> Vec<f64> {
+    let columns = row.len() as f64;
+    (0..donors.rows())
+        .map(|i| {
+            let (mut sum, mut shared) = (0.0, 0.0);
+            for (x, y) in row.iter().zip(donors.row(i)) {
+                let square = (x - y) * (x - y);
+                if !square.is_nan() {
+                    sum += square;
+                    shared += 1.0;
+                }
+            }
+            if shared > 0.0 { columns / shared * sum } else { f64::NAN }
+        })
+        .collect()
+}
+
+fn from_nearest(far: &[f64], donors: &Matrix, j: usize, k: usize, near: Near) -> Option<f64> {
+    let mut able: Vec<(f64, usize)> = far
+        .iter()
+        .enumerate()
+        .filter(|&(i, distance)| !distance.is_nan() && !donors[(i, j)].is_nan())
+        .map(|(i, &distance)| (distance, i))
+        .collect();
+    if able.is_empty() {
+        return None;
+    }
+    let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+    if able.len() > k {
+        able.select_nth_unstable_by(k - 1, order);
+        able.truncate(k);
+    }
+    able.sort_unstable_by(order);
+    // Whoever is at no distance at all speaks alone.
+    let here = able.iter().filter(|(distance, _)| *distance == 0.0).count();
+    let weight = |distance: f64| match near {
+        Near::Alike => 1.0,
+        Near::ByDistance if here > 0 => f64::from(u8::from(distance == 0.0)),
+        Near::ByDistance => 1.0 / distance.sqrt(),
+    };
+    let (mut sum, mut total) = (0.0, 0.0);
+    for &(distance, i) in &able {
+        sum += weight(distance) * donors[(i, j)];
+        total += weight(distance);
+    }
+    Some(sum / total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hole_becomes_the_mean_of_its_nearest() {
+        let nan = f64::NAN;
+        // The example of scikit-learn's KNNImputer.
+        let donors = Matrix::from_rows(&[[1.0, 2.0, nan], [3.0, 4.0, 3.0], [nan, 6.0, 5.0], [8.0, 8.0, 7.0]]);
+        let mut rows = donors.clone();
+        fill_from_neighbours(&mut rows, &donors, (2, Near::Alike), &[0.0; 3], &Run::new()).unwrap();
+        assert_eq!(rows, Matrix::from_rows(&[[1.0, 2.0, 4.0], [3.0, 4.0, 3.0], [5.5, 6.0, 5.0], [8.0, 8.0, 7.0]]));
+    }
+
+    #[test]
+    fn where_nobody_shares_a_column_the_usual_value_stays() {
+        let nan = f64::NAN;
+        let donors = Matrix::from_rows(&[[1.0, nan], [3.0, nan]]);
+        let mut rows = Matrix::from_rows(&[[nan, 5.0], [nan, nan]]);
+        fill_from_neighbours(&mut rows, &donors, (2, Near::Alike), &[9.0, 8.0], &Run::new()).unwrap();
+        assert_eq!(rows, Matrix::from_rows(&[[9.0, 5.0], [9.0, 8.0]]));
+    }
+
+    #[test]
+    fn nearer_rows_may_count_more() {
+        let donors = Matrix::from_rows(&[[1.0, 10.0], [4.0, 40.0]]);
+        let mut rows = Matrix::from_rows(&[[2.0, f64::NAN], [4.0, f64::NAN]]);
+        fill_from_neighbours(&mut rows, &donors, (2, Near::ByDistance), &[0.0; 2], &Run::new()).unwrap();
+        // One and two away: weights 1 and ½.
+        assert_eq!((rows[(0, 1)], rows[(1, 1)]), (20.0, 40.0));
+    }
+}

@@ -1,0 +1,221 @@
+//! What may be asked of a column on its way to features.
+//!
+//! Settings are written as on the command line, parted by commas: `log,fill=median` for numbers,
+//! `ordinal,order=low:middle:high` for categories, `counts,stem=english` for texts.
+
+pub use super::text::settings::Amount;
+use super::text::settings::Texts;
+use crate::error::{Error, Result, did_you_mean};
+use crate::table::Kind;
+use std::collections::BTreeMap;
+
+/// How the columns of a table become features, where the user wants it otherwise than usual.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Encoding {
+    /// By column.
+    pub columns: BTreeMap<String, Wish>,
+    /// Products of up to so many numbers become features too; 1 makes none.
+    pub degree: usize,
+}
+
+impl Default for Encoding {
+    fn default() -> Encoding {
+        Encoding { columns: BTreeMap::new(), degree: 1 }
+    }
+}
+
+/// What is wished of one column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wish {
+    /// Of numbers, counts and yes/no.
+    Numbers(Numbers),
+    /// Of categories.
+    Categories(Categories),
+    /// Of texts.
+    Texts(Texts),
+}
+
+/// How numbers become a feature.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Numbers {
+    /// As they are: neither centred nor scaled.
+    pub plain: bool,
+    /// sign(x) ln(1 + |x|) instead of x.
+    pub log: bool,
+    /// What a hole becomes.
+    pub fill: Fill,
+    /// Whether another feature says that there was a hole.
+    pub missing: bool,
+}
+
+/// What a hole among numbers becomes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Fill {
+    /// The mean of the training rows (of yes/no, the more frequent answer).
+    #[default]
+    Usual,
+    /// Their median.
+    Median,
+    /// Their most frequent value, the smallest of equals.
+    MostFrequent,
+    /// The mean of the so many nearest training rows that have a value, near by the columns that both rows have.
+    Neighbours(usize),
+    /// This number.
+    Value(f64),
+}
+
+/// How categories become features.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Categories {
+    /// One feature with the number of the category, from 1, in this order; empty: one feature a category.
+    pub order: Vec<String>,
+    /// With an order: the number as it is, neither centred nor scaled.
+    pub plain: bool,
+    /// Categories in fewer training rows than this share a feature.
+    pub rare: Amount,
+    /// Without a list of categories: each is sent to one of so many features by its hash. 0 keeps a list.
+    pub hash: usize,
+    /// Whether another feature says that there was a hole.
+    pub missing: bool,
+    /// A hole is all zeros rather than the most frequent category.
+    pub empty: bool,
+}
+
+impl Default for Categories {
+    fn default() -> Categories {
+        Categories { order: Vec::new(), plain: false, rare: Amount::Rows(0), hash: 0, missing: false, empty: false }
+    }
+}
+
+impl Wish {
+    /// Whether columns of this kind can be wished this of.
+    pub(crate) fn is_for(&self, kind: Kind) -> bool {
+        match self {
+            Wish::Numbers(_) => matches!(kind, Kind::Number | Kind::Count | Kind::YesNo),
+            Wish::Categories(_) => kind == Kind::Category,
+            Wish::Texts(_) => kind == Kind::Text,
+        }
+    }
+
+    /// Reads settings for a column of this kind.
+    pub fn parse(kind: Kind, settings: &str) -> Result<Wish> {
+        let mut wish = match kind {
+            Kind::Number | Kind::Count | Kind::YesNo => Wish::Numbers(Numbers::default()),
+            Kind::Category => Wish::Categories(Categories::default()),
+            Kind::Text => Wish::Texts(Texts::default()),
+            Kind::Vector | Kind::Ignored => {
+                return Err(Error::data(
+                    format!("a column of kind {kind} has no settings"),
+                    "Give it another kind first, for example --kind name=number.",
+                ));
+            }
+        };
+        wish.also(settings)?;
+        Ok(wish)
+    }
+
+    /// Reads more settings.
+    pub(crate) fn also(&mut self, settings: &str) -> Result<()> {
+        for setting in settings.split(',').map(str::trim).filter(|setting| !setting.is_empty()) {
+            let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
+            match self {
+                Wish::Numbers(numbers) => numbers.set(name.trim(), value.trim())?,
+                Wish::Categories(categories) => categories.set(name.trim(), value.trim())?,
+                Wish::Texts(texts) => texts.set(name.trim(), value.trim())?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Numbers {
+    fn set(&mut self, name: &str, value: &str) -> Result<()> {
+        match (name, value) {
+            ("standard", "") => self.plain = false,
+            ("plain", "") => self.plain = true,
+            ("log", "") => self.log = true,
+            ("missing", "") => self.missing = true,
+            ("fill", "mean") => self.fill = Fill::Usual,
+            ("fill", "median") => self.fill = Fill::Median,
+            ("fill", "most-frequent") => self.fill = Fill::MostFrequent,
+            ("fill", "neighbours") => self.fill = Fill::Neighbours(5),
+            ("fill", _) => {
+                let number = value.parse().ok().filter(|number: &f64| number.is_finite());
+                self.fill = Fill::Value(number.ok_or_else(|| {
+                    let remedy = "Give mean, median, most-frequent, neighbours or a number.";
+                    Error::setting("fill", format!("cannot be {value}"), remedy)
+                })?);
+            }
+            _ => return Err(unknown(name, "numbers", &["standard", "plain", "log", "missing", "fill"])),
+        }
+        Ok(())
+    }
+}
+
+impl Categories {
+    fn set(&mut self, name: &str, value: &str) -> Result<()> {
+        let wrong = |remedy: &str| Error::setting(name, format!("cannot be {value}"), remedy);
+        match (name, value) {
+            ("one-hot", "") => self.order.clear(),
+            ("order", _) => {
+                let order: Vec<String> = value.split(':').map(|name| name.trim().to_string()).collect();
+                let mut sorted = order.clone();
+                sorted.sort_unstable();
+                sorted.dedup();
+                if order.len() < 2 || sorted.len() < order.len() {
+                    return Err(wrong("Give two or more different categories, for example order=low:middle:high."));
+                }
+                self.order = order;
+            }
+            ("plain", "") => self.plain = true,
+            ("missing", "") => self.missing = true,
+            ("empty", "") => self.empty = true,
+            ("rare", _) => self.rare = Amount::parse(name, value)?,
+            ("hash", _) => {
+                let places = value.parse().ok().filter(|places| (2..=1 << 20).contains(places));
+                self.hash = places.ok_or_else(|| wrong("Give a whole number from 2 to 1048576."))?;
+            }
+            _ => {
+                let names = ["one-hot", "order", "plain", "missing", "empty", "rare", "hash"];
+                return Err(unknown(name, "categories", &names));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn unknown(name: &str, of: &str, names: &[&'static str]) -> Error {
+    Error::setting(name, format!("is not a setting of {of}"), did_you_mean(name, "settings", names.iter().copied()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read_as_people_write_them() {
+        let Wish::Numbers(numbers) = Wish::parse(Kind::Count, "log, fill=median,missing").unwrap() else { panic!() };
+        assert_eq!(numbers, Numbers { plain: false, log: true, fill: Fill::Median, missing: true });
+        let Wish::Categories(sizes) = Wish::parse(Kind::Category, "order=s:m:l,rare=2%").unwrap() else { panic!() };
+        assert_eq!((sizes.order.join(" "), sizes.rare), ("s m l".into(), Amount::Share(0.02)));
+        let Wish::Texts(texts) = Wish::parse(Kind::Text, "tfidf,stem=english,select=2000,ngrams=1-2").unwrap() else {
+            panic!()
+        };
+        assert_eq!((texts.select, texts.ngrams), (2000, (1, 2)));
+    }
+
+    #[test]
+    fn wrong_settings_get_a_sentence() {
+        let wrong = |kind, settings| {
+            let error = Wish::parse(kind, settings).unwrap_err();
+            format!("{error} | {}", error.remedy())
+        };
+        assert_eq!(wrong(Kind::Number, "lgo"), "setting 'lgo' is not a setting of numbers | Did you mean 'log'?");
+        assert!(wrong(Kind::Number, "fill=often").starts_with("setting 'fill' cannot be often | Give mean, median"));
+        assert!(wrong(Kind::Category, "order=a").contains("two or more"));
+        assert!(wrong(Kind::Category, "rare=150%").contains("a share"));
+        assert!(wrong(Kind::Text, "stem=elvish").contains("no language called 'elvish'"));
+        assert!(wrong(Kind::Text, "ngrams=3-2").contains("1-2"));
+        assert!(wrong(Kind::Ignored, "log").contains("no settings"));
+    }
+}

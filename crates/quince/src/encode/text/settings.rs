@@ -1,0 +1,341 @@
+//! What may be asked of a column of texts.
+
+use crate::error::{Error, Result, did_you_mean};
+use serde::{Deserialize, Serialize};
+
+/// How texts become numbers: what is counted, which of it is kept, and how counts are weighed.
+///
+/// On the command line these are the settings of `--text`, for example `--text subject=counts,stem=english,ngrams=1-2`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Texts {
+    /// What is counted.
+    pub cut: Cut,
+    /// From so many to so many tokens in a row count as one.
+    pub ngrams: (usize, usize),
+    /// Whether upper and lower case are the same.
+    pub lower: bool,
+    /// Whether accents are taken off: `é` counts as `e`.
+    pub plain: bool,
+    /// Words that are passed over.
+    pub stop: Stop,
+    /// Words are cut down to their stems by the rules of a language.
+    pub stem: Option<Language>,
+    /// Words in fewer rows are left out.
+    pub least: Amount,
+    /// Words in more rows are left out.
+    pub most: Amount,
+    /// At most so many words are kept, the most frequent.
+    pub words: usize,
+    /// Of these, so many that tell the classes apart best; 0 keeps all.
+    pub select: usize,
+    /// What telling apart means.
+    pub by: Score,
+    /// How counts are weighed.
+    pub weigh: Weigh,
+    /// Whether 1 + ln(count) stands for a count.
+    pub damp: bool,
+    /// Without a vocabulary: words are sent to so many places by their hash. 0 keeps a vocabulary.
+    pub hash: usize,
+    /// With `hash`: half of the words count downwards, so that words which meet in one place cancel out on average.
+    pub signed: bool,
+}
+
+impl Default for Texts {
+    fn default() -> Texts {
+        Texts {
+            cut: Cut::Words,
+            ngrams: (1, 1),
+            lower: true,
+            plain: false,
+            stop: Stop::None,
+            stem: None,
+            least: Amount::Rows(2),
+            most: Amount::Share(1.0),
+            words: 50_000,
+            select: 0,
+            by: Score::MutualInformation,
+            weigh: Weigh::Tfidf,
+            damp: false,
+            hash: 0,
+            signed: true,
+        }
+    }
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cut {
+    /// Words, by Unicode's rule (UAX 29).
+    Words,
+    /// Runs of two or more letters, digits and underscores, as scikit-learn has it.
+    Runs,
+    /// Characters, wherever they stand.
+    Letters,
+    /// Characters of one word at a time, with a space before and after it.
+    LettersInWords,
+}
+
+/// How counts are weighed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weigh {
+    /// How often a word occurs.
+    Counts,
+    /// 1 if it occurs.
+    Presence,
+    /// Rare words weigh more: count · (1 + ln((1 + rows) / (1 + rows with the word))), each row scaled to length 1.
+    Tfidf,
+}
+
+/// How well a word tells classes apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Score {
+    /// What the presence of a word says about the class, in nats.
+    MutualInformation,
+    /// The chi-squared statistic of counts and classes.
+    ChiSquared,
+}
+
+/// Words that are passed over.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stop {
+    /// None.
+    #[default]
+    None,
+    /// The usual ones of a language.
+    Language(Language),
+    /// These.
+    List(Vec<String>),
+}
+
+/// So many rows, or such a share of all rows.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Amount {
+    /// So many rows.
+    Rows(usize),
+    /// A share of all rows, from 0 to 1.
+    Share(f64),
+}
+
+impl Amount {
+    /// How many of so many rows this is.
+    pub(crate) fn of(self, rows: usize) -> f64 {
+        match self {
+            Amount::Rows(count) => count as f64,
+            Amount::Share(share) => share * rows as f64,
+        }
+    }
+
+    pub(crate) fn parse(name: &str, text: &str) -> Result<Amount> {
+        let percent = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok()).map(|x| x / 100.0);
+        if let (None, Ok(rows)) = (percent, text.parse()) {
+            return Ok(Amount::Rows(rows));
+        }
+        let share = percent.or_else(|| text.parse().ok()).filter(|share| (0.0..=1.0).contains(share));
+        share.map(Amount::Share).ok_or_else(|| {
+            Error::setting(name, format!("cannot be {text}"), "Give a number of rows, or a share such as 0.5 or 50%.")
+        })
+    }
+}
+
+/// A language whose words we know something about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum Language {
+    Arabic,
+    Danish,
+    Dutch,
+    English,
+    Finnish,
+    French,
+    German,
+    Greek,
+    Hungarian,
+    Italian,
+    Norwegian,
+    Portuguese,
+    Romanian,
+    Russian,
+    Spanish,
+    Swedish,
+    Tamil,
+    Turkish,
+}
+
+impl Language {
+    /// All languages.
+    pub const ALL: [Language; 18] = [
+        Language::Arabic,
+        Language::Danish,
+        Language::Dutch,
+        Language::English,
+        Language::Finnish,
+        Language::French,
+        Language::German,
+        Language::Greek,
+        Language::Hungarian,
+        Language::Italian,
+        Language::Norwegian,
+        Language::Portuguese,
+        Language::Romanian,
+        Language::Russian,
+        Language::Spanish,
+        Language::Swedish,
+        Language::Tamil,
+        Language::Turkish,
+    ];
+
+    /// The language's name in lower case.
+    pub fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
+    }
+
+    /// The language with this name.
+    pub fn from_name(name: &str) -> Result<Language> {
+        Language::ALL.into_iter().find(|language| language.name() == name.to_lowercase()).ok_or_else(|| {
+            let names: Vec<String> = Language::ALL.iter().map(|language| language.name()).collect();
+            Error::Unknown {
+                what: "language",
+                name: name.to_string(),
+                remedy: did_you_mean(name, "languages", names.iter().map(String::as_str)),
+            }
+        })
+    }
+
+    /// The language's code (ISO 639-1).
+    pub(super) fn code(self) -> &'static str {
+        self.about().0
+    }
+
+    pub(super) fn stemmer(self) -> rust_stemmers::Stemmer {
+        rust_stemmers::Stemmer::create(self.about().1)
+    }
+
+    fn about(self) -> (&'static str, rust_stemmers::Algorithm) {
+        use rust_stemmers::Algorithm as A;
+        match self {
+            Language::Arabic => ("ar", A::Arabic),
+            Language::Danish => ("da", A::Danish),
+            Language::Dutch => ("nl", A::Dutch),
+            Language::English => ("en", A::English),
+            Language::Finnish => ("fi", A::Finnish),
+            Language::French => ("fr", A::French),
+            Language::German => ("de", A::German),
+            Language::Greek => ("el", A::Greek),
+            Language::Hungarian => ("hu", A::Hungarian),
+            Language::Italian => ("it", A::Italian),
+            Language::Norwegian => ("no", A::Norwegian),
+            Language::Portuguese => ("pt", A::Portuguese),
+            Language::Romanian => ("ro", A::Romanian),
+            Language::Russian => ("ru", A::Russian),
+            Language::Spanish => ("es", A::Spanish),
+            Language::Swedish => ("sv", A::Swedish),
+            Language::Tamil => ("ta", A::Tamil),
+            Language::Turkish => ("tr", A::Turkish),
+        }
+    }
+}
+
+impl Texts {
+    /// How models of the first file format, which did not say, counted words.
+    pub(crate) fn of_the_first_format() -> Texts {
+        Texts { weigh: Weigh::Counts, ..Texts::default() }
+    }
+
+    /// Changes one setting, as a person writes it. A setting that is a choice may be given by its value alone: `tfidf`.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
+        let wrong = |remedy: &str| Error::setting(name, format!("cannot be {value}"), remedy);
+        let number = |least: usize| {
+            value.parse::<usize>().ok().filter(|&number| number >= least).ok_or_else(|| {
+                Error::setting(name, format!("cannot be {value}"), format!("Give a whole number from {least} on."))
+            })
+        };
+        let answer = || match value {
+            "" | "yes" | "true" | "on" => Ok(true),
+            "no" | "false" | "off" => Ok(false),
+            _ => Err(wrong("Give yes or no.")),
+        };
+        match (name, value) {
+            ("words", "") => self.cut = Cut::Words,
+            ("runs", "") => self.cut = Cut::Runs,
+            ("letters", "") => self.cut = Cut::Letters,
+            ("letters-in-words", "") => self.cut = Cut::LettersInWords,
+            ("counts", "") => self.weigh = Weigh::Counts,
+            ("presence", "") => self.weigh = Weigh::Presence,
+            ("tfidf", "") => self.weigh = Weigh::Tfidf,
+            ("damp", _) => self.damp = answer()?,
+            ("lower", _) => self.lower = answer()?,
+            ("plain", _) => self.plain = answer()?,
+            ("ngrams", _) => {
+                let bounds = value.split_once('-').unwrap_or((value, value));
+                let (from, to) = (bounds.0.parse().unwrap_or(0), bounds.1.parse().unwrap_or(0));
+                if from == 0 || to < from || to > 20 {
+                    return Err(wrong("Give numbers from 1 to 20, for example 2 or 1-2."));
+                }
+                self.ngrams = (from, to);
+            }
+            ("stop", "none") => self.stop = Stop::None,
+            ("stop", _) => self.stop = Stop::Language(Language::from_name(value)?),
+            ("stem", "none") => self.stem = None,
+            ("stem", _) => self.stem = Some(Language::from_name(value)?),
+            ("least", _) => self.least = Amount::parse(name, value)?,
+            ("most", _) => self.most = Amount::parse(name, value)?,
+            ("words", _) => self.words = number(1)?,
+            ("select", _) => self.select = number(0)?,
+            ("by", "mutual-information") => self.by = Score::MutualInformation,
+            ("by", "chi-squared") => self.by = Score::ChiSquared,
+            ("by", _) => return Err(wrong("Give mutual-information or chi-squared.")),
+            ("hash", _) => self.hash = number(0)?,
+            _ => {
+                return Err(Error::setting(name, "is not a setting of a text", did_you_mean(name, "settings", NAMES)));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        if self.hash > 0 && self.select > 0 {
+            return Err(Error::setting(
+                "select",
+                "goes with a vocabulary, and hash has none",
+                "Leave one of them out.",
+            ));
+        }
+        if self.hash > 1 << 24 {
+            return Err(Error::setting("hash", format!("cannot be {}", self.hash), "Give at most 16777216 places."));
+        }
+        if self.words == 0 || self.ngrams.0 == 0 || self.ngrams.1 < self.ngrams.0 {
+            return Err(Error::setting("ngrams", "must be of one token at least, and rise", "For example 1-2."));
+        }
+        Ok(())
+    }
+}
+
+/// What [`Texts::set`] knows.
+const NAMES: [&str; 19] = [
+    "words",
+    "runs",
+    "letters",
+    "letters-in-words",
+    "counts",
+    "presence",
+    "tfidf",
+    "damp",
+    "lower",
+    "plain",
+    "ngrams",
+    "stop",
+    "stem",
+    "least",
+    "most",
+    "select",
+    "by",
+    "hash",
+    "none",
+];
