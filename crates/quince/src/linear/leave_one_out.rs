@@ -22,7 +22,7 @@ const DECIDES: f64 = 1e-9;
 
 /// The prediction for every row by the fit without that row; `None` for non-negative coefficients, which have no hat matrix.
 pub(crate) fn leave_one_out(problem: &Problem<'_>, fit: &Solution, run: &Run) -> Result<Option<Matrix>> {
-    if let System::Positive = fit.system {
+    if let System::Positive | System::Iterated = fit.system {
         return Ok(None);
     }
     let mut predictions = problem.features.multiply(&fit.coefficients, &fit.intercept, run)?;
@@ -88,7 +88,7 @@ fn lost_parts(problem: &Problem<'_>, fit: &Solution, rows: &[usize]) -> Vec<Vec<
             }
             to_matrix(&(vectors * along))
         }
-        System::Rows { .. } | System::Positive => x,
+        System::Rows { .. } | System::Positive | System::Iterated => x,
     };
     let mut lost = vec![vec![0.0; fit.intercept.len()]; rows.len()];
     let mut squared = vec![0.0; rows.len()];
@@ -158,7 +158,7 @@ fn leverages(problem: &Problem<'_>, fit: &Solution, range: Range<usize>) -> Vec<
                 add_squares(&column, shrink(value));
             }
         }
-        System::Rows { .. } | System::Positive => {}
+        System::Rows { .. } | System::Positive | System::Iterated => {}
     }
     sums
 }

@@ -10,6 +10,7 @@
 //! more), and the label is the class with the largest output.
 
 mod calibrate;
+mod iterate;
 mod least_squares;
 mod leave_one_out;
 mod model;
@@ -41,7 +42,8 @@ struct Quadratic {
 
 impl Quadratic {
     /// Fits; for classes also finds the temperature of their probabilities from exact leave-one-out scores (from the
-    /// scores of the fit itself where coefficients must not be negative).
+    /// scores of the fit itself where coefficients must not be negative, and of fits to two thirds of the rows where there
+    /// are very many sparse columns).
     fn fit(&self, examples: &Examples<'_>, run: &Run) -> Result<(LinearModel, Report)> {
         let outputs = outputs(examples.target)?;
         let problem = self.problem(examples, &outputs);
@@ -51,6 +53,7 @@ impl Quadratic {
             Target::Classes { classes, codes } => {
                 let outputs = match leave_one_out::leave_one_out(&problem, &fit, run)? {
                     Some(left_out) => left_out,
+                    None if problem.iterates() => run.finish(|| problem.held_out(&fit, run))?,
                     None => run.finish(|| problem.features.multiply(&fit.coefficients, &fit.intercept, run))?,
                 };
                 let scores = model::class_scores(outputs);
@@ -67,7 +70,7 @@ impl Quadratic {
     fn leave_one_out(&self, examples: &Examples<'_>, run: &Run) -> Result<Option<Prediction>> {
         let outputs = outputs(examples.target)?;
         let problem = self.problem(examples, &outputs);
-        let fit = problem.solve(run)?;
+        let fit = problem.solve_directly(run)?;
         let Some(left_out) = leave_one_out::leave_one_out(&problem, &fit, run)? else {
             return Ok(None);
         };

@@ -8,6 +8,7 @@
 //!
 //! With means taken off (the intercept is not penalised), X̃ the centred rows times √w and Ỹ likewise:
 //! - rows outnumber columns: (X̃ᵀX̃ + αI) B = X̃ᵀỸ, by Cholesky;
+//! - many sparse columns with α > 0: the same by conjugate gradients (see `iterate.rs`);
 //! - columns outnumber rows, the dual: (X̃X̃ᵀ + αI) A = Ỹ and B = X̃ᵀA, by Cholesky;
 //! - the matrix is singular or nearly so: the triangular factor of X̃ (never squared) and its singular values, or, for more
 //!   than 512 rows and columns, Cholesky with pivots; among all minimisers the one of least norm. The report says when this
@@ -27,6 +28,9 @@ const LEAST_PIVOT: f64 = 1e-8;
 const SMALL: usize = 512;
 /// unless the cutoff is to be another than that of the pivots, which is about this share of the largest.
 const CUTOFF_OF_PIVOTS: std::ops::RangeInclusive<f64> = 1e-7..=1e-6;
+
+/// With more sparse columns (and rows) than this, an answer without a penalty fits every row, says nothing and takes minutes.
+const MOST_SPARSE: usize = 3000;
 
 /// What to solve.
 pub(crate) struct Problem<'a> {
@@ -54,7 +58,7 @@ pub(crate) struct Solution {
 pub(super) struct Centred {
     pub(super) means: Vec<f64>,
     pub(super) rows: usize,
-    target_means: Vec<f64>,
+    pub(super) target_means: Vec<f64>,
     pub(super) roots: Option<Vec<f64>>,
     pub(super) total: f64,
     pub(super) transposed: Option<Sparse>,
@@ -74,11 +78,27 @@ pub(super) enum System {
     Pivoted { factor: Pivoted, dual: Option<Matrix> },
     /// Non-negative coefficients have no closed form.
     Positive,
+    /// Conjugate gradients leave no factor behind.
+    Iterated,
 }
 
 impl Problem<'_> {
     pub(crate) fn solve(&self, run: &Run) -> Result<Solution> {
+        if self.iterates() {
+            return self.solve_by_iteration(self.centre()?, None, run);
+        }
+        self.solve_directly(run)
+    }
+
+    /// By a factor, from which rows can be left out exactly.
+    pub(crate) fn solve_directly(&self, run: &Run) -> Result<Solution> {
         let (rows, columns) = (self.features.rows(), self.features.columns());
+        if self.alpha == 0.0 && self.features.sparse_part().is_some() && rows.min(columns) > MOST_SPARSE {
+            return Err(Error::data(
+                format!("{columns} sparse columns are too many for least squares without a penalty"),
+                "Use ridge, or fewer columns: of a text, for example --text column=words=2000.",
+            ));
+        }
         Triangle::afford(if self.positive { columns } else { rows.min(columns) })?;
         let centred = self.centre()?;
         if self.positive {
@@ -88,7 +108,7 @@ impl Problem<'_> {
     }
 
     /// The means of the targets, and zeros for the means of the features, which are found later.
-    fn centre(&self) -> Result<Centred> {
+    pub(super) fn centre(&self) -> Result<Centred> {
         let rows = self.features.rows();
         let weight = |i: usize| self.weights.map_or(1.0, |w| w[i]);
         let total: f64 = (0..rows).map(weight).sum();
@@ -114,7 +134,7 @@ impl Problem<'_> {
         Ok(Centred { means, rows, target_means, roots, total, transposed: None })
     }
 
-    fn targets_about<'b>(&'b self, means: &'b [f64]) -> About<'b> {
+    pub(super) fn targets_about<'b>(&'b self, means: &'b [f64]) -> About<'b> {
         About { values: self.targets, centre: means }
     }
 
@@ -332,7 +352,7 @@ impl Problem<'_> {
         Ok(certificate(worst, size.values()))
     }
 
-    fn solution(&self, coefficients: Matrix, report: Report, centred: Centred, system: System) -> Solution {
+    pub(super) fn solution(&self, coefficients: Matrix, report: Report, centred: Centred, system: System) -> Solution {
         let intercept = (0..coefficients.columns())
             .map(|o| {
                 if !self.intercept {

@@ -32,7 +32,7 @@ impl Spectrum {
             System::Rows { factor, bump, .. } => Source::Factor { factor, bump },
             System::Singular { all, .. } => Source::Known(all),
             System::Pivoted { factor, .. } => Source::Factor { factor: factor.into_inner(), bump: 0.0 },
-            System::Positive => Source::Known(Vec::new()),
+            System::Positive | System::Iterated => Source::Known(Vec::new()),
         };
         Spectrum { source, count }
     }

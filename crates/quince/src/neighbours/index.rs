@@ -5,6 +5,7 @@ use super::best::Best;
 use super::data::Data;
 use super::filter::{Batch, Filter};
 use super::measure::{Measure, Metric, with_ground};
+use super::postings::Postings;
 use super::tree::{NOBODY, Tree};
 use crate::error::{Error, Result};
 use crate::matrix::{Features, Rows, cuts};
@@ -120,9 +121,12 @@ impl Prepared {
         let plain = !data.holes && rows.sparse_part().is_none() && rows.columns() > 0;
         let by_terms = !matches!(measure.metric, Metric::Hamming | Metric::Cosine);
         let tree_can = plain && by_terms;
-        let product_can = plain && matches!(measure.metric, Metric::Euclidean | Metric::Cosine);
+        // Of sparse rows the entries that they share are multiplied.
+        let whole = !data.holes && rows.columns() > 0;
+        let product_can = whole && matches!(measure.metric, Metric::Euclidean | Metric::Cosine);
         let unable = |name: &str| {
-            let problem = format!("cannot be {name} for sparse rows, rows with holes or this metric");
+            let rows = if name == "tree" { "sparse rows, rows with holes" } else { "rows with holes" };
+            let problem = format!("cannot be {name} for {rows} or this metric");
             Err(Error::setting("search", problem, "Use auto."))
         };
         let search = match search {
@@ -184,6 +188,9 @@ impl Prepared {
         let holes = questions.queries.holes;
         match (&self.tree, self.search) {
             (Some(tree), _) if !holes => self.ask_tree(tree, questions, &mut nearest, run)?,
+            (_, Search::Product) if !holes && questions.rows.features.sparse_part().is_some() => {
+                self.ask_postings(questions, &mut nearest, run)?;
+            }
             (_, Search::Product) if !holes && count > 8 => self.ask_product(questions, &mut nearest, run)?,
             _ => self.ask_directly(questions, &mut nearest, run)?,
         }
@@ -256,6 +263,32 @@ impl Prepared {
                 others.iter().flat_map(|(_, _, other)| other.found()).for_each(|&(rank, row)| best.offer(rank, row));
                 write(best.found(), q, nearest);
             }
+        }
+        Ok(())
+    }
+
+    fn ask_postings(&self, questions: &Questions<'_>, nearest: &mut Nearest, run: &Run) -> Result<()> {
+        let Some(sparse) = questions.rows.features.sparse_part() else { return Ok(()) };
+        let postings = Postings::new(questions.rows, sparse, &self.measure);
+        run.check()?;
+        let (count, k) = (questions.queries.rows(), questions.k);
+        let (mut done, mut pace) = (0, Pace::new(16));
+        while done < count {
+            run.progress("neighbours", done, count);
+            let some = done..(done + pace.next()).min(count);
+            let parts = cuts(some.len(), 16);
+            let found = run.map(parts.len(), |part| {
+                let (mut space, mut found) = (postings.space(k), Vec::with_capacity(parts[part].len() * k));
+                for q in parts[part].clone() {
+                    found.extend_from_slice(postings.nearest(questions, some.start + q, &mut space));
+                }
+                found
+            });
+            for (q, best) in some.clone().zip(found.iter().flat_map(|part| part.chunks(k))) {
+                write(best, q, nearest);
+            }
+            done = some.end;
+            run.check()?;
         }
         Ok(())
     }

@@ -15,6 +15,7 @@ mod data;
 mod filter;
 mod index;
 mod measure;
+mod postings;
 mod tree;
 mod vote;
 

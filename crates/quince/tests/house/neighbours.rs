@@ -408,3 +408,45 @@ fn one_query_against_very_many_rows_is_shared_out_and_still_exact() {
         same(&index.nearest(&query.features(), 40, &run).unwrap(), &slow(&measure, &rows, &query, 40, false));
     }
 }
+
+/// Dense columns with sparse ones beside them, or sparse ones alone.
+fn beside<'a>(dense: &'a Matrix, sparse: &'a quince::matrix::Sparse) -> quince::matrix::Features<'a> {
+    match dense.columns() {
+        0 => sparse.features(),
+        _ => quince::matrix::Features::both(quince::matrix::Dense::F64(dense.view()), sparse).unwrap(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    /// Few words of few counts: many ties, empty rows, and rows that share nothing.
+    #[test]
+    fn sparse_rows_find_the_same_neighbours_by_their_shared_entries(
+        rows in 2usize..80, columns in 1usize..30, dense in 0usize..3, k in 1usize..6, metric in 0usize..2, seed in 0u64..999,
+    ) {
+        let mut stream = Stream::new(seed, 0);
+        let mut some = |count: usize, size: f64| -> (Matrix, quince::matrix::Sparse) {
+            let left = Matrix::new(count, dense, (0..count * dense).map(|_| stream.below(3) as f64).collect()).unwrap();
+            let mut row = || -> Vec<(u32, f64)> {
+                (0..stream.below(5)).map(|_| (stream.below(columns) as u32, size * (1 + stream.below(3)) as f64)).collect()
+            };
+            (left, quince::matrix::Sparse::from_rows(columns, (0..count).map(|_| row())).unwrap())
+        };
+        let ((left, right), (more, far)) = (some(rows, 1.0), some(7, 1000.0));
+        let metric = [Metric::Euclidean, Metric::Cosine][metric];
+        let weights = if seed % 2 == 0 { Vec::new() } else { (0..dense + columns).map(|j| (j % 3) as f64 + 0.5).collect() };
+        let measure = Measure { weights, ..Measure::of(metric) };
+        let (x, queries, k) = (beside(&left, &right), beside(&more, &far), k.min(rows - 1));
+        let index = |search| Index::new(&x, measure.clone(), search, &Run::new()).unwrap();
+        let (quick, direct) = (index(Search::Auto), index(Search::Direct));
+        prop_assert_eq!(quick.search(), Search::Product);
+        for of in [&x, &queries] {
+            let ask = |index: &Index| index.nearest(of, k, &Run::new()).unwrap();
+            prop_assert_eq!(ask(&quick), ask(&direct));
+        }
+        let others: Vec<usize> = (0..rows).collect();
+        let ask = |index: &Index, threads| index.nearest_others(&others, k, &Run::new().threads(threads)).unwrap();
+        prop_assert_eq!(ask(&quick, 1), ask(&direct, 1));
+        prop_assert_eq!(ask(&quick, 3), ask(&direct, 2));
+    }
+}

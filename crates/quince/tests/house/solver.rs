@@ -336,3 +336,51 @@ fn larger_systems_cross_every_block_and_agree_with_the_small_road() {
         }
     }
 }
+
+#[test]
+fn many_sparse_columns_are_solved_by_conjugate_gradients_to_the_same_answer() {
+    // Texts of Zipf's kind: column j is in a row with a chance of about 3 / (j + 3).
+    let (rows, columns) = (1300, 1100);
+    let mut stream = Stream::new(5, 0);
+    let lines: Vec<Vec<(u32, f64)>> = (0..rows)
+        .map(|_| {
+            let there: Vec<usize> = (0..columns).filter(|&j| stream.uniform() < 3.0 / (j as f64 + 3.0)).collect();
+            there.into_iter().map(|j| (j as u32, 1.0 + stream.uniform())).collect()
+        })
+        .collect();
+    let sparse = quince::matrix::Sparse::from_rows(columns, lines).unwrap();
+    let mut dense = Matrix::zeros(rows, columns);
+    for i in 0..rows {
+        let (places, values) = sparse.row(i);
+        places.iter().zip(values).for_each(|(&j, &x)| dense[(i, j as usize)] = x);
+    }
+    let beside = random(rows, 2, 9);
+    let both = quince::matrix::Features::both(quince::matrix::Dense::F64(beside.view()), &sparse).unwrap();
+    let mut all = Matrix::zeros(rows, columns + 2);
+    for i in 0..rows {
+        all.row_mut(i)[..2].copy_from_slice(beside.row(i));
+        all.row_mut(i)[2..].copy_from_slice(dense.row(i));
+    }
+    let target = Target::Numbers(random(rows, 2, 8));
+    let weights: Vec<f64> = (0..rows).map(|i| (i % 3) as f64).collect();
+    for (alpha, intercept, weights) in [(1.0, true, None), (30.0, true, Some(weights.as_slice())), (5.0, false, None)] {
+        let ridge = Ridge { alpha, intercept, ..Ridge::default() };
+        let fit = |features| ridge.fit(&Examples::new(features, &target, weights).unwrap(), &Run::new()).unwrap();
+        for (quick, direct) in [(sparse.features(), dense.features()), (both, all.features())] {
+            let ((quick, report), (direct, _)) = (fit(quick), fit(direct));
+            assert!(report.route.starts_with("conjugate gradients"), "{}", report.route);
+            assert!(report.holds());
+            let size = direct.coefficients().values().iter().fold(0.0f64, |m, x| m.max(x.abs()));
+            for (a, b) in quick.coefficients().values().iter().zip(direct.coefficients().values()) {
+                assert!((a - b).abs() <= 1e-6 * size, "{a} {b}");
+            }
+            assert!(
+                quick.intercept().iter().zip(direct.intercept()).all(|(a, b)| (a - b).abs() <= 1e-6 * (1.0 + b.abs()))
+            );
+        }
+        let threads = ridge.fit(&Examples::new(both, &target, weights).unwrap(), &Run::new().threads(2)).unwrap();
+        assert_eq!(threads.0.coefficients(), fit(both).0.coefficients());
+    }
+    let error = LeastSquares::default().fit(&Examples::new(sparse.features(), &target, None).unwrap(), &Run::new());
+    assert!(error.is_ok(), "so few columns are solved without a penalty too");
+}
