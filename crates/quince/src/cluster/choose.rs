@@ -84,7 +84,14 @@ pub(super) fn choose(
     for k in 1..=MOST.min(rows) {
         let fixed = KMeans { k: Count::Fixed(k), ..settings.clone() };
         let found = fixed.cluster(features, weights, run)?;
-        let labels: Vec<u32> = sample.iter().map(|&i| found.labels[i]).collect();
+        let mut labels: Vec<u32> = sample.iter().map(|&i| found.labels[i]).collect();
+        // A cluster so small that the sample has none of its rows is there with its first one.
+        let missed = first_rows(&found.labels, k, &labels);
+        let with_missed = (!missed.is_empty()).then(|| {
+            labels.extend(missed.iter().map(|&i| found.labels[i]));
+            features.take(&[sample.as_slice(), missed.as_slice()].concat())
+        });
+        let seen = with_missed.as_ref().unwrap_or(&seen);
         let distinct = labels.iter().collect::<std::collections::BTreeSet<_>>().len();
         let apart = if k > 1 && distinct > 1 && distinct < labels.len() {
             match silhouette(&seen.features(), &labels, run) {
@@ -110,6 +117,21 @@ pub(super) fn choose(
     let (_, best) = best.expect("one cluster is always tried");
     let choice = Choice { by_silhouette: best.model.sizes().len(), by_elbow: elbow(&trials), cut_short, trials };
     Ok((choice, best))
+}
+
+/// The first row of every cluster that is not among `seen`.
+fn first_rows(labels: &[u32], k: usize, seen: &[u32]) -> Vec<usize> {
+    let mut known = vec![false; k];
+    seen.iter().for_each(|&label| known[label as usize] = true);
+    let mut first = Vec::new();
+    if known.iter().any(|known| !known) {
+        for (i, &label) in labels.iter().enumerate() {
+            if !std::mem::replace(&mut known[label as usize], true) {
+                first.push(i);
+            }
+        }
+    }
+    first
 }
 
 /// Where the error, as a share of that of one cluster, lies furthest below the line from its first point to its last.

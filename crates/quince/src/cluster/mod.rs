@@ -221,9 +221,13 @@ impl KMeans {
             if best.as_ref().is_none_or(|(best, _)| found.0.error < best.error) {
                 best = Some(found);
             }
+            // Nothing can be better than every row at its centre.
+            if best.as_ref().is_some_and(|(best, _)| best.error == 0.0) {
+                break;
+            }
         }
         let (mut best, polished) = best.expect("there is at least one restart");
-        if restarts < self.restarts {
+        if restarts < self.restarts && best.error > 0.0 {
             best.stop = Stop::Budget;
         }
         best.largest_first();

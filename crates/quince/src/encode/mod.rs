@@ -117,7 +117,7 @@ impl Encoder {
             encoder.donors = Some(encoder.numbers_of(&dense));
         }
         let rows = Rows::of(dense, encoder.encode_sparse(&columns, texts, run)?);
-        let rows = if holes == Holes::Filled { encoder.filled(&rows, run)? } else { rows };
+        let rows = encoder.with_holes(rows, holes, run)?;
         Ok((encoder, rows))
     }
 
@@ -203,7 +203,18 @@ impl Encoder {
         let columns: Vec<&Column> = columns.iter().collect();
         let dense = self.encode_dense(&columns, run)?;
         let rows = Rows::of(dense, self.encode_sparse(&columns, vec![None; columns.len()], run)?);
-        if holes == Holes::Filled { self.filled(&rows, run) } else { Ok(rows) }
+        self.with_holes(rows, holes, run)
+    }
+
+    /// Fills all holes, or only those of columns that wish it for every method.
+    fn with_holes(&self, rows: Rows, holes: Holes, run: &Run) -> Result<Rows> {
+        match holes {
+            Holes::Filled => self.filled(&rows, run),
+            Holes::Kept if self.columns.iter().any(|column| column.plan.always_filled()) => {
+                self.fill(&rows, Plan::always_filled, run)
+            }
+            Holes::Kept => Ok(rows),
+        }
     }
 
     fn encode_dense(&self, columns: &[&Column], run: &Run) -> Result<Matrix> {
@@ -221,6 +232,11 @@ impl Encoder {
 
     /// Rows that were encoded with their holes kept, with their holes filled.
     pub fn filled(&self, rows: &Rows, run: &Run) -> Result<Rows> {
+        self.fill(rows, |_| true, run)
+    }
+
+    /// Fills the holes of some columns.
+    fn fill(&self, rows: &Rows, wanted: impl Fn(&Plan) -> bool, run: &Run) -> Result<Rows> {
         let mut dense = rows.dense().clone();
         if let Some(donors) = &self.donors {
             self.fill_from(donors, &mut dense, run)?;
@@ -228,7 +244,7 @@ impl Encoder {
         let mut first = 0;
         for Encoded { plan, .. } in &self.columns {
             let width = plan.dense_width();
-            if width > 0 {
+            if width > 0 && wanted(plan) {
                 (0..dense.rows()).for_each(|i| plan.fill(&mut dense.row_mut(i)[first..first + width]));
             }
             first += width;

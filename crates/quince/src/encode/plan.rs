@@ -27,6 +27,9 @@ pub(super) enum Plan {
         /// Holes are filled from so many near rows.
         #[serde(default, skip_serializing_if = "is_zero")]
         neighbours: usize,
+        /// Holes are filled for methods that would take them, too.
+        #[serde(default, skip_serializing_if = "is_false")]
+        always: bool,
         #[serde(default, skip_serializing_if = "is_false")]
         missing: bool,
     },
@@ -107,7 +110,7 @@ impl Plan {
         let (mean, deviation) = mean_and_deviation(&values);
         let usable = deviation > 0.0 && deviation.is_finite() && !wish.plain;
         let (fill, neighbours) = match wish.fill {
-            Fill::Usual => (None, 0),
+            Fill::Usual | Fill::Mean => (None, 0),
             Fill::Neighbours(k) => (None, k),
             Fill::Median => (Some(median(&mut values)), 0),
             Fill::MostFrequent => (Some(most_frequent(&mut values)), 0),
@@ -119,6 +122,7 @@ impl Plan {
             log: wish.log,
             fill: if wish.plain { fill.or(Some(mean)) } else { fill },
             neighbours,
+            always: wish.fill != Fill::Usual,
             missing: wish.missing,
         }
     }
@@ -221,6 +225,11 @@ impl Plan {
     /// Whether the column is a single number, of which products can be made.
     pub(super) fn is_number(&self) -> bool {
         matches!(self, Plan::Standard { .. } | Plan::YesNo { .. } | Plan::Ordinal { .. })
+    }
+
+    /// Whether holes are filled for methods that would take them, too.
+    pub(super) fn always_filled(&self) -> bool {
+        matches!(self, Plan::Standard { always: true, .. })
     }
 
     /// From how many near rows a hole is filled; zero if it is not.

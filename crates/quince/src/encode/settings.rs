@@ -51,9 +51,11 @@ pub struct Numbers {
 /// What a hole among numbers becomes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Fill {
-    /// The mean of the training rows (of yes/no, the more frequent answer).
+    /// The mean of the training rows (of yes/no, the more frequent answer), unless the method takes holes as they are.
     #[default]
     Usual,
+    /// The mean, whatever the method.
+    Mean,
     /// Their median.
     Median,
     /// Their most frequent value, the smallest of equals.
@@ -135,7 +137,7 @@ impl Numbers {
             ("plain", "") => self.plain = true,
             ("log", "") => self.log = true,
             ("missing", "") => self.missing = true,
-            ("fill", "mean") => self.fill = Fill::Usual,
+            ("fill", "mean") => self.fill = Fill::Mean,
             ("fill", "median") => self.fill = Fill::Median,
             ("fill", "most-frequent") => self.fill = Fill::MostFrequent,
             ("fill", "neighbours") => self.fill = Fill::Neighbours(5),

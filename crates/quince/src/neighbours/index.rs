@@ -125,9 +125,12 @@ impl Prepared {
         let whole = !data.holes && rows.columns() > 0;
         let product_can = whole && matches!(measure.metric, Metric::Euclidean | Metric::Cosine);
         let unable = |name: &str| {
-            let rows = if name == "tree" { "sparse rows, rows with holes" } else { "rows with holes" };
-            let problem = format!("cannot be {name} for {rows} or this metric");
-            Err(Error::setting("search", problem, "Use auto."))
+            let why = match () {
+                _ if data.holes => "rows with holes",
+                _ if name == "tree" && rows.sparse_part().is_some() => "sparse rows",
+                _ => "this metric",
+            };
+            Err(Error::setting("search", format!("cannot be {name} for {why}"), "Use auto."))
         };
         let search = match search {
             Search::Tree if !tree_can => return unable("tree"),

@@ -234,7 +234,10 @@ fn feature_weights(text: &str, columns: usize, names: &[String]) -> Result<Vec<f
     let mut weights = vec![1.0; columns];
     for part in parts {
         let Some((column, weight)) = part.rsplit_once('=').and_then(|(c, w)| Some((c.trim(), number(w)?))) else {
-            return wrong(format!("cannot be read at '{part}'"), "Write column=number, separated by commas.");
+            return wrong(
+                format!("cannot be read at '{part}'"),
+                "Write column=number, separated by commas, with numbers of at least zero.",
+            );
         };
         let belongs = |name: &String| {
             name.strip_prefix(column)
@@ -242,7 +245,10 @@ fn feature_weights(text: &str, columns: usize, names: &[String]) -> Result<Vec<f
         };
         let found: Vec<usize> = (0..names.len()).filter(|&j| belongs(&names[j])).collect();
         if found.is_empty() {
-            return wrong(format!("names '{column}', which is no column"), "Use the names of the table's columns.");
+            return wrong(
+                format!("names '{column}', which is no column"),
+                "Use the names of the columns that are learnt from.",
+            );
         }
         found.into_iter().for_each(|j| weights[j] = weight);
     }

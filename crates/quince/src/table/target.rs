@@ -42,8 +42,10 @@ impl Table {
         labelled.table = labelled.table.without(&aside);
         let mut notes = Vec::new();
         if labelled.left_out > 0 {
-            let (rows, have) = if labelled.left_out == 1 { ("row", "has") } else { ("rows", "have") };
-            notes.push(format!("{} {rows} {have} no '{target}' and are left out", labelled.left_out));
+            notes.push(match labelled.left_out {
+                1 => format!("1 row has no '{target}' and is left out"),
+                count => format!("{count} rows have no '{target}' and are left out"),
+            });
         }
         if task.is_none()
             && self.column(target)?.kind() == Kind::Count

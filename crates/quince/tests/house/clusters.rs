@@ -629,3 +629,15 @@ fn batches_whose_sizes_do_not_fit_their_centres_are_refused() {
     assert_eq!((model.error(), model.sizes(), model.centres()), (0.0, &[1.0, 1.0][..], &rows));
     assert!(report.certificate.is_none());
 }
+
+#[test]
+fn a_cluster_too_small_for_the_sample_is_found_all_the_same() {
+    // Three different rows, two of which are one in twenty thousand.
+    let mut values = vec![0.0; 20_000];
+    (values[7_000], values[15_000]) = (5.0, 9.0);
+    let x = Matrix::column_vector(values);
+    let auto = KMeans { k: Count::Auto, ..KMeans::default() };
+    let found = auto.cluster(x.features(), None, &Run::new()).unwrap();
+    // The few others are apart from the many; a row that is alone has no silhouette, so they share a cluster.
+    assert_eq!(found.model.sizes(), [19_998.0, 2.0]);
+}

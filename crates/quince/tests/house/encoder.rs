@@ -112,6 +112,13 @@ fn numbers_are_taken_plain_or_as_logarithms_and_holes_filled_as_wished() {
     assert_eq!(plain("plain,fill=most-frequent")[4], 2.0);
     assert_eq!(plain("plain,fill=-1")[4], -1.0);
     assert_eq!(plain("plain,log")[3], 8f64.ln());
+    // A fill that is asked for is for every method; without a wish, methods that take holes get them.
+    for (settings, value) in [("plain,fill=mean", Some(3.0)), ("plain,fill=median", Some(2.0)), ("plain", None)] {
+        let table = Table::from_csv(csv).unwrap().encoded_as("x", settings).unwrap();
+        let (_, rows) = Encoder::fit(&table, None, Holes::Kept, &Run::new()).unwrap();
+        let found = rows.features().dense_part().unwrap().get(4, 0);
+        assert_eq!(Some(found).filter(|x| !x.is_nan()), value, "{settings}");
+    }
     let (names, rows) = features(csv, &[("x", "missing")], 1);
     assert_eq!(names, ["x", "x is missing"]);
     assert_eq!(column(&rows, 1), [0.0, 0.0, 0.0, 0.0, 1.0]);
@@ -134,7 +141,7 @@ fn holes_are_filled_from_near_rows() {
     let (encoder, rows) = Encoder::fit(&table, None, Holes::Filled, &Run::new()).unwrap();
     assert_eq!(rows.features().dense_part().unwrap().get(4, 1), 6.0);
     let kept = encoder.encode(&table, Holes::Kept, &Run::new()).unwrap();
-    assert!(kept.features().dense_part().unwrap().get(4, 1).is_nan());
+    assert_eq!(kept.features().dense_part().unwrap().get(4, 1), 6.0, "for every method");
 }
 
 #[test]
