@@ -154,7 +154,8 @@ def test_a_wrong_parameter_gets_the_sentence_of_scikit_learn(ours):
     wrong = {"alpha": -1, "tol": "x", "strategy": "nothing", "positive": "no", "solver": "magic", "quantile": 2}
     wrong |= {"leaf_size": 0, "p": -1, "n_jobs": "all", "weights": "heavy", "max_iter": 0, "batch_size": 0}
     wrong |= {"with_mean": "x", "with_std": None, "categories": "some", "handle_unknown": "guess", "min_frequency": 1.5}
-    wrong |= {"missing_values": [], "add_indicator": "no", "n_neighbors": 0, "metric": "far", "degree": -1, "order": "A"}
+    wrong |= {"missing_values": [], "add_indicator": "no", "n_neighbors": 0, "metric": "far"}
+    wrong |= {"degree": -1, "order": "A"}
     if ours in NEIGHBOURS_OF_ANY:
         wrong = {name: value for name, value in wrong.items() if name not in ("n_neighbors", "metric")}
     X, y = [[0.0], [1.0], [2.0]], [0, 1, 0]

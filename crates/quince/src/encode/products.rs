@@ -143,8 +143,9 @@ impl Products {
         let (count, full) = (rows.rows(), if self.highest == 0 { 0 } else { full });
         let first = usize::from(self.constant);
         self.room(count)?;
-        let mut out = vec![T::from_f64(1.0); (first + full) * count];
-        let all = &mut out[first * count..];
+        let mut out = vec![T::from_f64(0.0); (first + full) * count];
+        let (constant, all) = out.split_at_mut(first * count);
+        constant.fill(T::from_f64(1.0));
         if full > 0 {
             for (j, column) in all.chunks_exact_mut(count.max(1)).take(self.columns).enumerate() {
                 column.iter_mut().enumerate().for_each(|(i, out)| *out = T::from_f64(rows.get(i, j)));
@@ -176,13 +177,29 @@ impl Products {
                 Some(first as u64)
             })
             .collect();
-        let (mut done, mut pace) = (0, Pace::new(64));
-        while done < rows.rows() {
-            let more = pace.next().min(rows.rows() - done);
-            for (places, values) in run.map(more, |k| self.sparse_row(rows.row(done + k), &first_of)) {
-                out.places.extend(places);
-                out.values.extend(values);
-                out.starts.push(out.values.len());
+        // How many products of each degree begin with an earlier column than each.
+        let before = |degree: usize, column: usize| {
+            (self.many(self.columns, degree) - self.many(self.columns - column, degree)) as u64
+        };
+        let before: Vec<Vec<u64>> = (0..=self.highest)
+            .map(|degree| (0..=self.columns).map(|column| before(degree, column)).collect())
+            .collect();
+        let parts = rows.rows().div_ceil(TOGETHER);
+        let (mut done, mut pace) = (0, Pace::new(2));
+        while done < parts {
+            let more = pace.next().min(parts - done);
+            let part = |k: usize| {
+                let (first, mut part) = ((done + k) * TOGETHER, Expanded::default());
+                for i in first..(first + TOGETHER).min(rows.rows()) {
+                    self.sparse_row(rows.row(i), &first_of, &before, &mut part);
+                }
+                part
+            };
+            for part in run.map(more, part) {
+                let start = out.values.len();
+                out.starts.extend(part.starts.iter().map(|end| start + end));
+                out.places.extend_from_slice(&part.places);
+                out.values.extend_from_slice(&part.values);
             }
             done += more;
             run.check()?;
@@ -190,21 +207,26 @@ impl Products {
         Ok(out)
     }
 
-    fn sparse_row(&self, (columns, stored): (&[u32], &[f64]), first_of: &[u64]) -> (Vec<u64>, Vec<f64>) {
+    /// Adds the products of a row, and where they end.
+    fn sparse_row(
+        &self,
+        (columns, stored): (&[u32], &[f64]),
+        first_of: &[u64],
+        before: &[Vec<u64>],
+        out: &mut Expanded,
+    ) {
         let (steps, full) = self.steps(columns.len());
         let full = if self.highest == 0 { 0 } else { full };
         // Place within its degree, and value, of every product of what is stored.
-        let mut places: Vec<u64> = columns.iter().map(|&j| u64::from(j)).take(full).collect();
-        let mut values: Vec<f64> = stored.iter().copied().take(full).collect();
+        let mut places: Vec<u64> = Vec::with_capacity(full);
+        let mut values: Vec<f64> = Vec::with_capacity(full);
+        places.extend(columns.iter().map(|&j| u64::from(j)).take(full));
+        values.extend(stored.iter().take(full));
         let mut ends = vec![(1, values.len())];
         for Step { column, degree, from, .. } in steps {
             let first = columns[column] as usize;
-            // How many products of a degree begin with an earlier column than this one.
-            let before = |degree: usize, column: usize| {
-                self.many(self.columns, degree) - self.many(self.columns - column, degree)
-            };
-            let block = before(degree, first) as u64;
-            let from_block = before(degree - 1, first + usize::from(self.single)) as u64;
+            let block = before[degree][first];
+            let from_block = before[degree - 1][first + usize::from(self.single)];
             for k in from {
                 places.push(places[k] - from_block + block);
                 values.push(values[k] * stored[column]);
@@ -214,20 +236,20 @@ impl Products {
                 _ => ends.push((degree, values.len())),
             }
         }
-        let mut row = (Vec::with_capacity(full + 1), Vec::with_capacity(full + 1));
         if self.constant {
-            row.0.push(0);
-            row.1.push(1.0);
+            out.places.push(0);
+            out.values.push(1.0);
         }
         let mut start = 0;
         for (degree, end) in ends {
-            if degree >= self.lowest {
-                row.0.extend(places[start..end].iter().map(|place| first_of[degree.min(self.highest)] + place));
-                row.1.extend_from_slice(&values[start..end]);
+            if degree >= self.lowest && start < end {
+                let first = first_of[degree];
+                out.places.extend(places[start..end].iter().map(|place| first + place));
+                out.values.extend_from_slice(&values[start..end]);
             }
             start = end;
         }
-        row
+        out.starts.push(out.values.len());
     }
 
     /// How many numbers so many rows need; an error if no memory could hold them.
@@ -248,6 +270,9 @@ impl Products {
 
 /// So many numbers are made between two looks at the clock, at least.
 const ROOM: usize = 1 << 15;
+
+/// So many sparse rows are one task.
+const TOGETHER: usize = 64;
 
 /// What can be multiplied.
 pub trait Number: Real + Mul<Output = Self> {}

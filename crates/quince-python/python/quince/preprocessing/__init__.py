@@ -1,4 +1,4 @@
-"""Features for learners: numbers scaled, categories coded, holes filled, products of columns, and whole tables at once."""
+"""Features for learners: scaled numbers, coded categories, filled holes, products of columns, and whole tables."""
 
 from quince.preprocessing.impute import SimpleImputer
 from quince.preprocessing.knn_impute import KNNImputer

@@ -152,7 +152,8 @@ class CategoryEncoder(Transformer):
             )
         if any(is_scalar_nan(category) for category in categories[:-1]):
             raise ValueError(
-                f"Nan should be the last element in user provided categories, see categories {categories} in column #{j}"
+                f"Nan should be the last element in user provided categories, see categories {categories} in column "
+                f"#{j}"
             )
         if len(categories) != len(categories_in(categories)):
             raise ValueError(f"In column {j}, the predefined categories contain duplicate elements.")

@@ -120,9 +120,9 @@ class SimpleImputer(Imputer):
             )
         if not numbers and X.dtype.kind != "O":
             raise ValueError(
-                f"SimpleImputer does not support data with dtype {X.dtype}. Please provide either a numeric array (with a "
-                "floating point or integer dtype) or categorical data represented either as an array with integer dtype "
-                "or an array of string values with an object dtype."
+                f"SimpleImputer does not support data with dtype {X.dtype}. Please provide either a numeric array (with "
+                "a floating point or integer dtype) or categorical data represented either as an array with integer "
+                "dtype or an array of string values with an object dtype."
             )
         if sparse.issparse(X) and self.missing_values == 0:
             raise ValueError(
@@ -141,13 +141,13 @@ class SimpleImputer(Imputer):
             return
         if in_fit:
             raise ValueError(
-                f"fill_value={self.fill_value!r} (of type {kind!r}) cannot be cast to the input data that is {X.dtype!r}. "
-                "If fill_value is a Python scalar, instead pass  a numpy scalar (e.g. fill_value=np.uint8(0) if your data "
-                "is of type np.uint8). Make sure that both dtypes are of the same kind."
+                f"fill_value={self.fill_value!r} (of type {kind!r}) cannot be cast to the input data that is "
+                f"{X.dtype!r}. If fill_value is a Python scalar, instead pass  a numpy scalar (e.g. "
+                "fill_value=np.uint8(0) if your data is of type np.uint8). Make sure that both dtypes are of the same kind."
             )
         raise ValueError(
-            f"The dtype of the filling value (i.e. {kind!r}) cannot be cast to the input data that is {X.dtype!r}. Make "
-            "sure that the dtypes of the input data are of the same kind between fit and transform."
+            f"The dtype of the filling value (i.e. {kind!r}) cannot be cast to the input data that is {X.dtype!r}. "
+            "Make sure that the dtypes of the input data are of the same kind between fit and transform."
         )
 
     @_fit_context(prefer_skip_nested_validation=True)

@@ -53,7 +53,8 @@ class KNNImputer(Imputer):
     --------
     >>> import numpy as np
     >>> from quince import KNNImputer
-    >>> KNNImputer(n_neighbors=2).fit_transform([[1.0, 2.0, np.nan], [3.0, 4.0, 3.0], [np.nan, 6.0, 5.0], [8.0, 8.0, 7.0]])
+    >>> X = [[1.0, 2.0, np.nan], [3.0, 4.0, 3.0], [np.nan, 6.0, 5.0], [8.0, 8.0, 7.0]]
+    >>> KNNImputer(n_neighbors=2).fit_transform(X)
     array([[1. , 2. , 4. ],
            [3. , 4. , 3. ],
            [5.5, 6. , 5. ],

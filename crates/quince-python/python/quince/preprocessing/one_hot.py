@@ -166,8 +166,8 @@ class OneHotEncoder(CategoryEncoder):
         output = _get_output_config("transform", estimator=self)["dense"]
         if output != "default" and self.sparse_output:
             raise ValueError(
-                f"{output.capitalize()} output does not support sparse data. Set sparse_output=False to output {output} "
-                f"dataframes or disable {output.capitalize()} output via"
+                f"{output.capitalize()} output does not support sparse data. Set sparse_output=False to output "
+                f"{output} dataframes or disable {output.capitalize()} output via"
                 '` ohe.set_output(transform="default").'
             )
         unknown = "infrequent_if_exist" if self.handle_unknown == "warn" else self.handle_unknown

@@ -137,8 +137,8 @@ class OrdinalEncoder(OneToOneFeatureMixin, CategoryEncoder):
         if is_scalar_nan(self.encoded_missing_value):
             if np.dtype(self.dtype).kind != "f":
                 raise ValueError(
-                    f"There are missing values in features {list(missing)}. For OrdinalEncoder to encode missing values "
-                    f"with dtype: {self.dtype}, set encoded_missing_value to a non-nan value, or set dtype to a float"
+                    f"There are missing values in features {list(missing)}. For OrdinalEncoder to encode missing "
+                    f"values with dtype: {self.dtype}, set encoded_missing_value to a non-nan value, or set dtype to a float"
                 )
             return
         taken: Any = [j for j in missing if 0 <= self.encoded_missing_value < used[j]]

@@ -101,8 +101,8 @@ class PolynomialFeatures(Transformer):
         whole = isinstance(lowest, Integral) and isinstance(highest, Integral)
         if not (whole and 0 <= lowest <= highest):
             raise ValueError(
-                "degree=(min_degree, max_degree) must be non-negative integers that fulfil min_degree <= max_degree, got "
-                f"{degree}."
+                "degree=(min_degree, max_degree) must be non-negative integers that fulfil min_degree <= max_degree, "
+                f"got {degree}."
             )
         if highest == 0 and not self.include_bias:
             raise ValueError(
