@@ -6,6 +6,7 @@
 
 mod baseline;
 mod cluster;
+mod encode;
 mod errors;
 mod features;
 mod json;
@@ -24,6 +25,8 @@ mod _quince {
     use crate::baseline::{baseline_of_classes, baseline_of_numbers, baseline_of_values};
     #[pymodule_export]
     use crate::cluster::{cluster_distances, cluster_error, cluster_labels, fit_clusters, learn_batch, silhouettes};
+    #[pymodule_export]
+    use crate::encode::{TableEncoder, count_products, fill_holes, learn_table, monomials, products};
     #[pymodule_export]
     use crate::learn::{compare, models, train};
     #[pymodule_export]

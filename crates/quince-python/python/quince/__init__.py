@@ -2,9 +2,11 @@
 
 Whoever has arrays uses the estimators (`LinearRegression`, `Ridge`, `RidgeClassifier`, `KNeighborsClassifier`,
 `KNeighborsRegressor`, `NearestNeighbors`, `KMeans`, `MiniBatchKMeans`, `BisectingKMeans`, `DummyClassifier`,
-`DummyRegressor`), which take scikit-learn's parameters and show its attributes. Whoever has a table (a file, or a pandas,
-polars or pyarrow frame with numbers, categories, texts and holes) uses `train` and `compare`. Every model is
-saved with `save` and opened with `load`, and opening one never runs code.
+`DummyRegressor`), which take scikit-learn's parameters and show its attributes, and prepare features with
+`StandardScaler`, `OneHotEncoder`, `OrdinalEncoder`, `SimpleImputer`, `KNNImputer`, `PolynomialFeatures` and, for a whole
+data frame at once, `TableEncoder`. Whoever has a table (a file, or a pandas, polars or pyarrow frame with numbers,
+categories, texts and holes) uses `train` and `compare`. Every model is saved with `save` and opened with `load`, and
+opening one never runs code.
 """
 
 from quince._quince import Model, Table, __version__, models, read, read_csv
@@ -15,6 +17,15 @@ from quince.files import load
 from quince.learn import Comparison, compare, train
 from quince.linear import LinearRegression, Ridge, RidgeClassifier
 from quince.neighbours import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
+from quince.preprocessing import (
+    KNNImputer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    SimpleImputer,
+    StandardScaler,
+    TableEncoder,
+)
 from quince.text import (
     CountVectorizer,
     HashingVectorizer,
@@ -32,16 +43,23 @@ __all__ = [
     "DummyRegressor",
     "HashingVectorizer",
     "KMeans",
+    "KNNImputer",
     "KNeighborsClassifier",
     "KNeighborsRegressor",
     "LinearRegression",
     "MiniBatchKMeans",
     "Model",
     "NearestNeighbors",
+    "OneHotEncoder",
+    "OrdinalEncoder",
+    "PolynomialFeatures",
     "Ridge",
     "RidgeClassifier",
     "SelectKBest",
+    "SimpleImputer",
+    "StandardScaler",
     "Table",
+    "TableEncoder",
     "TfidfVectorizer",
     "__version__",
     "chi2",

@@ -116,6 +116,51 @@ def learn_text(
 def stop_words(language: str) -> list[str]: ...
 def mutual_information(x: Any, codes: NDArray[np.uint32], classes: int) -> NDArray[np.float64]: ...
 def chi_squared(x: Any, codes: NDArray[np.uint32], classes: int) -> NDArray[np.float64]: ...
+@final
+class TableEncoder:
+    """How the columns of a table become features, learnt from a table."""
+
+    @staticmethod
+    def of(state: dict[str, Any], donors: NDArray[np.float64] | None) -> TableEncoder: ...
+    @property
+    def feature_names(self) -> list[str]: ...
+    @property
+    def columns(self) -> dict[str, str]: ...
+    def encode(
+        self, data: Any, *, kept: bool = False, threads: int = 0
+    ) -> NDArray[np.float64] | tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]: ...
+
+def learn_table(
+    table: Table,
+    *,
+    codes: NDArray[np.uint32] | None = None,
+    classes: int = 0,
+    kept: bool = False,
+    threads: int = 0,
+) -> tuple[
+    TableEncoder, NDArray[np.float64] | tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+]: ...
+def fill_holes(
+    x: NDArray[np.float64],
+    donors: NDArray[np.float64],
+    k: int,
+    *,
+    by_distance: bool = False,
+    otherwise: list[float],
+    threads: int = 0,
+) -> NDArray[np.float64]: ...
+def monomials(columns: int, lowest: int, highest: int, single: bool) -> list[list[int]]: ...
+def count_products(columns: int, lowest: int, highest: int, *, single: bool, constant: bool) -> int: ...
+def products(
+    x: Any,
+    lowest: int,
+    highest: int,
+    *,
+    single: bool,
+    constant: bool,
+    by_columns: bool = False,
+    threads: int = 0,
+) -> NDArray[Any] | tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]: ...
 def models() -> dict[str, dict[str, Any]]: ...
 def train(
     data: Any,

@@ -5,6 +5,7 @@
 
 use crate::error::Result;
 use crate::matrix::Matrix;
+use crate::matrix::simd::vectorised;
 use crate::run::{Pace, Run};
 
 /// How much each of the nearest counts.
@@ -25,6 +26,7 @@ pub fn fill_from_neighbours(
     run: &Run,
 ) -> Result<()> {
     let columns = rows.columns();
+    let by_column: Vec<Vec<f64>> = (0..columns).map(|j| donors.column(j)).collect();
     let with_holes: Vec<usize> = (0..rows.rows()).filter(|&i| rows.row(i).iter().any(|x| x.is_nan())).collect();
     let (mut done, mut pace) = (0, Pace::new(2));
     while done < with_holes.len() {
@@ -32,9 +34,9 @@ pub fn fill_from_neighbours(
         let some = &with_holes[done..(done + pace.next()).min(with_holes.len())];
         let filled = run.map(some.len(), |place| {
             let mut row = rows.row(some[place]).to_vec();
-            let far = distances(&row, donors);
+            let far = distances(&row, &by_column);
             for j in (0..columns).filter(|&j| rows[(some[place], j)].is_nan()) {
-                row[j] = from_nearest(&far, donors, j, k, near).unwrap_or(otherwise[j]);
+                row[j] = from_nearest(&far, &by_column[j], k, near).unwrap_or(otherwise[j]);
             }
             row
         });
@@ -45,30 +47,37 @@ pub fn fill_from_neighbours(
     Ok(())
 }
 
-/// The squared distance of a row from every donor; NaN where no column is in both.
-fn distances(row: &[f64], donors: &Matrix) -> Vec<f64> {
+/// The squared distance of a row from every donor, whose columns are given; NaN where no column is in both.
+fn distances(row: &[f64], donors: &[Vec<f64>]) -> Vec<f64> {
+    let count = donors.first().map_or(0, Vec::len);
+    let (mut sums, mut shared) = (vec![0.0; count], vec![0.0; count]);
+    for (&x, column) in row.iter().zip(donors).filter(|(x, _)| !x.is_nan()) {
+        add_squares(x, column, &mut sums, &mut shared);
+    }
     let columns = row.len() as f64;
-    (0..donors.rows())
-        .map(|i| {
-            let (mut sum, mut shared) = (0.0, 0.0);
-            for (x, y) in row.iter().zip(donors.row(i)) {
-                let square = (x - y) * (x - y);
-                if !square.is_nan() {
-                    sum += square;
-                    shared += 1.0;
-                }
-            }
-            if shared > 0.0 { columns / shared * sum } else { f64::NAN }
-        })
-        .collect()
+    let far = |(&sum, &shared): (&f64, &f64)| if shared > 0.0 { columns / shared * sum } else { f64::NAN };
+    sums.iter().zip(&shared).map(far).collect()
 }
 
-fn from_nearest(far: &[f64], donors: &Matrix, j: usize, k: usize, near: Near) -> Option<f64> {
+vectorised! {
+    /// Adds (x - y)² of every y that is no hole to the sum of its row, and 1 to its count.
+    fn add_squares(x: f64, column: &[f64], sums: &mut [f64], shared: &mut [f64]) {
+        for ((y, sum), shared) in column.iter().zip(sums).zip(shared) {
+            let square = (x - y) * (x - y);
+            let hole = square.is_nan();
+            *sum += if hole { 0.0 } else { square };
+            *shared += if hole { 0.0 } else { 1.0 };
+        }
+    }
+}
+
+fn from_nearest(far: &[f64], donors: &[f64], k: usize, near: Near) -> Option<f64> {
     let mut able: Vec<(f64, usize)> = far
         .iter()
+        .zip(donors)
         .enumerate()
-        .filter(|&(i, distance)| !distance.is_nan() && !donors[(i, j)].is_nan())
-        .map(|(i, &distance)| (distance, i))
+        .filter(|(_, (distance, value))| !distance.is_nan() && !value.is_nan())
+        .map(|(i, (&distance, _))| (distance, i))
         .collect();
     if able.is_empty() {
         return None;
@@ -88,7 +97,7 @@ fn from_nearest(far: &[f64], donors: &Matrix, j: usize, k: usize, near: Near) ->
     };
     let (mut sum, mut total) = (0.0, 0.0);
     for &(distance, i) in &able {
-        sum += weight(distance) * donors[(i, j)];
+        sum += weight(distance) * donors[i];
         total += weight(distance);
     }
     Some(sum / total)

@@ -20,6 +20,7 @@
 mod impute;
 mod plan;
 mod polynomial;
+mod products;
 pub mod select;
 mod settings;
 mod shares;
@@ -27,6 +28,7 @@ mod text;
 
 pub use impute::{Near, fill_from_neighbours};
 pub use polynomial::monomials;
+pub use products::{Expanded, Number, Products};
 pub use settings::{Categories, Encoding, Fill, Numbers, Wish};
 pub use shares::{ClassWords, ColumnWords, WordShare, word_shares};
 pub use text::{Amount, ClassOf, Counts, Cut, Language, Score, Stop, TextEncoder, Texts, Weigh, stop_words};
@@ -366,6 +368,20 @@ impl Encoder {
             && (self.names.is_empty() || self.identity == Some(self.names.len()))
             && self.terms().is_ok()
             && self.donors.as_ref().map_or(self.neighbours() == 0, |donors| donors.columns() == numbers)
+    }
+
+    /// The rows that holes are filled from, which serde leaves out because they are many numbers.
+    pub fn donors(&self) -> Option<&Matrix> {
+        self.donors.as_ref()
+    }
+
+    /// An encoder that serde has read, with the rows that holes are filled from; an error if they do not fit together.
+    pub fn with_donors(mut self, donors: Option<Matrix>) -> Result<Encoder> {
+        self.donors = donors;
+        if self.is_sound() {
+            return Ok(self);
+        }
+        Err(Error::data("the parts of the encoder do not fit together", "Learn it again from the table."))
     }
 
     /// Hands out what is saved as arrays beside the header: vocabularies and their weights, and rows to fill holes from.

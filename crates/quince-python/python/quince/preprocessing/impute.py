@@ -1,0 +1,316 @@
+"""Holes filled with one value a column."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import _fit_context
+from sklearn.utils import Tags
+from sklearn.utils._mask import _get_mask
+from sklearn.utils._missing import is_pandas_na
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import FLOAT_DTYPES, check_is_fitted, validate_data
+
+from quince.preprocessing._imputer import Imputer
+
+
+class SimpleImputer(Imputer):
+    """Fills the holes of a column with its mean, median or most frequent value, or with a constant.
+
+    Parameters, attributes and numbers are scikit-learn's.
+
+    Parameters
+    ----------
+    missing_values : int, float, str, np.nan, None or pandas.NA, default=np.nan
+        What stands for a hole.
+    strategy : {"mean", "median", "most_frequent", "constant"} or callable, default="mean"
+        What a hole becomes. The two last take words too. A function gets the values of a column without its holes.
+    fill_value : str or number, default=None
+        The constant; None stands for 0, among words for "missing_value".
+    copy : bool, default=True
+        False writes the answer into X where X can hold it.
+    add_indicator : bool, default=False
+        Whether another feature tells for each column that had holes in the fit where they are.
+    keep_empty_features : bool, default=False
+        Whether a column of holes only is filled with 0 (or the constant) rather than left out.
+
+    Attributes
+    ----------
+    statistics_ : ndarray of shape (n_features,)
+        What holes become; NaN for a column that is left out.
+    indicator_ : sklearn.impute.MissingIndicator or None
+        The columns that had holes.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if X had names that are all words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quince import SimpleImputer
+    >>> SimpleImputer().fit_transform([[1.0], [np.nan], [5.0]])
+    array([[1.],
+           [3.],
+           [5.]])
+    """
+
+    _learnt = "statistics_"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Imputer._parameter_constraints,
+        "strategy": [StrOptions({"mean", "median", "most_frequent", "constant"}), callable],
+        "fill_value": "no_validation",
+        "copy": ["boolean"],
+    }
+
+    statistics_: NDArray[Any]
+
+    def __init__(
+        self,
+        *,
+        missing_values: Any = np.nan,
+        strategy: Literal["mean", "median", "most_frequent", "constant"] | Callable[[Any], Any] = "mean",
+        fill_value: Any = None,
+        copy: bool = True,
+        add_indicator: bool = False,
+        keep_empty_features: bool = False,
+    ) -> None:
+        self.missing_values = missing_values
+        self.add_indicator = add_indicator
+        self.keep_empty_features = keep_empty_features
+        self.strategy = strategy
+        self.fill_value = fill_value
+        self.copy = copy
+
+    def _checked(self, X: Any, in_fit: bool) -> Any:
+        words = self.strategy in ("most_frequent", "constant")
+        dtype: Any = None if words else FLOAT_DTYPES
+        if words and isinstance(X, list) and any(isinstance(cell, str) for row in X for cell in row):
+            dtype = object
+        if not in_fit and self._fit_dtype.kind == "O":
+            dtype = self._fit_dtype
+        try:
+            X = validate_data(
+                self,
+                X,
+                reset=in_fit,
+                accept_sparse="csc",
+                dtype=dtype,
+                force_writeable=not in_fit,
+                ensure_all_finite="allow-nan" if self._nan_is_missing() else True,
+                copy=self.copy and not in_fit,
+            )
+        except ValueError as error:
+            if "could not convert" not in str(error):
+                raise
+            sentence = f"Cannot use {self.strategy} strategy with non-numeric data:\n{error}"
+            raise ValueError(sentence) from None
+        numbers = X.dtype.kind in "fiu"
+        if numbers and not is_pandas_na(self.missing_values) and not isinstance(self.missing_values, Real):
+            raise ValueError(
+                f"'X' and 'missing_values' types are expected to be both numerical. Got X.dtype={X.dtype} and "
+                f" type(missing_values)={type(self.missing_values)}."
+            )
+        if not numbers and X.dtype.kind != "O":
+            raise ValueError(
+                f"SimpleImputer does not support data with dtype {X.dtype}. Please provide either a numeric array (with "
+                "a floating point or integer dtype) or categorical data represented either as an array with integer "
+                "dtype or an array of string values with an object dtype."
+            )
+        if sparse.issparse(X) and self.missing_values == 0:
+            raise ValueError(
+                "Imputation not possible when missing_values == 0 and input is sparse. Provide a dense array instead."
+            )
+        if self.strategy == "constant":
+            self._check_constant(X, in_fit)
+        return X
+
+    def _check_constant(self, X: Any, in_fit: bool) -> None:
+        """A constant must be of the kind of the data."""
+        if in_fit and self.fill_value is None:
+            return
+        kind = type(self.fill_value) if in_fit else self._fit_dtype
+        if np.can_cast(kind, X.dtype, casting="same_kind"):
+            return
+        if in_fit:
+            raise ValueError(
+                f"fill_value={self.fill_value!r} (of type {kind!r}) cannot be cast to the input data that is "
+                f"{X.dtype!r}. If fill_value is a Python scalar, instead pass  a numpy scalar (e.g. "
+                "fill_value=np.uint8(0) if your data is of type np.uint8). Make sure that both dtypes are of the same kind."
+            )
+        raise ValueError(
+            f"The dtype of the filling value (i.e. {kind!r}) cannot be cast to the input data that is {X.dtype!r}. "
+            "Make sure that the dtypes of the input data are of the same kind between fit and transform."
+        )
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> SimpleImputer:
+        """Learns what holes become."""
+        self._forget()
+        X = self._checked(X, in_fit=True)
+        self._fit_dtype = X.dtype
+        mask = _get_mask(X, self.missing_values)
+        statistics = self._of_sparse(X, mask) if sparse.issparse(X) else self._of_dense(X, mask)
+        self._learn_holes(mask)
+        self.statistics_ = statistics
+        return self
+
+    def _constant(self) -> Any:
+        if self.fill_value is not None:
+            return self.fill_value
+        return 0 if self._fit_dtype.kind in "iuf" else "missing_value"
+
+    def _of_dense(self, X: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:
+        empty = mask.all(axis=0)
+        of_empty: Any = 0 if self.keep_empty_features else np.nan
+        if self.strategy == "constant":
+            statistics = np.full(X.shape[1], self._constant(), dtype=object)
+            if not self.keep_empty_features:
+                statistics[empty] = np.nan
+            return statistics
+        if self.strategy == "mean":
+            return _means(X, mask, of_empty)
+        kind: Any = X.dtype if self.strategy == "median" else object if X.dtype == object else np.float64
+        if self.strategy == "median" and not mask.any():
+            return np.median(X, axis=0).astype(kind, copy=False)
+        statistics = np.empty(X.shape[1], dtype=kind)
+        holes = mask.any(axis=0)
+        for j in range(X.shape[1]):
+            values = X[~mask[:, j], j] if holes[j] else X[:, j]
+            if callable(self.strategy):
+                statistics[j] = self.strategy(values)
+            elif len(values) == 0:
+                statistics[j] = of_empty
+            else:
+                statistics[j] = np.median(values) if self.strategy == "median" else _most_frequent(values)
+        return statistics
+
+    def _of_sparse(self, X: Any, mask: Any) -> NDArray[Any]:
+        """Statistics of a CSC matrix, whose other entries are zeros."""
+        statistics = np.empty(X.shape[1])
+        for j in range(X.shape[1]):
+            stored = slice(X.indptr[j], X.indptr[j + 1])
+            values = X.data[stored][~mask.data[stored]]
+            zeros = X.shape[0] - (stored.stop - stored.start) + int((values == 0).sum())
+            values = values[values != 0]
+            if self.strategy == "constant":
+                gone = bool(mask.data[stored].all()) and not self.keep_empty_features
+                statistics[j] = np.nan if gone else self._constant()
+            elif len(values) == 0 and self.keep_empty_features:
+                statistics[j] = 0
+            elif callable(self.strategy):
+                statistics[j] = self.strategy(values)
+            elif len(values) + zeros == 0:
+                statistics[j] = np.nan
+            elif self.strategy == "mean":
+                statistics[j] = values.sum() / (len(values) + zeros)
+            elif self.strategy == "median":
+                statistics[j] = _median_with_zeros(values, zeros)
+            else:
+                statistics[j] = _most_frequent_with_zeros(values, zeros)
+        return statistics
+
+    def _kept(self) -> NDArray[np.bool_]:
+        return ~_get_mask(self.statistics_, np.nan)
+
+    def transform(self, X: Any) -> Any:
+        """Other rows with their holes filled."""
+        check_is_fitted(self)
+        X = self._checked(X, in_fit=False)
+        mask = _get_mask(X, self.missing_values)
+        kept = np.ones(X.shape[1], dtype=bool) if self.keep_empty_features else self._kept()
+        values = self.statistics_[kept].astype(self._fit_dtype, copy=False)
+        filled, holes = X, mask
+        if not kept.all():
+            gone = np.flatnonzero(~kept)
+            shown = self.feature_names_in_[gone] if hasattr(self, "feature_names_in_") else gone
+            warnings.warn(
+                f"Skipping features without any observed values: {shown}. At least one non-missing value is needed for "
+                f"imputation with strategy='{self.strategy}'.",
+                stacklevel=2,
+            )
+            filled, holes = X[:, np.flatnonzero(kept)], mask[:, np.flatnonzero(kept)]
+        if sparse.issparse(filled):
+            there = _get_mask(filled.data, self.missing_values)
+            column_of = np.repeat(np.arange(filled.shape[1]), np.diff(filled.indptr))
+            filled.data[there] = values[column_of[there]]
+        else:
+            np.copyto(filled, values.astype(filled.dtype, copy=False), where=holes)
+        return self._with_holes(filled, mask)
+
+    def inverse_transform(self, X: Any) -> NDArray[Any]:
+        """The holes put back, where a feature tells of them."""
+        check_is_fitted(self)
+        if self.indicator_ is None:
+            raise ValueError(
+                "'inverse_transform' works only when 'SimpleImputer' is instantiated with 'add_indicator=True'. Got "
+                f"'add_indicator={self.add_indicator}' instead."
+            )
+        kept = self._kept()
+        holes = np.zeros((X.shape[0], len(kept)), dtype=bool)
+        holes[:, self.indicator_.features_] = X[:, kept.sum() :].astype(bool)
+        original = np.zeros(holes.shape)
+        original[:, kept] = X[:, : kept.sum()]
+        original[holes] = self.missing_values
+        return original
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _means(X: NDArray[Any], mask: NDArray[np.bool_], of_empty: float) -> NDArray[Any]:
+    there = len(X) - mask.sum(axis=0)
+    whole = np.where(mask, 0, X) if mask.any() else X
+    kind = np.float64 if X.dtype.kind == "f" else None
+    total = whole.sum(axis=0, dtype=kind)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.asarray(total / np.maximum(there, 1))
+    means[there == 0] = of_empty
+    return means
+
+
+def _most_frequent(values: NDArray[Any]) -> Any:
+    """The most frequent value, the smallest of equally frequent ones."""
+    if values.dtype != object:
+        different, counts = np.unique(values, return_counts=True)
+        return different[np.argmax(counts)]
+    try:
+        counts = Counter(values)
+    except TypeError as error:
+        raise TypeError(f"argument must be a string or a number: {error}") from None
+    most = max(counts.values())
+    equal = [value for value, count in counts.items() if count == most]
+    try:
+        return min(equal)
+    except TypeError:  # words beside numbers
+        return min(equal, key=lambda value: (str(type(value)), str(value)))
+
+
+def _most_frequent_with_zeros(values: NDArray[Any], zeros: int) -> float:
+    if len(values) == 0:
+        return 0.0
+    best = float(_most_frequent(values))
+    count = int((values == best).sum())
+    return min(best, 0.0) if count == zeros else best if count > zeros else 0.0
+
+
+def _median_with_zeros(values: NDArray[Any], zeros: int) -> float:
+    """The median of values and so many zeros."""
+    values = np.sort(values)
+    below, count = int(np.searchsorted(values, 0)), len(values) + zeros
+
+    def at(place: int) -> float:
+        if place < below:
+            return float(values[place])
+        return 0.0 if place < below + zeros else float(values[place - zeros])
+
+    return at(count // 2) if count % 2 else (at(count // 2 - 1) + at(count // 2)) / 2.0

@@ -1,0 +1,279 @@
+"""Columns with mean 0 and standard deviation 1."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import OneToOneFeatureMixin, _fit_context
+from sklearn.utils import Tags
+from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted, validate_data
+
+from quince._base import FLOATS
+from quince.preprocessing._base import Transformer
+
+#: So many numbers are looked at before the next ones: they stay in the cache.
+AT_ONCE = 1 << 16
+
+Moments = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]
+
+
+class StandardScaler(OneToOneFeatureMixin, Transformer):
+    """Takes the mean off each column and divides it by its standard deviation: z = (x - mean) / deviation.
+
+    Holes (NaN) are left out of mean and deviation, and stay. A constant column is only centred. Parameters, attributes
+    and numbers are scikit-learn's. Means and squares are summed about a first mean, so that a large offset costs no
+    digits.
+
+    Parameters
+    ----------
+    copy : bool, default=True
+        False writes the answer into X where X can hold it.
+    with_mean : bool, default=True
+        Whether to take the mean off. Sparse X cannot be centred: give False.
+    with_std : bool, default=True
+        Whether to divide by the standard deviation.
+
+    Attributes
+    ----------
+    mean_, var_, scale_ : ndarray of shape (n_features,) or None
+        Mean and variance of each column, and what it is divided by.
+    n_samples_seen_ : int or ndarray of shape (n_features,)
+        How many rows, or which weight, the columns had; an array if columns have different numbers of holes.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if X had names that are all words.
+
+    Examples
+    --------
+    >>> from quince import StandardScaler
+    >>> StandardScaler().fit_transform([[0.0, 5.0], [2.0, 5.0]])
+    array([[-1.,  0.],
+           [ 1.,  0.]])
+    """
+
+    _learnt = "n_samples_seen_"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "copy": ["boolean"],
+        "with_mean": ["boolean"],
+        "with_std": ["boolean"],
+    }
+
+    mean_: NDArray[np.float64] | None
+    var_: NDArray[np.float64] | None
+    scale_: NDArray[np.float64] | None
+    n_samples_seen_: Any
+
+    def __init__(self, *, copy: bool = True, with_mean: bool = True, with_std: bool = True) -> None:
+        self.with_mean = with_mean
+        self.with_std = with_std
+        self.copy = copy
+
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> StandardScaler:
+        """Learns mean and deviation of each column."""
+        self._forget()
+        return self.partial_fit(X, y, sample_weight)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> StandardScaler:
+        """Learns from more rows, on top of those that were seen before."""
+        first = self._learnt not in vars(self)
+        X = validate_data(
+            self, X, accept_sparse=("csr", "csc"), dtype=FLOATS, ensure_all_finite="allow-nan", reset=first
+        )
+        if sparse.issparse(X) and self.with_mean:
+            raise ValueError(
+                "Cannot center sparse matrices: pass `with_mean=False` instead. See docstring for motivation and "
+                "alternatives."
+            )
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=X.dtype)
+        found = _sparse_moments(X, weights) if sparse.issparse(X) else _moments(X, weights)
+        if not first:
+            seen = np.broadcast_to(self.n_samples_seen_, X.shape[1])
+            before = (seen, self.mean_, self.var_) if self._keeps_moments() else (seen, *found[1:])
+            found = _joined(before, found)
+        seen, mean, var = found
+        if self._keeps_moments(X):
+            self.mean_, self.var_ = mean, var if self.with_std else None
+        else:
+            self.mean_ = self.var_ = None
+        self.scale_ = _divisor(seen, mean, var) if self.with_std else None
+        seen = seen.astype(np.int64 if weights is None and np.all(seen == np.floor(seen)) else X.dtype)
+        self.n_samples_seen_ = seen[0] if len(seen) and np.all(seen == seen[0]) else seen
+        return self
+
+    def _keeps_moments(self, X: Any = None) -> bool:
+        return self.with_std or (self.with_mean and not sparse.issparse(X))
+
+    def transform(self, X: Any, copy: bool | None = None) -> Any:
+        """Centres and scales other rows."""
+        check_is_fitted(self)
+        copy = self.copy if copy is None else copy
+        X = validate_data(
+            self,
+            X,
+            reset=False,
+            accept_sparse="csr",
+            dtype=FLOATS,
+            copy=copy and sparse.issparse(X),
+            force_writeable=not copy,
+            ensure_all_finite="allow-nan",
+        )
+        if not sparse.issparse(X):
+            return _shifted(X, self.mean_ if self.with_mean else None, self.scale_, copy)
+        if self.with_mean:
+            raise ValueError(
+                "Cannot center sparse matrices: pass `with_mean=False` instead. See docstring for motivation and "
+                "alternatives."
+            )
+        if self.scale_ is not None:
+            X.data /= self.scale_.astype(X.dtype)[X.indices]
+        return X
+
+    def inverse_transform(self, X: Any, copy: bool | None = None) -> Any:
+        """The numbers as they were before `transform`."""
+        check_is_fitted(self)
+        copy = self.copy if copy is None else copy
+        X = check_array(
+            X,
+            accept_sparse="csr",
+            dtype=FLOATS,
+            copy=copy,
+            force_writeable=True,
+            ensure_all_finite="allow-nan",
+        )
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {X.shape[1]} features, but {type(self).__name__} expects {self.n_features_in_}.")
+        if sparse.issparse(X):
+            if self.with_mean:
+                raise ValueError(
+                    "Cannot uncenter sparse matrices: pass `with_mean=False` instead See docstring for motivation and "
+                    "alternatives."
+                )
+            if self.scale_ is not None:
+                X.data *= self.scale_.astype(X.dtype)[X.indices]
+            return X
+        if self.scale_ is not None:
+            X *= self.scale_.astype(X.dtype)
+        if self.with_mean:
+            X += self.mean_.astype(X.dtype)
+        return X
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = not self.with_mean
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _shifted(X: NDArray[Any], mean: Any, scale: Any, copy: bool) -> NDArray[Any]:
+    """(X - mean) / scale, in the precision of X, some rows at a time."""
+    out = np.empty_like(X) if copy else X
+    if mean is None and scale is None:
+        if copy:
+            out[...] = X
+        return out
+    mean = None if mean is None else mean.astype(X.dtype)
+    scale = None if scale is None else scale.astype(X.dtype)
+    for rows in _parts(X):
+        part, to = X[rows], out[rows]
+        if mean is not None:
+            part = np.subtract(part, mean, out=to)
+        if scale is not None:
+            np.divide(part, scale, out=to)
+    return out
+
+
+def _parts(X: NDArray[Any]) -> list[slice]:
+    """Rows to be looked at together; all of them where columns lie one after another."""
+    rows, columns = X.shape
+    some = max(1, AT_ONCE // max(1, columns)) if X.flags.c_contiguous else max(1, rows)
+    return [slice(start, start + some) for start in range(0, rows, some)]
+
+
+def _moments(X: NDArray[Any], weights: NDArray[Any] | None) -> Moments:
+    """Weight, mean and variance of each column without its holes."""
+    rows, columns = X.shape
+    total = np.zeros(columns)
+    for part in _parts(X):
+        total += X[part].sum(axis=0, dtype=np.float64) if weights is None else weights[part].astype(float) @ X[part]
+    holes = bool(np.isnan(total).any())
+    if not holes:
+        seen = np.full(columns, rows if weights is None else weights.sum(dtype=np.float64), dtype=np.float64)
+    else:
+        seen, total = np.zeros(columns), np.zeros(columns)
+        for part in _parts(X):
+            there = ~np.isnan(X[part])
+            values = np.where(there, X[part], 0).astype(np.float64, copy=False)
+            seen += there.sum(axis=0) if weights is None else weights[part].astype(float) @ there
+            total += values.sum(axis=0) if weights is None else weights[part].astype(float) @ values
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = total / seen
+        about = np.where(np.isfinite(mean), mean, 0.0)
+        off, squares = np.zeros(columns), np.zeros(columns)
+        for part in _parts(X):
+            apart = X[part] - about
+            if holes:
+                apart[np.isnan(apart)] = 0.0
+            weighed = apart if weights is None else apart * weights[part, None].astype(float)
+            off += weighed.sum(axis=0)
+            squares += np.einsum("ij,ij->j", weighed, apart)
+        # Summed about a mean that rounding has moved a little: what is left of it comes off.
+        var = np.maximum(squares - off**2 / seen, 0.0) / seen
+        mean = about + off / seen
+    return seen, mean, var
+
+
+def _sparse_moments(X: Any, weights: NDArray[Any] | None) -> Moments:
+    """The same for a sparse matrix, whose other entries are zeros."""
+    rows, columns = X.shape
+    if X.format == "csr":
+        column_of = X.indices
+    else:
+        column_of = np.repeat(np.arange(columns), np.diff(X.indptr))
+    weight = None
+    if weights is not None:
+        row_of = X.indices if X.format == "csc" else np.repeat(np.arange(rows), np.diff(X.indptr))
+        weight = weights.astype(np.float64)[row_of]
+    values = X.data.astype(np.float64, copy=False)
+    hole = np.isnan(values)
+    missing: Any = 0.0
+    if hole.any():
+        missing = np.bincount(column_of[hole], None if weight is None else weight[hole], columns)
+        column_of, values = column_of[~hole], values[~hole]
+        weight = None if weight is None else weight[~hole]
+
+    def total(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.bincount(column_of, numbers if weight is None else numbers * weight, columns)
+
+    seen = np.full(columns, rows if weights is None else weights.sum(dtype=np.float64), dtype=np.float64) - missing
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = total(values) / seen
+        there = np.bincount(column_of, weight, columns)
+        apart = values - mean[column_of]
+        var = (total(apart * apart) + (seen - there) * mean**2) / seen
+    return seen, mean, var
+
+
+def _joined(before: Any, after: Moments) -> Moments:
+    """The moments of all rows from those of two parts (Chan, Golub and LeVeque)."""
+    (n1, mean1, var1), (n2, mean2, var2) = before, after
+    var1 = np.zeros_like(var2) if var1 is None else var1
+    with np.errstate(invalid="ignore", divide="ignore"):
+        seen = n1 + n2
+        apart = np.where((n1 > 0) & (n2 > 0), mean2 - mean1, 0.0)
+        mean1, mean2 = np.where(n1 > 0, mean1, mean2), np.where(n2 > 0, mean2, mean1)
+        mean = (n1 * mean1 + n2 * mean2) / seen
+        sums = np.where(n1 > 0, n1 * var1, 0.0) + np.where(n2 > 0, n2 * var2, 0.0)
+        return np.asarray(seen, dtype=np.float64), mean, (sums + apart**2 * n1 * n2 / seen) / seen
+
+
+def _divisor(seen: NDArray[Any], mean: NDArray[Any], var: NDArray[Any]) -> NDArray[np.float64]:
+    """The deviation; 1 for a column that is constant but for rounding, by scikit-learn's bound."""
+    eps = np.finfo(np.float64).eps
+    constant = var <= seen * eps * var + (seen * mean * eps) ** 2
+    return np.where(constant, 1.0, np.sqrt(var))

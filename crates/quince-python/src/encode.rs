@@ -1,0 +1,215 @@
+//! Tables as features, holes filled from near rows, and products of columns, for `python/quince/preprocessing/`.
+
+use crate::errors::{to_python, wrong};
+use crate::features::{Held, matrix, rows_to_numpy, to_numpy};
+use crate::json;
+use crate::model::classes_in_order;
+use crate::steer::{Steering, work};
+use crate::table::{Table, from_anything};
+use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use quince::encode::{Encoder, Expanded, Holes, Near, Number, Products, fill_from_neighbours};
+use quince::learn::Target;
+use quince::matrix::{Dense, Features, Rows, View};
+
+/// scipy's compressed rows: starts, columns, values.
+type Compressed<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+
+/// How the columns of a table become features, learnt from a table.
+#[pyclass(frozen, module = "quince._quince")]
+pub(crate) struct TableEncoder(Encoder);
+
+#[pymethods]
+impl TableEncoder {
+    /// The features of a table: a dense array, or compressed rows if anything is sparse.
+    #[pyo3(signature = (data, *, kept=false, threads=0))]
+    fn encode<'py>(&self, data: &Bound<'py, PyAny>, kept: bool, threads: usize) -> PyResult<Bound<'py, PyAny>> {
+        let table = from_anything(data, None, false)?;
+        let rows = work(data.py(), Steering::threads(threads), |run| self.0.encode(&table, holes(kept), run))?;
+        to_features(data.py(), &rows)
+    }
+
+    /// The names of the features.
+    #[getter]
+    fn feature_names(&self) -> Vec<String> {
+        self.0.feature_names()
+    }
+
+    /// The kind of each column that is used, by name.
+    #[getter]
+    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(py);
+        for field in self.0.fields() {
+            columns.set_item(field.name, field.kind.name())?;
+        }
+        Ok(columns)
+    }
+
+    /// An encoder from what `__reduce__` gave. No code in it is ever run.
+    #[staticmethod]
+    fn of(state: &Bound<'_, PyAny>, donors: Option<PyReadonlyArray2<'_, f64>>) -> PyResult<TableEncoder> {
+        let encoder: Encoder =
+            serde_json::from_value(json::from_python(state)?).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        let donors = donors.as_ref().map(matrix).transpose()?;
+        encoder.with_donors(donors).map(TableEncoder).map_err(to_python)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let state = json::serialised(py, serde_json::to_value(&self.0))?;
+        let donors = self.0.donors().map(|donors| to_numpy(py, donors)).transpose()?;
+        Ok((py.get_type::<TableEncoder>().getattr("of")?, (state, donors).into_pyobject(py)?))
+    }
+}
+
+/// Learns how the columns of a table become features, and gives them. Words are selected by the class of each row.
+#[pyfunction]
+#[pyo3(signature = (table, *, codes=None, classes=0, kept=false, threads=0))]
+pub(crate) fn learn_table<'py>(
+    py: Python<'py>,
+    table: &Table,
+    codes: Option<PyReadonlyArray1<'py, u32>>,
+    classes: usize,
+    kept: bool,
+    threads: usize,
+) -> PyResult<(TableEncoder, Bound<'py, PyAny>)> {
+    let names: Vec<String> = (0..classes).map(|class| class.to_string()).collect();
+    let target = match codes {
+        None => None,
+        Some(codes) => {
+            let codes = codes.as_slice()?.to_vec();
+            if codes.len() != table.0.rows() || codes.iter().any(|&code| code as usize >= classes) {
+                return Err(wrong("the classes are not those of the rows", "Give every row one class."));
+            }
+            Some(Target::Classes { classes: classes_in_order(&names)?, codes })
+        }
+    };
+    let fit = |run: &quince::Run| Encoder::fit(&table.0, target.as_ref(), holes(kept), run);
+    let (encoder, rows) = work(py, Steering::threads(threads), fit)?;
+    Ok((TableEncoder(encoder), to_features(py, &rows)?))
+}
+
+fn holes(kept: bool) -> Holes {
+    if kept { Holes::Kept } else { Holes::Filled }
+}
+
+/// A dense array, or compressed rows with the dense features first if there are sparse ones.
+fn to_features<'py>(py: Python<'py>, rows: &Rows) -> PyResult<Bound<'py, PyAny>> {
+    let features = rows.features();
+    let Some(sparse) = features.sparse_part() else {
+        let values = py.detach(|| (0..features.rows()).flat_map(|i| dense_row(&features, i)).collect());
+        return Ok(rows_to_numpy(py, values, features.rows(), features.columns())?.into_any());
+    };
+    let compress = || {
+        let first = features.dense_columns() as u64;
+        let mut all = Expanded { starts: vec![0], ..Expanded::default() };
+        for i in 0..features.rows() {
+            for (j, x) in dense_row(&features, i).enumerate().filter(|(_, x)| *x != 0.0) {
+                all.places.push(j as u64);
+                all.values.push(x);
+            }
+            let (columns, values) = sparse.row(i);
+            all.places.extend(columns.iter().map(|&j| first + u64::from(j)));
+            all.values.extend_from_slice(values);
+            all.starts.push(all.values.len());
+        }
+        all
+    };
+    Ok(compressed(py, py.detach(compress)).into_pyobject(py)?.into_any())
+}
+
+fn dense_row<'a>(features: &Features<'a>, i: usize) -> impl Iterator<Item = f64> + 'a {
+    let dense = features.dense_part();
+    (0..features.dense_columns()).map(move |j| dense.map_or(0.0, |dense| dense.get(i, j)))
+}
+
+fn compressed(py: Python<'_>, rows: Expanded) -> Compressed<'_> {
+    let starts: Vec<i64> = rows.starts.into_iter().map(|start| start as i64).collect();
+    let places: Vec<i64> = rows.places.into_iter().map(|place| place as i64).collect();
+    (starts.into_pyarray(py), places.into_pyarray(py), rows.values.into_pyarray(py))
+}
+
+/// Fills the NaNs of rows from the nearest donors; where nobody near has a value, from `otherwise`.
+#[pyfunction]
+#[pyo3(signature = (x, donors, k, *, by_distance=false, otherwise, threads=0))]
+pub(crate) fn fill_holes<'py>(
+    py: Python<'py>,
+    x: PyReadonlyArray2<'py, f64>,
+    donors: PyReadonlyArray2<'py, f64>,
+    k: usize,
+    by_distance: bool,
+    otherwise: Vec<f64>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let (mut rows, donors) = (matrix(&x)?, matrix(&donors)?);
+    if k == 0 || rows.columns() != donors.columns() || rows.columns() != otherwise.len() {
+        return Err(wrong("rows and donors do not fit together", "Give them the same columns."));
+    }
+    let near = if by_distance { Near::ByDistance } else { Near::Alike };
+    let fill = |run: &quince::Run| fill_from_neighbours(&mut rows, &donors, (k, near), &otherwise, run);
+    work(py, Steering::threads(threads), fill)?;
+    to_numpy(py, &rows)
+}
+
+/// Which columns are multiplied, for every product of these degrees.
+#[pyfunction]
+pub(crate) fn monomials(columns: usize, lowest: usize, highest: usize, single: bool) -> PyResult<Vec<Vec<u32>>> {
+    quince::encode::monomials(columns, lowest..=highest, single).map_err(to_python)
+}
+
+/// How many products there are of these degrees.
+#[pyfunction]
+#[pyo3(signature = (columns, lowest, highest, *, single, constant))]
+pub(crate) fn count_products(
+    columns: usize,
+    lowest: usize,
+    highest: usize,
+    single: bool,
+    constant: bool,
+) -> PyResult<usize> {
+    Products::new(columns, lowest..=highest, single, constant).map(|products| products.width()).map_err(to_python)
+}
+
+/// The products of every row's numbers: an array of the same precision, or compressed rows of compressed rows.
+#[pyfunction]
+#[pyo3(signature = (x, lowest, highest, *, single, constant, by_columns=false, threads=0))]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn products<'py>(
+    x: &Bound<'py, PyAny>,
+    lowest: usize,
+    highest: usize,
+    single: bool,
+    constant: bool,
+    by_columns: bool,
+    threads: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (py, held, steering) = (x.py(), Held::new(x)?, Steering::threads(threads));
+    let features = held.features()?;
+    let products = Products::new(features.columns(), lowest..=highest, single, constant).map_err(to_python)?;
+    if let Some(sparse) = features.sparse_part() {
+        let expanded = work(py, steering, |run| products.sparse(sparse, run))?;
+        return Ok(compressed(py, expanded).into_pyobject(py)?.into_any());
+    }
+    match features.dense_part() {
+        Some(Dense::F32(view)) => dense_products(py, &products, view, by_columns, steering),
+        Some(Dense::F64(view)) => dense_products(py, &products, view, by_columns, steering),
+        None => Err(wrong("there are no features", "Give an array.")),
+    }
+}
+
+fn dense_products<'py, T: Number + Element>(
+    py: Python<'py>,
+    products: &Products,
+    view: View<'_, T>,
+    by_columns: bool,
+    steering: Steering,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (rows, width) = (view.rows(), products.width());
+    if by_columns {
+        let values = work(py, steering, |run| products.by_columns(&view, run))?;
+        return Ok(rows_to_numpy(py, values, width, rows)?.transpose()?.into_any());
+    }
+    let values = work(py, steering, |run| products.by_rows(&view, run))?;
+    Ok(rows_to_numpy(py, values, rows, width)?.into_any())
+}
