@@ -629,3 +629,11 @@ fn batches_whose_sizes_do_not_fit_their_centres_are_refused() {
     assert_eq!((model.error(), model.sizes(), model.centres()), (0.0, &[1.0, 1.0][..], &rows));
     assert!(report.certificate.is_none());
 }
+
+#[test]
+fn groups_have_no_labels_in_words() {
+    let table = crate::example("iris.csv");
+    let lesson = table.groupable(None, &["species"]).unwrap().labelled;
+    let model = Model::fit(&lesson, None, &fixed(3), &Run::new()).unwrap();
+    assert!(model.labels(&model.predict(&table, &Run::new()).unwrap()).is_empty());
+}
