@@ -5,6 +5,8 @@
 #   PYTHON=EXE   the Python (3.11 or newer) that makes the environment and checks the licences
 #   CARGO=EXE    the cargo to use
 #   TASK=PART    of `make bench`: only the tasks whose name contains this
+#   RUNS=COUNT   of `make fuzz`: how many inputs each target gets (default: 1000000)
+#   FUZZ=NAMES   of `make fuzz`: only these targets
 #
 # One build profile, release, serves tests, command, guide and wheel, so that each crate is compiled once.
 
@@ -31,6 +33,13 @@ STAMP := $(VENV)/quince-requirements.txt
 
 BENCH_VENV ?= bench/.venv
 RUST_PEERS := $(TARGET)/rust-peers
+
+RUNS ?= 1000000
+FUZZ ?= csv jsonl arff libsvm parquet picture text model
+# Coverage without a sanitizer, which stable Rust has.
+FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+  -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+  -Cllvm-args=-sanitizer-coverage-trace-compares
 
 ##@ Everything
 .PHONY: help
@@ -110,3 +119,19 @@ bench-venv: wheel ## the environment of the benchmark: its pinned peers, and qui
 bench: bench-venv ## quince and its peers on the same arrays, into bench/RESULTS.md; TASK=knn runs some of the tasks
 	CARGO_TARGET_DIR="$(RUST_PEERS)" $(CARGO) build --release --locked --manifest-path bench/rust-peers/Cargo.toml
 	"$(BENCH_VENV)/bin/python" bench/run.py --rust-peers "$(RUST_PEERS)/release/rust-peers" $(TASK)
+
+##@ Safety
+.PHONY: fuzz
+fuzz: ## feed the readers a million mangled files each; FUZZ="csv model" runs some of the targets, RUNS=1000 fewer files
+	@command -v "$${CXX:-c++}" > /dev/null || { echo "libFuzzer needs a C++ compiler (Debian: apt-get install g++)"; exit 1; }
+	@set -e; \
+	host=$$(rustc -vV | sed -n 's/^host: //p'); \
+	echo "building the fuzz targets"; \
+	RUSTFLAGS="$(FUZZ_FLAGS)" CARGO_TARGET_DIR="$(TARGET)/fuzz" \
+	  $(CARGO) build --release --locked --manifest-path fuzz/Cargo.toml --target "$$host"; \
+	for name in $(FUZZ); do \
+	  echo "fuzzing $$name"; \
+	  mkdir -p fuzz/corpus/$$name fuzz/findings; \
+	  "$(TARGET)/fuzz/$$host/release/$$name" -runs=$(RUNS) -max_len=4096 -timeout=5 -rss_limit_mb=1024 \
+	    -malloc_limit_mb=512 -print_final_stats=1 -artifact_prefix=fuzz/findings/$$name- fuzz/corpus/$$name; \
+	done

@@ -214,9 +214,9 @@ impl Model {
         Ok((Target::Classes { classes: classes.clone(), codes }, rows))
     }
 
-    /// The predicted labels in words.
+    /// The predicted labels in words; none where the model knows no classes.
     pub fn labels(&self, prediction: &Prediction) -> Vec<&str> {
-        let names = self.classes.as_ref().map_or(&[][..], Classes::names);
+        let Some(names) = self.classes.as_ref().map(Classes::names) else { return Vec::new() };
         prediction.labels().into_iter().map(|code| names[code as usize].as_str()).collect()
     }
 

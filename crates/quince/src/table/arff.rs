@@ -9,7 +9,7 @@
 //! {1 90}            % sparse: what is not named is 0, or the first of its words
 //! ```
 
-use super::cells::{Cells, Raw};
+use super::cells::{Cells, Raw, are_too_many};
 use super::kind::{self, Kind};
 use super::{Column, Data};
 use crate::error::{Error, Place, Result};
@@ -71,6 +71,10 @@ pub(super) fn parse(text: &str, source: &str) -> Result<Cells> {
         })?;
         rows.push(row);
         numbers.push(number);
+        if are_too_many(rows.len(), attributes.len(), text.len()) {
+            let problem = format!("nearly every cell of the {} attributes is empty", attributes.len());
+            return Err(refuse(Some(number), problem, "Leave out attributes, or write the rows as LIBSVM."));
+        }
     }
     if rows.is_empty() {
         return Err(refuse(None, "there is no row behind @data".into(), "Add rows."));
@@ -294,6 +298,10 @@ mod tests {
         );
         assert_eq!(problem(format!("{HEAD}{{1 1\n")), "w.arff, line 9: a sparse row has no closing brace");
         assert_eq!(problem(format!("{HEAD}sunny,1,'x,no\n")), "w.arff, line 9: a quote is opened and never closed");
+        // Sparse rows of many attributes would need memory by the square of the file.
+        let many: String = (0..2_000).map(|j| format!("@attribute a{j} real\n")).collect();
+        let problem_of_many = problem(format!("{many}@data\n{}", "{}\n".repeat(2_000)));
+        assert!(problem_of_many.ends_with("nearly every cell of the 2000 attributes is empty"), "{problem_of_many}");
         assert_eq!(problem("@attribute a {x\n".into()), "w.arff, line 1: the words of 'a' have no closing brace");
         assert_eq!(
             problem("@attribute a colour\n".into()),

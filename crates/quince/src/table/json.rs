@@ -3,7 +3,7 @@
 //! Numbers are numbers, true and false are yes/no, strings are words, null and what is not there are holes. A column that
 //! holds lists or objects is ignored, and says so.
 
-use super::cells::{Cells, Raw};
+use super::cells::{Cells, Raw, are_too_many};
 use super::{Column, kind};
 use crate::error::{Error, Place, Result};
 use crate::numbers::number_text;
@@ -97,6 +97,10 @@ pub(super) fn parse(text: &str, source: &str, run: &Run) -> Result<Cells> {
     }
     if all.names.is_empty() {
         return Err(refuse(None, "the objects are empty".into()));
+    }
+    if are_too_many(rows, all.names.len(), text.len()) {
+        let problem = format!("{rows} objects have {} different names: nearly every cell is a hole", all.names.len());
+        return Err(refuse(None, problem));
     }
     let columns = run.map(all.names.len(), |j| column(&all.names[j], &all.values[j], rows));
     Ok(Cells { source: source.into(), names: all.names, columns, rows, lines: all.lines, written: None })
@@ -208,6 +212,9 @@ mod tests {
         assert!(problem("{\"a\":1}\n[1]\n").contains("line 2"));
         assert_eq!(problem("\n\n"), "t.jsonl: there is no object in the file");
         assert_eq!(problem("{}\n{}\n"), "t.jsonl: the objects are empty");
+        // As many columns as rows would need memory by the square of the file.
+        let many: String = (0..20_000).map(|i| format!("{{\"k{i}\":1}}\n")).collect();
+        assert_eq!(problem(&many), "t.jsonl: 20000 objects have 20000 different names: nearly every cell is a hole");
         // Deep nesting is refused, not followed until the stack ends.
         assert!(read(&format!("{{\"a\":{}", "[".repeat(100_000))).is_err());
     }

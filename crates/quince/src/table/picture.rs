@@ -15,6 +15,11 @@ use image::{DynamicImage, ImageReader, Limits};
 const LONGEST: u32 = 20_000;
 const MOST_BYTES: u64 = 512 << 20;
 
+/// Beyond this many bytes a picture must bring bytes of its own: no format packs more than so many into one. Deflate packs
+/// 1032, and a byte of a PNG with two colours is eight pixels of three bytes each.
+const FREE_BYTES: u64 = 16 << 20;
+const MOST_PACKED: u64 = 1032 * 8 * 3;
+
 /// Brightness of pixels by row, column and band, from 0 to 1.
 struct Picture {
     rows: usize,
@@ -72,12 +77,14 @@ fn open(entry: &Entry) -> Result<Picture> {
     let wrong = |error: &dyn std::fmt::Display| {
         refuse(entry, format!("the picture cannot be read: {error}"), "Mend the file, or take it out of the folder.")
     };
-    let reader = ImageReader::open(&entry.path).map_err(|e| Error::file(entry.path.display().to_string(), &e))?;
+    let failed = |e: std::io::Error| Error::file(entry.path.display().to_string(), &e);
+    let length = std::fs::metadata(&entry.path).map_err(failed)?.len();
+    let reader = ImageReader::open(&entry.path).map_err(failed)?;
     let mut reader = reader.with_guessed_format().map_err(|e| wrong(&e))?;
     let mut limits = Limits::default();
     limits.max_image_width = Some(LONGEST);
     limits.max_image_height = Some(LONGEST);
-    limits.max_alloc = Some(MOST_BYTES);
+    limits.max_alloc = Some(MOST_BYTES.min(FREE_BYTES + length.saturating_mul(MOST_PACKED)));
     reader.limits(limits);
     let picture = reader.decode().map_err(|e| wrong(&e))?;
     if picture.width() == 0 || picture.height() == 0 {

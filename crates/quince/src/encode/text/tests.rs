@@ -144,3 +144,12 @@ fn hashed_words_need_no_vocabulary() {
     // Words that were never seen have a place too.
     assert_eq!(encoder.encode(&[Some("four")], &Run::new()).unwrap().stored(), 1);
 }
+
+#[test]
+fn runs_of_letters_end_with_the_text_whatever_the_settings_say() {
+    for (cut, longest) in [(Cut::Letters, "a bc"), (Cut::LettersInWords, " bc ")] {
+        let settings = Texts { cut, ngrams: (1, usize::MAX), least: Amount::Rows(1), ..counting() };
+        let (encoder, _) = TextEncoder::learn(&[Some("a bc")], settings, None, &Run::new()).unwrap();
+        assert!(encoder.vocabulary().iter().any(|word| word == longest), "{:?}", encoder.vocabulary());
+    }
+}

@@ -142,7 +142,8 @@ impl Cutter {
         let mut runs = |line: &str, short_once: bool| {
             bounds.clear();
             bounds.extend(line.char_indices().map(|(at, c)| (at, at + c.len_utf8())));
-            for size in self.ngrams.0..=self.ngrams.1 {
+            // No run is longer than the line, whatever a setting says.
+            for size in self.ngrams.0..=self.ngrams.1.min(bounds.len().max(self.ngrams.0)) {
                 if bounds.len() <= size && short_once {
                     // A word that is no longer than this is counted whole, and once.
                     visit(line);

@@ -37,6 +37,7 @@ pub(super) struct Written {
 
 /// Splits the bytes of a text table into cells; the delimiter is found if it is not given.
 pub(super) fn parse(bytes: Vec<u8>, source: &str, delimiter: Option<u8>, header: Header, run: &Run) -> Result<Cells> {
+    delimiter.map_or(Ok(()), check_delimiter)?;
     let start = check_text(&bytes, source, run)?;
     let body = &bytes[start..];
     let empty = || refuse(source, None, "the file is empty", "Give a table with a header line and rows.");
@@ -294,6 +295,15 @@ pub(super) fn check_text(bytes: &[u8], source: &str, run: &Run) -> Result<usize>
             Err(refuse(source, Some(line), &problem, "Save the file as UTF-8 (from Latin-1: iconv -f latin1 -t utf8)."))
         }
     }
+}
+
+/// A delimiter must be no part of a number, a quote, the end of a line, or a piece of a longer character.
+fn check_delimiter(delimiter: u8) -> Result<()> {
+    if delimiter.is_ascii() && !delimiter.is_ascii_alphanumeric() && !b"\"\r\n+-.".contains(&delimiter) {
+        return Ok(());
+    }
+    let problem = format!("cannot be '{}'", char::from(delimiter).escape_debug());
+    Err(Error::setting("delimiter", problem, "Give a character such as , ; | or a tab."))
 }
 
 fn header_names(row: &[String], source: &str, line: u64) -> Result<Vec<String>> {

@@ -29,6 +29,19 @@ fn delimiters_are_found() {
 }
 
 #[test]
+fn a_delimiter_that_could_stand_inside_a_cell_is_refused() {
+    let read = |delimiter: u8| {
+        let options = ReadOptions { delimiter: Some(delimiter), ..ReadOptions::default() };
+        Cells::parse("é b\n-1 2.5\n".as_bytes().to_vec(), "t.csv", &options, &Run::new())
+    };
+    // 0xc3 is the first half of é.
+    for delimiter in [0xc3, b'-', b'.', b'+', b'2', b'e', b'"', b'\n', b'\r'] {
+        assert_eq!(read(delimiter).unwrap_err().code(), "setting", "{delimiter}");
+    }
+    assert_eq!(read(b' ').unwrap().names(), ["é", "b"]);
+}
+
+#[test]
 fn quotes_line_ends_marks_and_blank_lines_are_read() {
     assert_eq!(rows("\u{feff}a,b\r\n\"x, \"\"y\"\"\n z\" , 2\r\n\r\n3,4"), [["x, \"y\"\n z", " 2"], ["3", "4"]]);
     assert_eq!(rows("a,b\r1,2\r"), [["1", "2"]]);

@@ -1,0 +1,36 @@
+//! Pictures, as the only file of a folder. The first byte says: a grid or patches, grey or two levels.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use quince::table::{Cells, ReadOptions};
+use quince_fuzz::{check_cells, check_error, run, seeds, take};
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+/// A folder of this process, in memory where the system has such a place.
+static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
+    let memory = Path::new("/dev/shm");
+    let place = if memory.is_dir() { memory.to_path_buf() } else { std::env::temp_dir() };
+    let folder = place.join(format!("quince-fuzz-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
+    folder
+});
+
+fuzz_target!(
+    init: seeds::plant(seeds::pictures()),
+    |input: &[u8]| {
+        let mut rest = input;
+        let choice = take(&mut rest);
+        std::fs::write(FOLDER.join("picture.png"), rest).expect("the temporary folder can be written to");
+        let options = ReadOptions {
+            pixels: (4, 3),
+            patches: (choice & 1 == 1).then_some((2, 2)),
+            binarise: (choice & 2 == 2).then_some(0.5),
+            ..ReadOptions::default()
+        };
+        match Cells::read(&*FOLDER, &options, &run()) {
+            Ok(cells) => check_cells(cells, &options, None),
+            Err(error) => check_error(&error),
+        }
+    }
+);
