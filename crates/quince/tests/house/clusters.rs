@@ -640,7 +640,9 @@ fn a_cluster_too_small_for_the_sample_is_found_all_the_same() {
     let found = auto.cluster(x.features(), None, &Run::new()).unwrap();
     // The few others are apart from the many; a row that is alone has no silhouette, so they share a cluster.
     assert_eq!(found.model.sizes(), [19_998.0, 2.0]);
+}
 
+#[test]
 fn groups_have_no_labels_in_words() {
     let table = crate::example("iris.csv");
     let lesson = table.groupable(None, &["species"]).unwrap().labelled;
