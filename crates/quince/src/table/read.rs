@@ -161,11 +161,12 @@ impl Cells {
         } else {
             bytes = all_bytes(path, run).map_err(|e| Error::file(&name, &e))?;
         }
-        Cells::parse(unpacked(bytes, &name)?, &name, options, run)
+        Cells::parse(bytes, &name, options, run)
     }
 
-    /// Reads the bytes of a file. `source` names them in errors.
+    /// Reads the bytes of a file, packed with gzip or not. `source` names them in errors.
     pub fn parse(bytes: Vec<u8>, source: &str, options: &ReadOptions, run: &Run) -> Result<Cells> {
+        let bytes = unpacked(bytes, source)?;
         let format = options.format.unwrap_or_else(|| Format::of(source, &bytes));
         let text = |bytes: &[u8]| -> Result<String> {
             let start = csv::check_text(bytes, source, run)?;
@@ -193,17 +194,29 @@ impl Cells {
 
 /// What is inside a gzip file; anything else as it is.
 fn unpacked(bytes: Vec<u8>, source: &str) -> Result<Vec<u8>> {
+    // Text packs to a tenth, long runs of zeros to a hundredth; gzip itself could make a thousand bytes of one.
+    const FREE_BYTES: u64 = 1 << 30;
+    const BYTES_A_BYTE: u64 = 200;
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(bytes);
     }
+    unpacked_up_to(FREE_BYTES.max(BYTES_A_BYTE.saturating_mul(bytes.len() as u64)), &bytes, source)
+}
+
+fn unpacked_up_to(most: u64, bytes: &[u8], source: &str) -> Result<Vec<u8>> {
+    let refuse = |problem: String, remedy: &str| {
+        let place = Place { file: Some(source.to_string()), ..Place::default() };
+        Error::table(place, problem, remedy.to_string())
+    };
     let mut plain = Vec::new();
-    flate2::read::MultiGzDecoder::new(&bytes[..]).read_to_end(&mut plain).map_err(|e| {
-        Error::table(
-            Place { file: Some(source.to_string()), ..Place::default() },
-            format!("the gzip data cannot be unpacked ({e})"),
-            "Copy or compress the file again.",
-        )
-    })?;
+    let read = flate2::read::MultiGzDecoder::new(bytes).take(most.saturating_add(1)).read_to_end(&mut plain);
+    read.map_err(|e| refuse(format!("the gzip data cannot be unpacked ({e})"), "Copy or compress the file again."))?;
+    if plain.len() as u64 > most {
+        return Err(refuse(
+            format!("{} bytes of gzip data unpack to more than {most} bytes", bytes.len()),
+            "If the file is what it should be, unpack it with gunzip and read the result.",
+        ));
+    }
     Ok(plain)
 }
 
@@ -226,4 +239,35 @@ fn all_bytes(path: &Path, run: &Run) -> std::io::Result<Vec<u8>> {
         }
     }
     std::fs::read(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn packed(plain: &[u8]) -> Vec<u8> {
+        let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        writer.write_all(plain).unwrap();
+        writer.finish().unwrap()
+    }
+
+    #[test]
+    fn a_gzip_bomb_is_refused_by_its_limit() {
+        let bomb = packed(&vec![b'0'; 1 << 20]);
+        assert_eq!(unpacked_up_to(1 << 20, &bomb, "b.csv.gz").unwrap().len(), 1 << 20);
+        let refused = |bytes: &[u8]| unpacked_up_to(1 << 16, bytes, "b.csv.gz").unwrap_err().to_string();
+        let problem =
+            |bytes: &[u8]| format!("b.csv.gz: {} bytes of gzip data unpack to more than 65536 bytes", bytes.len());
+        assert_eq!(refused(&bomb), problem(&bomb));
+        // Several files in one are counted together.
+        let several = packed(&[b'1'; 5000]).repeat(14);
+        assert_eq!(refused(&several), problem(&several));
+    }
+
+    #[test]
+    fn packed_tables_are_read_from_bytes_too() {
+        let cells = Cells::parse(packed(b"a,b\n1,2\n"), "t.csv.gz", &ReadOptions::default(), &Run::new()).unwrap();
+        assert_eq!((cells.rows(), cells.names()), (1, &["a".to_string(), "b".to_string()][..]));
+    }
 }
