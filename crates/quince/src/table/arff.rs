@@ -9,11 +9,14 @@
 //! {1 90}            % sparse: what is not named is 0, or the first of its words
 //! ```
 
-use super::cells::{Cells, Raw, are_too_many};
+use super::cells::{Cells, Raw, most_cells};
 use super::kind::{self, Kind};
 use super::{Column, Data};
 use crate::error::{Error, Place, Result};
+use crate::matrix::afford;
 use arrow_array::LargeStringArray;
+use arrow_array::builder::{ArrayBuilder, LargeStringBuilder};
+use std::collections::{BTreeMap, HashSet};
 
 enum Type {
     Numeric,
@@ -36,7 +39,7 @@ pub(super) fn parse(text: &str, source: &str) -> Result<Cells> {
     let refuse = |line: Option<u64>, problem: String, remedy: &str| {
         Error::table(Place { file: Some(source.into()), line, ..Place::default() }, problem, remedy.to_string())
     };
-    let mut attributes: Vec<Attribute> = Vec::new();
+    let (mut attributes, mut names) = (Vec::new(), HashSet::new());
     let mut lines = (1u64..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
     let mut data = false;
     for (number, line) in lines.by_ref().filter(|(_, line)| !line.is_empty() && !line.starts_with('%')) {
@@ -47,7 +50,7 @@ pub(super) fn parse(text: &str, source: &str) -> Result<Cells> {
         } else if let Some(rest) = keyword(line, "@attribute") {
             let attribute = attribute(rest)
                 .map_err(|problem| refuse(at, problem, "Write @attribute NAME numeric, string, or {one, another}."))?;
-            if attributes.iter().any(|other| other.name == attribute.name) {
+            if !names.insert(attribute.name.clone()) {
                 let problem = format!("two attributes are called '{}'", attribute.name);
                 return Err(refuse(at, problem, "Give every attribute a name of its own."));
             }
@@ -63,60 +66,107 @@ pub(super) fn parse(text: &str, source: &str) -> Result<Cells> {
     if !data {
         return Err(refuse(None, "there is no @data".into(), "Put a line @data before the rows."));
     }
-    let mut rows: Vec<Vec<Option<String>>> = Vec::new();
-    let mut numbers = Vec::new();
+    let most = most_cells(text.len());
+    let mut columns: Vec<Growing> = attributes.iter().map(Growing::new).collect();
+    let (mut numbers, mut letters) = (Vec::new(), 8 * most);
+    let too_many = |line: u64| {
+        let problem = format!("nearly every cell of the {} attributes is empty", attributes.len());
+        refuse(Some(line), problem, "Leave out attributes, or write the rows as LIBSVM.")
+    };
     for (number, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('%')) {
-        let row = row(line, &attributes).map_err(|problem| {
+        let row = row(line, attributes.len()).map_err(|problem| {
             refuse(Some(number), problem, "Every row has a cell for each @attribute, ? for a hole.")
         })?;
-        rows.push(row);
+        let cells = (numbers.len() + 1).saturating_mul(attributes.len());
+        if cells > most {
+            return Err(too_many(number));
+        }
+        if (numbers.len() + 1).is_power_of_two() {
+            afford(8.0 * cells as f64, "the table")?;
+        }
+        for (j, cell) in row {
+            let column = &mut columns[j];
+            column.fill(numbers.len(), &mut letters).ok_or_else(|| too_many(number))?;
+            column.push(cell.as_deref()).map_err(|(problem, remedy)| {
+                let column = Some(attributes[j].name.clone());
+                let place = Place { file: Some(source.into()), line: Some(number), row: None, column };
+                Error::table(place, problem, remedy)
+            })?;
+        }
         numbers.push(number);
-        if are_too_many(rows.len(), attributes.len(), text.len()) {
-            let problem = format!("nearly every cell of the {} attributes is empty", attributes.len());
-            return Err(refuse(Some(number), problem, "Leave out attributes, or write the rows as LIBSVM."));
+    }
+    let Some(&last) = numbers.last() else {
+        return Err(refuse(None, "there is no row behind @data".into(), "Add rows."));
+    };
+    afford(8.0 * (numbers.len() * attributes.len()) as f64, "the table")?;
+    let finished = columns.into_iter().map(|mut column| {
+        column.fill(numbers.len(), &mut letters).ok_or_else(|| too_many(last))?;
+        Ok(column.finish())
+    });
+    let columns = finished.collect::<Result<_>>()?;
+    let names = attributes.iter().map(|attribute| attribute.name.clone()).collect();
+    Ok(Cells { source: source.into(), names, columns, rows: numbers.len(), lines: numbers, written: None })
+}
+
+/// A column while rows are read. Rows without a cell of it are filled in when the next has one.
+struct Growing<'a> {
+    attribute: &'a Attribute,
+    known: HashSet<&'a str>,
+    numbers: Vec<f64>,
+    words: LargeStringBuilder,
+}
+
+impl<'a> Growing<'a> {
+    fn new(attribute: &'a Attribute) -> Growing<'a> {
+        let known = match &attribute.kind {
+            Type::Nominal(words) => words.iter().map(String::as_str).collect(),
+            Type::Numeric | Type::Text => HashSet::new(),
+        };
+        Growing { attribute, known, numbers: Vec::new(), words: LargeStringBuilder::new() }
+    }
+
+    /// What sparse rows leave out, up to so many rows; `None` if more letters would repeat than are left.
+    fn fill(&mut self, rows: usize, letters: &mut usize) -> Option<()> {
+        let word = match &self.attribute.kind {
+            Type::Numeric => {
+                self.numbers.resize(rows, 0.0);
+                return Some(());
+            }
+            Type::Nominal(words) => words.first().map(String::as_str),
+            Type::Text => Some(""),
+        };
+        let missing = rows - self.words.len();
+        *letters = letters.checked_sub(missing.saturating_mul(word.map_or(0, str::len)))?;
+        (0..missing).for_each(|_| self.words.append_option(word));
+        Some(())
+    }
+
+    /// Adds a cell; an error says what is wrong with it and what to do.
+    fn push(&mut self, cell: Option<&str>) -> std::result::Result<(), (String, String)> {
+        match &self.attribute.kind {
+            Type::Numeric => {
+                let number = cell.map_or(Ok(f64::NAN), str::parse).map_err(|_| {
+                    let problem = format!("'{}' is not a number", kind::shorten(cell.unwrap_or_default()));
+                    (problem, "Mend the cell, or write ? for a hole.".to_string())
+                })?;
+                self.numbers.push(number);
+            }
+            Type::Nominal(words) if cell.is_some_and(|cell| !self.known.contains(cell)) => {
+                let problem = format!("'{}' is none of its words", kind::shorten(cell.unwrap_or_default()));
+                return Err((problem, format!("The words are {}.", words.join(", "))));
+            }
+            Type::Nominal(_) | Type::Text => self.words.append_option(cell),
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Raw {
+        match &self.attribute.kind {
+            Type::Numeric => Raw::Numbers(self.numbers),
+            Type::Text => Raw::Words(self.words.finish()),
+            Type::Nominal(_) => nominal(&self.attribute.name, self.words.finish()),
         }
     }
-    if rows.is_empty() {
-        return Err(refuse(None, "there is no row behind @data".into(), "Add rows."));
-    }
-    let mut columns = Vec::new();
-    for (j, attribute) in attributes.iter().enumerate() {
-        let wrong = |i: usize, problem: String, remedy: &str| {
-            let place = Place {
-                file: Some(source.into()),
-                line: Some(numbers[i]),
-                row: None,
-                column: Some(attribute.name.clone()),
-            };
-            Error::table(place, problem, remedy.to_string())
-        };
-        let cells = rows.iter().map(|row| row[j].as_deref());
-        columns.push(match &attribute.kind {
-            Type::Numeric => {
-                let mut values = Vec::with_capacity(rows.len());
-                for (i, cell) in cells.enumerate() {
-                    let number = cell.map_or(Ok(f64::NAN), str::parse);
-                    values.push(number.map_err(|_| {
-                        let problem = format!("'{}' is not a number", kind::shorten(cell.unwrap_or_default()));
-                        wrong(i, problem, "Mend the cell, or write ? for a hole.")
-                    })?);
-                }
-                Raw::Numbers(values)
-            }
-            Type::Text => Raw::Words(cells.collect()),
-            Type::Nominal(words) => {
-                let unknown = |cell: &Option<&str>| cell.is_some_and(|cell| !words.iter().any(|word| word == cell));
-                if let Some(i) = cells.clone().position(|cell| unknown(&cell)) {
-                    let problem =
-                        format!("'{}' is none of its words", kind::shorten(rows[i][j].as_deref().unwrap_or("")));
-                    return Err(wrong(i, problem, &format!("The words are {}.", words.join(", "))));
-                }
-                nominal(&attribute.name, cells.collect())
-            }
-        });
-    }
-    let names = attributes.into_iter().map(|attribute| attribute.name).collect();
-    Ok(Cells { source: source.into(), names, columns, rows: rows.len(), lines: numbers, written: None })
 }
 
 /// Yes/no, constant or numbers by the rule; otherwise a category, even if most rows have a word of their own.
@@ -168,13 +218,15 @@ fn attribute(text: &str) -> std::result::Result<Attribute, String> {
     }
 }
 
-/// The cells of a row; `None` is a hole.
-fn row(line: &str, attributes: &[Attribute]) -> std::result::Result<Vec<Option<String>>, String> {
+/// The cells that a row has, by the number of their attribute; `None` is a hole.
+type Row = BTreeMap<usize, Option<String>>;
+
+fn row(line: &str, attributes: usize) -> std::result::Result<Row, String> {
     let mut rest = line;
     if let Some(inner) = line.strip_prefix('{') {
         return sparse_row(inner, attributes);
     }
-    let mut cells = Vec::with_capacity(attributes.len());
+    let mut cells = Vec::with_capacity(attributes);
     loop {
         cells.push(cell(&mut rest, |c| c == ',' || c == '\t' || c == '%')?);
         rest = rest.trim_start_matches(' ');
@@ -184,30 +236,25 @@ fn row(line: &str, attributes: &[Attribute]) -> std::result::Result<Vec<Option<S
             _ => break,
         }
     }
-    if cells.len() != attributes.len() {
+    if cells.len() != attributes {
         let cell = if cells.len() == 1 { "cell" } else { "cells" };
-        return Err(format!("{} {cell} where there are {} attributes", cells.len(), attributes.len()));
+        return Err(format!("{} {cell} where there are {attributes} attributes", cells.len()));
     }
-    Ok(cells)
+    Ok(cells.into_iter().enumerate().collect())
 }
 
-fn sparse_row(inner: &str, attributes: &[Attribute]) -> std::result::Result<Vec<Option<String>>, String> {
-    let default = |attribute: &Attribute| match &attribute.kind {
-        Type::Numeric => Some("0".to_string()),
-        Type::Nominal(words) => words.first().cloned(),
-        Type::Text => Some(String::new()),
-    };
-    let mut cells: Vec<Option<String>> = attributes.iter().map(default).collect();
+fn sparse_row(inner: &str, attributes: usize) -> std::result::Result<Row, String> {
+    let mut cells = Row::new();
     let mut rest = inner.trim_start();
     while !rest.starts_with('}') {
         if rest.is_empty() {
             return Err("a sparse row has no closing brace".into());
         }
         let place = word(&mut rest, |c| c.is_whitespace() || c == ',' || c == '}')?;
-        let known = place.parse::<usize>().ok().filter(|&place| place < cells.len());
+        let known = place.parse::<usize>().ok().filter(|&place| place < attributes);
         let place = known.ok_or_else(|| format!("'{place}' is no number of an attribute, which count from 0"))?;
         rest = rest.trim_start();
-        cells[place] = cell(&mut rest, |c| c == ',' || c == '}')?;
+        cells.insert(place, cell(&mut rest, |c| c == ',' || c == '}')?);
         rest = rest.trim_start();
         rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
     }
@@ -278,6 +325,25 @@ mod tests {
     }
 
     #[test]
+    fn short_texts_as_sparse_rows_of_many_words_are_read() {
+        let head: String = (0..10_000).map(|j| format!("@attribute word{j} numeric\n")).collect();
+        let row =
+            |i: usize| (0..10).map(|k| format!("{} 1", (i * 7919 + k * 613) % 10_000)).collect::<Vec<_>>().join(",");
+        let rows: String = (0..2_000).map(|i| format!("{{{}}}\n", row(i))).collect();
+        let table = read(&format!("{head}@data\n{rows}")).unwrap();
+        assert_eq!((table.rows(), table.columns().len()), (2_000, 10_000));
+        let column = |j: usize| &table.columns()[j];
+        assert_eq!(
+            (column(613).number(0), column(614).number(0), column(7919).number(1)),
+            (Some(1.0), Some(0.0), Some(1.0))
+        );
+        // The last of two cells counts, and the first word of a nominal attribute is not written.
+        let table = read("@attribute n real\n@attribute a {no,yes}\n@data\n{0 1,0 2}\n{1 yes}\n{}\n").unwrap();
+        let cells = |j: usize| (0..3).map(|i| table.columns()[j].number(i).unwrap()).collect::<Vec<f64>>();
+        assert_eq!((cells(0), cells(1)), (vec![2.0, 0.0, 0.0], vec![0.0, 1.0, 0.0]));
+    }
+
+    #[test]
     fn what_is_wrong_is_named_with_its_line() {
         let problem = |text: String| read(&text).unwrap_err().to_string();
         assert_eq!(problem("@relation r\n".into()), "w.arff: there is no @attribute");
@@ -299,9 +365,13 @@ mod tests {
         assert_eq!(problem(format!("{HEAD}{{1 1\n")), "w.arff, line 9: a sparse row has no closing brace");
         assert_eq!(problem(format!("{HEAD}sunny,1,'x,no\n")), "w.arff, line 9: a quote is opened and never closed");
         // Sparse rows of many attributes would need memory by the square of the file.
-        let many: String = (0..2_000).map(|j| format!("@attribute a{j} real\n")).collect();
-        let problem_of_many = problem(format!("{many}@data\n{}", "{}\n".repeat(2_000)));
-        assert!(problem_of_many.ends_with("nearly every cell of the 2000 attributes is empty"), "{problem_of_many}");
+        let many: String = (0..4_000).map(|j| format!("@attribute a{j} real\n")).collect();
+        let problem_of_many = problem(format!("{many}@data\n{}", "{}\n".repeat(4_000)));
+        assert!(problem_of_many.ends_with("nearly every cell of the 4000 attributes is empty"), "{problem_of_many}");
+        // So would a long word that stands for nothing.
+        let long = "x".repeat(100_000);
+        let problem_of_long = problem(format!("@attribute a {{{long}}}\n@data\n{}", "{}\n".repeat(30_000)));
+        assert!(problem_of_long.ends_with("nearly every cell of the 1 attributes is empty"), "{problem_of_long}");
         assert_eq!(problem("@attribute a {x\n".into()), "w.arff, line 1: the words of 'a' have no closing brace");
         assert_eq!(
             problem("@attribute a colour\n".into()),

@@ -3,6 +3,7 @@
 use super::kind::{self, Kind};
 use super::{Column, Data, Table};
 use crate::error::{Error, Result};
+use arrow_array::builder::LargeStringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::types::*;
@@ -40,6 +41,7 @@ fn column_of(name: &str, parts: &[ArrayRef]) -> Result<Column> {
     let Some(first) = parts.first() else {
         return Ok(kind::column_of_words(name.into(), LargeStringArray::from_iter(Vec::<Option<&str>>::new())));
     };
+    let rows = parts.iter().map(|part| part.len()).sum();
     let column = match first.data_type() {
         DataType::Boolean => {
             let values: BooleanArray = parts.iter().flat_map(|part| part.as_boolean().iter()).collect();
@@ -50,24 +52,21 @@ fn column_of(name: &str, parts: &[ArrayRef]) -> Result<Column> {
             name.into(),
             match words_of(parts) {
                 Some(words) => words,
-                None => return Ok(not_understood(name, parts)),
+                None => return Ok(not_understood(name, first.data_type(), rows)),
             },
         ),
         DataType::Dictionary(..) => {
             let words = match words_of(parts) {
                 Some(words) => words,
-                None => return Ok(not_understood(name, parts)),
+                None => return Ok(not_understood(name, first.data_type(), rows)),
             };
             Column { name: name.into(), kind: Kind::Category, data: kind::categories(&words), why: String::new() }
         }
-        DataType::Null => {
-            let rows: usize = parts.iter().map(|part| part.len()).sum();
-            kind::column_of_words(name.into(), LargeStringArray::new_null(rows))
-        }
+        DataType::Null => kind::column_of_words(name.into(), LargeStringArray::new_null(rows)),
         _ => {
             let mut values = Vec::new();
             if !parts.iter().all(|part| numbers_of(part, &mut values).is_some()) {
-                return Ok(not_understood(name, parts));
+                return Ok(not_understood(name, first.data_type(), rows));
             }
             if let Some(row) = values.iter().position(|v| v.is_infinite()) {
                 return Err(Error::data(
@@ -82,11 +81,18 @@ fn column_of(name: &str, parts: &[ArrayRef]) -> Result<Column> {
 }
 
 /// A column whose type is neither numbers nor words (dates, lists) is ignored, and says so.
-fn not_understood(name: &str, parts: &[ArrayRef]) -> Column {
-    let rows: usize = parts.iter().map(|part| part.len()).sum();
-    let why =
-        parts.first().map_or_else(String::new, |part| format!("{} is neither numbers nor words", part.data_type()));
+pub(super) fn not_understood(name: &str, kind: &DataType, rows: usize) -> Column {
+    let why = format!("{kind} is neither numbers nor words");
     Column { name: name.into(), kind: Kind::Ignored, data: Data::Texts(LargeStringArray::new_null(rows)), why }
+}
+
+/// Whether values of this type are numbers or words.
+#[cfg(feature = "parquet")]
+pub(super) fn is_understood(kind: &DataType) -> bool {
+    let words = matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    let numbers = (kind.is_integer() || kind.is_floating()) && *kind != DataType::Float16;
+    let of_values = if let DataType::Dictionary(_, values) = kind { is_understood(values) } else { false };
+    words || numbers || of_values || matches!(kind, DataType::Boolean | DataType::Null)
 }
 
 /// Appends the numbers of an array; not-a-number is a hole, and a hole is not-a-number. `None` if the type is not one of numbers.
@@ -114,15 +120,14 @@ fn numbers_of(array: &ArrayRef, values: &mut Vec<f64>) -> Option<()> {
 
 /// All words, dictionaries resolved.
 fn words_of(parts: &[ArrayRef]) -> Option<LargeStringArray> {
-    let mut words: Vec<Option<String>> = Vec::new();
+    let mut words = LargeStringBuilder::new();
     for part in parts {
         match part.data_type() {
-            DataType::Utf8 => words.extend(part.as_string_opt::<i32>()?.iter().map(|w| w.map(str::to_string))),
-            DataType::LargeUtf8 => words.extend(part.as_string_opt::<i64>()?.iter().map(|w| w.map(str::to_string))),
-            DataType::Utf8View => words.extend(part.as_string_view_opt()?.iter().map(|w| w.map(str::to_string))),
+            DataType::Utf8 => words.extend(part.as_string_opt::<i32>()?),
+            DataType::LargeUtf8 => words.extend(part.as_string_opt::<i64>()?),
+            DataType::Utf8View => words.extend(part.as_string_view_opt()?),
             DataType::Dictionary(..) => {
                 let dictionary = part.as_any_dictionary_opt()?;
-                let keys = dictionary.normalized_keys();
                 let mut numbers = Vec::new();
                 let names = match words_of(std::slice::from_ref(dictionary.values())) {
                     Some(names) => names,
@@ -131,13 +136,15 @@ fn words_of(parts: &[ArrayRef]) -> Option<LargeStringArray> {
                         numbers.iter().map(|v| (!v.is_nan()).then(|| crate::numbers::number_text(*v))).collect()
                     }
                 };
+                // Keys cannot be made places in an empty dictionary, of which all cells are holes.
+                let keys = if names.is_empty() { vec![0; dictionary.len()] } else { dictionary.normalized_keys() };
                 for (i, key) in keys.into_iter().enumerate() {
-                    let filled = dictionary.keys().is_valid(i) && names.is_valid(key);
-                    words.push(filled.then(|| names.value(key).to_string()));
+                    let filled = dictionary.keys().is_valid(i) && key < names.len() && names.is_valid(key);
+                    words.append_option(filled.then(|| names.value(key)));
                 }
             }
             _ => return None,
         }
     }
-    Some(words.into_iter().collect())
+    Some(words.finish())
 }

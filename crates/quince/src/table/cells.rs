@@ -34,12 +34,13 @@ pub(super) enum Raw {
     Typed(Column),
 }
 
-/// Whether a text of so many bytes is too short for so many cells. Where holes and zeros need not be written, a small file
-/// could otherwise ask for a huge table: as many rows as columns, each with a cell of its own.
-pub(super) fn are_too_many(rows: usize, columns: usize, bytes: usize) -> bool {
-    const FREE_CELLS: usize = 1 << 20;
-    const CELLS_A_BYTE: usize = 32;
-    rows.saturating_mul(columns) > FREE_CELLS.max(bytes.saturating_mul(CELLS_A_BYTE))
+/// The most cells that a file of so many bytes may have. Where holes, zeros and words that repeat need not be written, a small
+/// file could otherwise ask for a huge table: as many rows as columns, each with a cell of its own. Texts of ten words among
+/// ten thousand, as sparse rows, have about a hundred cells a byte.
+pub(super) fn most_cells(bytes: usize) -> usize {
+    const FREE_CELLS: usize = 1 << 23;
+    const CELLS_A_BYTE: usize = 128;
+    FREE_CELLS.max(bytes.saturating_mul(CELLS_A_BYTE))
 }
 
 impl Cells {

@@ -3,7 +3,7 @@
 //! Numbers are numbers, true and false are yes/no, strings are words, null and what is not there are holes. A column that
 //! holds lists or objects is ignored, and says so.
 
-use super::cells::{Cells, Raw, are_too_many};
+use super::cells::{Cells, Raw, most_cells};
 use super::{Column, kind};
 use crate::error::{Error, Place, Result};
 use crate::numbers::number_text;
@@ -98,10 +98,12 @@ pub(super) fn parse(text: &str, source: &str, run: &Run) -> Result<Cells> {
     if all.names.is_empty() {
         return Err(refuse(None, "the objects are empty".into()));
     }
-    if are_too_many(rows, all.names.len(), text.len()) {
+    let cells = rows.saturating_mul(all.names.len());
+    if cells > most_cells(text.len()) {
         let problem = format!("{rows} objects have {} different names: nearly every cell is a hole", all.names.len());
         return Err(refuse(None, problem));
     }
+    crate::matrix::afford(8.0 * cells as f64, "the table")?;
     let columns = run.map(all.names.len(), |j| column(&all.names[j], &all.values[j], rows));
     Ok(Cells { source: source.into(), names: all.names, columns, rows, lines: all.lines, written: None })
 }

@@ -69,7 +69,11 @@ fn t1_the_same_table_through_every_door() {
 #[cfg(feature = "parquet")]
 mod parquet_files {
     use super::*;
-    use arrow_array::{ArrayRef, Float64Array, Int32Array, LargeStringArray, RecordBatch, StringArray};
+    use arrow_array::types::Int32Type;
+    use arrow_array::{
+        ArrayRef, Date32Array, DictionaryArray, Float64Array, Int32Array, LargeStringArray, ListArray, RecordBatch,
+        StringArray,
+    };
     use parquet::arrow::ArrowWriter;
     use parquet::basic::{Compression, ZstdLevel};
     use parquet::file::properties::WriterProperties;
@@ -121,6 +125,59 @@ mod parquet_files {
                 crate::allocations::largest_during(|| parse(&bytes, "t.parquet").map(|table| table.rows()));
             assert!(largest < 64 << 20, "an allocation of {largest} bytes");
         }
+        // A header that claims two thousand million answers, each of no byte.
+        let mut endless = b"PAR1".to_vec();
+        endless.extend([0x09, 80, 0xf1, 0xff, 0xff, 0xff, 0xff, 7, 0, 9, 0, 0, 0]);
+        endless.extend(b"PAR1");
+        let error = parse(&endless, "t.parquet").unwrap_err().to_string();
+        assert_eq!(error, "t.parquet: the Parquet file cannot be read: it contradicts itself");
+    }
+
+    /// So many times the same rows.
+    fn repeated(columns: Vec<(&str, ArrayRef)>, times: usize) -> Vec<u8> {
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let mut bytes = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+        (0..times).for_each(|_| writer.write(&batch).unwrap());
+        writer.close().unwrap();
+        bytes
+    }
+
+    #[test]
+    fn rows_that_repeat_are_read_unless_they_are_far_more_than_the_file() {
+        let zeros = || vec![("x", Arc::new(Float64Array::from(vec![0.0; 1 << 20])) as ArrayRef)];
+        assert_eq!(parse(&repeated(zeros(), 2), "t.parquet").unwrap().rows(), 2 << 20);
+        let far = "bytes claim to be a table far larger than that";
+        let (refused, largest) = crate::allocations::largest_during(|| parse(&repeated(zeros(), 16), "t.parquet"));
+        let error = refused.unwrap_err().to_string();
+        assert!(error.ends_with(far) && largest < 64 << 20, "{largest} {error}");
+        // A long word is written once.
+        let word = "x".repeat(100_000);
+        let words = vec![("w", Arc::new(StringArray::from(vec![word.as_str(); 100])) as ArrayRef)];
+        let bytes = repeated(words, 60);
+        assert!(bytes.len() < 1 << 20);
+        let (refused, largest) = crate::allocations::largest_during(|| parse(&bytes, "t.parquet"));
+        let error = refused.unwrap_err().to_string();
+        assert!(error.ends_with(far) && largest < 512 << 20, "{largest} {error}");
+    }
+
+    #[test]
+    fn columns_of_lists_and_dates_are_ignored_and_say_so() {
+        let lists = ListArray::from_iter_primitive::<Int32Type, _, _>(vec![Some(vec![Some(1)]), None, Some(vec![])]);
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("l", Arc::new(lists)),
+            ("x", Arc::new(Float64Array::from(vec![1.5, 2.5, 4.0]))),
+            ("d", Arc::new(Date32Array::from(vec![1, 2, 3]))),
+            ("c", Arc::new(DictionaryArray::<Int32Type>::from_iter(["u", "v", "u"]))),
+            ("none", Arc::new(DictionaryArray::<Int32Type>::from_iter([None::<&str>; 3]))),
+        ];
+        let table = parse(&repeated(columns, 2), "t.parquet").unwrap();
+        let kinds: Vec<(&str, Kind)> = table.columns().iter().map(|column| (column.name(), column.kind())).collect();
+        let ignored = Kind::Ignored;
+        assert_eq!(kinds[..3], [("l", ignored), ("x", Kind::Number), ("d", ignored)]);
+        assert_eq!((kinds[3], table.rows()), (("c", Kind::Category), 6));
+        assert_eq!(table.columns()[4].holes(), 6);
+        assert_eq!(table.columns()[2].why_ignored(), "Date32 is neither numbers nor words");
     }
 }
 

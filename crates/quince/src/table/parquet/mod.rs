@@ -1,32 +1,154 @@
-//! Parquet, by the `parquet` crate.
+//! Parquet, by the `parquet` crate, once the headers have been looked at.
 
-use super::Table;
-use super::cells::{Cells, Raw};
+mod thrift;
+
+use super::arrow::{is_understood, not_understood};
+use super::cells::{Cells, Raw, most_cells};
+use super::{Column, Table};
 use crate::error::{Error, Place, Result};
+use arrow_array::RecordBatch;
+use arrow_schema::Schema;
+use bytes::Bytes;
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use thrift::{FOOTER, PAGE, Walk};
+
+const LIES: &str = "it contradicts itself";
 
 pub(super) fn parse(bytes: Vec<u8>, source: &str) -> Result<Cells> {
     let refuse = |error: &dyn std::fmt::Display| {
         let place = Place { file: Some(source.into()), ..Place::default() };
         Error::table(place, format!("the Parquet file cannot be read: {error}"), "Write the file again.".to_string())
     };
-    // A footer may lie: what it says is checked by the reader, and should that fall over a lie, we still stand.
-    let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        let builder = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes)).map_err(|e| e.to_string())?;
-        let schema = builder.schema().clone();
-        let reader = builder.with_batch_size(65_536).build().map_err(|e| e.to_string())?;
-        let batches = reader.collect::<std::result::Result<Vec<_>, _>>().map_err(|e| e.to_string())?;
-        Ok::<_, String>((schema, batches))
-    }));
+    // What the headers say is checked before the reader goes by it, and should it still fall over a lie, we stand.
+    let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| read(Bytes::from(bytes))));
     let (schema, batches) = match read {
         Ok(read) => read.map_err(|error| refuse(&error))?,
-        Err(_) => return Err(refuse(&"it contradicts itself")),
+        Err(_) => return Err(refuse(&LIES)),
     };
-    let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
-    let table = Table::from_batches(&names, &batches)?;
-    if table.rows() == 0 || names.is_empty() {
+    let rows = batches.iter().map(RecordBatch::num_rows).sum();
+    if rows == 0 || schema.fields().is_empty() {
         return Err(refuse(&"it has no rows"));
     }
-    let columns = table.columns.into_iter().map(Raw::Typed).collect();
-    Ok(Cells { source: source.into(), names, columns, rows: table.rows, lines: Vec::new(), written: None })
+    let is_read: Vec<String> = schema
+        .fields()
+        .iter()
+        .filter(|field| is_understood(field.data_type()))
+        .map(|field| field.name().clone())
+        .collect();
+    let mut columns = Table::from_batches(&is_read, &batches)?.columns.into_iter();
+    let column = |field: &arrow_schema::FieldRef| match is_understood(field.data_type()) {
+        true => columns.next(),
+        false => Some(not_understood(field.name(), field.data_type(), rows)),
+    };
+    let columns: Vec<Column> = schema.fields().iter().filter_map(column).collect();
+    let names = columns.iter().map(|column| column.name.clone()).collect();
+    let columns = columns.into_iter().map(Raw::Typed).collect();
+    Ok(Cells { source: source.into(), names, columns, rows, lines: Vec::new(), written: None })
+}
+
+/// The columns that are numbers or words, in batches, and the schema of all.
+fn read(bytes: Bytes) -> std::result::Result<(Schema, Vec<RecordBatch>), String> {
+    check_footer(&bytes)?;
+    let most = most_cells(bytes.len());
+    let builder = ParquetRecordBatchReaderBuilder::try_new(bytes.clone()).map_err(|e| e.to_string())?;
+    let schema = builder.schema().as_ref().clone();
+    let wanted: Vec<usize> =
+        (0..schema.fields().len()).filter(|&j| is_understood(schema.field(j).data_type())).collect();
+    let leaves = ProjectionMask::roots(builder.parquet_schema(), wanted.iter().copied());
+    let largest = check_pages(&bytes, builder.metadata(), (&leaves, wanted.len()), most)?;
+    // No word is longer than the page it stands in, so that a batch of words fits, however often they are the same.
+    let batch = (8 * most / largest.max(1)).clamp(1, 65_536);
+    let reader = builder.with_projection(leaves).with_batch_size(batch).build().map_err(|e| e.to_string())?;
+    let (mut batches, mut held) = (Vec::new(), 0);
+    for batch in reader {
+        let batch = batch.map_err(|e| e.to_string())?;
+        held += batch.get_array_memory_size();
+        if held > 16 * most {
+            return Err(too_much(&bytes));
+        }
+        batches.push(batch);
+    }
+    Ok((schema, batches))
+}
+
+fn too_much(bytes: &[u8]) -> String {
+    format!("its {} bytes claim to be a table far larger than that", bytes.len())
+}
+
+/// Whether the header at the end of the file is one. Where there is none at all, the reader says so.
+fn check_footer(bytes: &[u8]) -> std::result::Result<(), String> {
+    let Some((rest, &[a, b, c, d, b'P', b'A', b'R', b'1'])) = bytes.split_last_chunk::<8>() else { return Ok(()) };
+    let Some(start) = rest.len().checked_sub(u32::from_le_bytes([a, b, c, d]) as usize) else { return Ok(()) };
+    Walk { rest: &rest[start..] }.fields(&FOOTER, &mut |_, _, _| {}).ok_or_else(|| LIES.into())
+}
+
+/// Whether the file is long enough for its rows and pages; the bytes of the largest page.
+fn check_pages(
+    bytes: &[u8],
+    about: &ParquetMetaData,
+    (leaves, columns): (&ProjectionMask, usize),
+    most: usize,
+) -> std::result::Result<usize, String> {
+    let (mut rows, mut largest, mut unpacked, mut values) = (0usize, 0, 0usize, 0usize);
+    let mut rest = bytes.len() as u64;
+    for group in about.row_groups() {
+        rows = rows.saturating_add(usize::try_from(group.num_rows()).map_err(|_| LIES)?);
+        let chunks = group.columns().iter().enumerate();
+        for (_, chunk) in chunks.filter(|(leaf, _)| leaves.leaf_included(*leaf)) {
+            // No two columns share their bytes.
+            rest = rest.checked_sub(chunk.byte_range().1).ok_or(LIES)?;
+            for page in pages(bytes, chunk).ok_or(LIES)? {
+                largest = largest.max(page.unpacked);
+                unpacked = unpacked.saturating_add(page.unpacked);
+                values = values.saturating_add(page.values).saturating_add(page.words);
+            }
+        }
+    }
+    if rows.saturating_mul(columns.max(1)).max(values) > most || unpacked > 8 * most {
+        return Err(too_much(bytes));
+    }
+    Ok(largest)
+}
+
+/// What the header of a page says of it.
+#[derive(Default)]
+struct Page {
+    unpacked: usize,
+    packed: usize,
+    /// How many cells it has.
+    values: usize,
+    /// How many entries, if it is a dictionary.
+    words: usize,
+}
+
+/// The pages of a column.
+fn pages(bytes: &[u8], chunk: &ColumnChunkMetaData) -> Option<Vec<Page>> {
+    let (start, length) = chunk.byte_range();
+    let (mut at, mut left) = (usize::try_from(start).ok()?, usize::try_from(length).ok()?);
+    let mut pages = Vec::new();
+    while left > 0 {
+        let rest = bytes.get(at..)?;
+        let mut walk = Walk { rest };
+        let (mut page, mut negative) = (Page::default(), false);
+        walk.fields(&PAGE, &mut |around, field, number| {
+            let place = match (around, field) {
+                (0, 2) => &mut page.unpacked,
+                (0, 3) => &mut page.packed,
+                (5 | 8, 1) => &mut page.values,
+                (7, 1) => &mut page.words,
+                _ => return,
+            };
+            // As the reader has it: the last of several counts, in 32 bits.
+            let number = i32::try_from(number).ok().and_then(|number| usize::try_from(number).ok());
+            negative |= number.is_none();
+            *place = number.unwrap_or(0);
+        })?;
+        let size = (rest.len() - walk.rest.len()).checked_add(page.packed)?;
+        left = left.checked_sub(size).filter(|_| !negative)?;
+        at += size;
+        pages.push(page);
+    }
+    Some(pages)
 }
