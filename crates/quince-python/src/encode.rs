@@ -17,6 +17,32 @@ use quince::matrix::{Dense, Features, Rows, View};
 /// scipy's compressed rows: starts, columns, values.
 type Compressed<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 
+/// The most names that are listed. A small file may claim very many.
+const MOST_NAMES: usize = 1 << 24;
+
+fn check_count(count: usize) -> PyResult<()> {
+    if count <= MOST_NAMES {
+        return Ok(());
+    }
+    Err(wrong(format!("there are {count} names, more than can be listed"), format!("At most {MOST_NAMES} are listed.")))
+}
+
+/// The names of the features, in a list.
+pub(crate) fn feature_names(encoder: &Encoder) -> PyResult<Vec<String>> {
+    check_count(encoder.width())?;
+    Ok(encoder.feature_names().collect())
+}
+
+/// The kind of each column that is used, by name.
+pub(crate) fn kinds_by_name<'py>(encoder: &Encoder, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    check_count(encoder.columns())?;
+    let columns = PyDict::new(py);
+    for field in encoder.fields() {
+        columns.set_item(field.name, field.kind.name())?;
+    }
+    Ok(columns)
+}
+
 /// How the columns of a table become features, learnt from a table.
 #[pyclass(frozen, module = "quince._quince")]
 pub(crate) struct TableEncoder(Encoder);
@@ -33,18 +59,14 @@ impl TableEncoder {
 
     /// The names of the features.
     #[getter]
-    fn feature_names(&self) -> Vec<String> {
-        self.0.feature_names()
+    fn feature_names(&self) -> PyResult<Vec<String>> {
+        feature_names(&self.0)
     }
 
     /// The kind of each column that is used, by name.
     #[getter]
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let columns = PyDict::new(py);
-        for field in self.0.fields() {
-            columns.set_item(field.name, field.kind.name())?;
-        }
-        Ok(columns)
+        kinds_by_name(&self.0, py)
     }
 
     /// An encoder from what `__reduce__` gave. No code in it is ever run.

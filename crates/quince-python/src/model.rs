@@ -1,5 +1,6 @@
 //! A trained model in Python: it predicts, is saved, and is pickled as the bytes of its file.
 
+use crate::encode::{feature_names, kinds_by_name};
 use crate::errors::{to_python, wrong};
 use crate::features::{Held, to_numpy};
 use crate::json;
@@ -180,17 +181,13 @@ impl Model {
     /// The kind of each column that the model needs, by name.
     #[getter]
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let columns = PyDict::new(py);
-        for field in self.0.fields() {
-            columns.set_item(field.name, field.kind.name())?;
-        }
-        Ok(columns)
+        kinds_by_name(self.0.encoder(), py)
     }
 
     /// The names of the features that the columns become: `age`, `city=Oslo`, `review: good`.
     #[getter]
-    fn feature_names(&self) -> Vec<String> {
-        self.0.encoder().feature_names()
+    fn feature_names(&self) -> PyResult<Vec<String>> {
+        feature_names(self.0.encoder())
     }
 
     /// How many rows the model was trained on.
@@ -264,7 +261,7 @@ impl Model {
     }
 
     fn __repr__(&self) -> String {
-        let (name, target, rows, columns) = (self.method(), self.0.target(), self.0.rows(), self.0.fields().len());
+        let (name, target, rows, columns) = (self.method(), self.0.target(), self.0.rows(), self.0.encoder().columns());
         let what = match (self.0.task(), self.0.classes()) {
             (Task::Clustering, _) => "clusters".into(),
             (_, Some(classes)) => format!("'{target}' ({} classes)", classes.count()),

@@ -111,6 +111,23 @@ pub enum Task {
     Clustering,
 }
 
+/// Names of features, made when they are asked for: there may be very many.
+#[derive(Clone, Copy)]
+pub struct Names<'a>(Option<&'a (dyn Fn() -> Vec<String> + Sync)>);
+
+impl Names<'_> {
+    /// All names, or none.
+    pub fn list(&self) -> Vec<String> {
+        self.0.map_or_else(Vec::new, |make| make())
+    }
+}
+
+impl std::fmt::Debug for Names<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "Names" } else { "no names" })
+    }
+}
+
 /// Rows to learn from: features, target and, if rows do not count alike, weights.
 #[derive(Clone, Copy, Debug)]
 pub struct Examples<'a> {
@@ -121,7 +138,7 @@ pub struct Examples<'a> {
     /// How much each row counts; `None` if all count alike.
     pub weights: Option<&'a [f64]>,
     /// The names of the features where they come from a table (`age`, `city=Oslo`, `review: good`), or none.
-    pub names: &'a [String],
+    pub names: Names<'a>,
 }
 
 impl<'a> Examples<'a> {
@@ -140,12 +157,12 @@ impl<'a> Examples<'a> {
         if let Some(weights) = weights {
             check_weights(weights, rows)?;
         }
-        Ok(Examples { features, target, weights, names: &[] })
+        Ok(Examples { features, target, weights, names: Names(None) })
     }
 
     /// The same, knowing the names of the features.
-    pub fn named(self, names: &'a [String]) -> Examples<'a> {
-        Examples { names, ..self }
+    pub fn named(self, names: &'a (dyn Fn() -> Vec<String> + Sync)) -> Examples<'a> {
+        Examples { names: Names(Some(names)), ..self }
     }
 }
 

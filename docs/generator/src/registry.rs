@@ -174,7 +174,7 @@ fn encoding() -> Result<String, String> {
     let encoder = Encoder::learn(&table, &quince::Run::new()).map_err(sentence)?;
     let rows = encoder.encode(&table, Holes::Filled, &quince::Run::new()).map_err(sentence)?;
     let features = rows.features();
-    let names = encoder.feature_names();
+    let names: Vec<String> = encoder.feature_names().collect();
     let heads: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     shown.push_str("\nbecomes\n\n");
     shown.push_str(&table_head(&heads));

@@ -56,7 +56,8 @@ fn leave_one_out(learnable: &Learnable, learner: &dyn Learn, session: &Session) 
     let labelled = &learnable.labelled;
     let holes = Holes::for_method(learner.card());
     let (encoder, rows) = Encoder::fit(&labelled.table, Some(&labelled.target), holes, &session.run)?;
-    let (weights, names) = (learnable.weights.as_deref(), encoder.feature_names());
+    let weights = learnable.weights.as_deref();
+    let names = || encoder.feature_names().collect();
     let examples = Examples::new(rows.features(), &labelled.target, weights)?.named(&names);
     let prediction = learner.leave_one_out(&examples, &session.run)?.ok_or_else(|| Error::Data {
         problem: "with these settings the method has no exact leave-one-out".into(),

@@ -138,15 +138,16 @@ impl Encoder {
         self.identity.is_some()
     }
 
-    /// Names and kinds of the columns that a table must have.
-    pub fn fields(&self) -> Vec<Field> {
-        match self.identity {
-            Some(columns) => {
-                let name = |j: usize| self.names.get(j).cloned().unwrap_or_else(|| format!("x{j}"));
-                (0..columns).map(|j| Field { name: name(j), kind: Kind::Number }).collect()
-            }
-            None => self.columns.iter().map(|column| column.field.clone()).collect(),
-        }
+    /// How many columns a table must have.
+    pub fn columns(&self) -> usize {
+        self.identity.unwrap_or(self.columns.len())
+    }
+
+    /// Names and kinds of the columns that a table must have. A small file may claim very many: they are made one by one.
+    pub fn fields(&self) -> impl Iterator<Item = Field> + '_ {
+        let name = |j: usize| self.names.get(j).cloned().unwrap_or_else(|| format!("x{j}"));
+        let of_matrix = (0..self.identity.unwrap_or(0)).map(move |j| Field { name: name(j), kind: Kind::Number });
+        of_matrix.chain(self.columns.iter().map(|column| column.field.clone()))
     }
 
     /// The kind that a column of this name had in training, if the encoder uses it.
@@ -170,22 +171,29 @@ impl Encoder {
         self.identity.unwrap_or_else(|| self.dense_width() + self.columns.iter().map(sparse).sum::<usize>())
     }
 
-    /// The names of the features, dense ones first: `age`, `city=Oslo`, `age^2`, `review: good`.
-    pub fn feature_names(&self) -> Vec<String> {
-        if self.identity.is_some() {
-            return self.fields().into_iter().map(|field| field.name).collect();
-        }
-        let (mut names, mut sparse) = (Vec::with_capacity(self.width()), Vec::new());
-        for Encoded { field, plan } in &self.columns {
-            let (of_dense, of_sparse) = plan.names(&field.name);
-            names.extend(of_dense);
-            sparse.extend(of_sparse);
-        }
-        let numbers: Vec<String> = self.number_places().map(|place| names[place].clone()).collect();
+    /// The names of the features, dense ones first: `age`, `city=Oslo`, `age^2`, `review: good`. A small file may claim very
+    /// many: they are made one by one.
+    pub fn feature_names(&self) -> impl Iterator<Item = String> + '_ {
+        let of_matrix = self.fields().take(self.identity.unwrap_or(0)).map(|field| field.name);
+        let dense = || {
+            self.columns.iter().flat_map(|Encoded { field, plan }| {
+                let names = (!plan.is_sparse()).then(|| plan.names(&field.name));
+                let missing = plan.tells_holes().then(|| format!("{} is missing", field.name));
+                names.into_iter().flatten().chain(missing)
+            })
+        };
+        let sparse = self.columns.iter().filter(|column| column.plan.is_sparse());
         let terms = self.terms().unwrap_or_default();
-        names.extend(terms.iter().map(|term| polynomial::name(term, &numbers)));
-        names.extend(sparse);
-        names
+        let numbers: Vec<String> = match terms.is_empty() {
+            true => Vec::new(),
+            false => {
+                let names: Vec<String> = dense().collect();
+                self.number_places().map(|place| names[place].clone()).collect()
+            }
+        };
+        let products = terms.into_iter().map(move |term| polynomial::name(&term, &numbers));
+        let sparse = sparse.flat_map(|Encoded { field, plan }| plan.names(&field.name));
+        of_matrix.chain(dense()).chain(products).chain(sparse)
     }
 
     /// Of columns of texts: name and encoder.
@@ -339,7 +347,7 @@ impl Encoder {
                 "Give the table the same columns as in training, in any order (empty cells are fine).",
             ));
         }
-        let fields = self.fields();
+        let fields: Vec<Field> = self.fields().collect();
         let there: HashMap<&str, &Column> = table.columns().iter().map(|column| (column.name(), column)).collect();
         let missing: Vec<&Field> = fields.iter().filter(|field| !there.contains_key(field.name.as_str())).collect();
         if !missing.is_empty() {
@@ -365,6 +373,7 @@ impl Encoder {
         let numbers = self.standard_places().count();
         self.columns.iter().all(|column| column.plan.is_sound())
             && (self.identity.is_none() || self.columns.is_empty())
+            && self.identity.is_none_or(|columns| columns <= u32::MAX as usize)
             && (self.names.is_empty() || self.identity == Some(self.names.len()))
             && self.terms().is_ok()
             && self.donors.as_ref().map_or(self.neighbours() == 0, |donors| donors.columns() == numbers)

@@ -182,7 +182,7 @@ impl Plan {
     }
 
     /// Whether the features of the column, other than that of its holes, are sparse.
-    fn is_sparse(&self) -> bool {
+    pub(super) fn is_sparse(&self) -> bool {
         match self {
             Plan::Standard { .. } | Plan::YesNo { .. } | Plan::Ordinal { .. } => false,
             Plan::OneHot { names, .. } => names.len() > DENSE_CATEGORIES,
@@ -203,7 +203,7 @@ impl Plan {
     }
 
     /// Whether a feature says that there was a hole.
-    fn tells_holes(&self) -> bool {
+    pub(super) fn tells_holes(&self) -> bool {
         match self {
             Plan::Standard { missing, .. }
             | Plan::YesNo { missing, .. }
@@ -245,32 +245,24 @@ impl Plan {
         }
     }
 
-    /// The names of the features, dense ones first.
-    pub(super) fn names(&self, column: &str) -> (Vec<String>, Vec<String>) {
-        let mut names: Vec<String> = match self {
-            Plan::Standard { .. } | Plan::YesNo { .. } | Plan::Ordinal { .. } => vec![column.to_string()],
+    /// The names of the features, other than that of its holes.
+    pub(super) fn names<'a>(&'a self, column: &'a str) -> Box<dyn Iterator<Item = String> + 'a> {
+        match self {
+            Plan::Standard { .. } | Plan::YesNo { .. } | Plan::Ordinal { .. } => {
+                Box::new(std::iter::once(column.to_string()))
+            }
             Plan::OneHot { names, rare, .. } => {
                 let rare = rare.then(|| format!("{column}=(rare)"));
-                names.iter().map(|value| format!("{column}={value}")).chain(rare).collect()
+                Box::new(names.iter().map(move |value| format!("{column}={value}")).chain(rare))
             }
-            Plan::Hashed { places, .. } => (0..*places).map(|place| format!("{column}=#{place}")).collect(),
+            Plan::Hashed { places, .. } => Box::new((0..*places).map(move |place| format!("{column}=#{place}"))),
             Plan::Vector { first, width } => {
-                (*first..first + width).map(|place| format!("{column}: {place}")).collect()
+                Box::new((*first..first + width).map(move |place| format!("{column}: {place}")))
             }
             Plan::Words(encoder) => {
-                (0..encoder.width()).map(|place| format!("{column}: {}", encoder.name(place))).collect()
+                Box::new((0..encoder.width()).map(move |place| format!("{column}: {}", encoder.name(place))))
             }
-        };
-        let (mut dense, mut sparse) = (Vec::new(), Vec::new());
-        if self.is_sparse() {
-            sparse.append(&mut names)
-        } else {
-            dense.append(&mut names)
         }
-        if self.tells_holes() {
-            dense.push(format!("{column} is missing"));
-        }
-        (dense, sparse)
     }
 
     /// Writes the dense features of a column, from column `first` on. Holes are NaN.

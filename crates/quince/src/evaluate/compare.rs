@@ -274,7 +274,7 @@ fn test_in_folds(
             }
             encoded => encoded?,
         };
-        let names = encoder.feature_names();
+        let names = || encoder.feature_names().collect();
         for (m, (learner, tally)) in learners.iter().zip(tallies.iter_mut()).enumerate() {
             let done = fold * learners.len() + m;
             run.progress(&format!("fold {} of {}: {}", fold + 1, splits.len(), learner.card().name), done, total);
@@ -342,7 +342,8 @@ fn leave_each_out(
     run: &Run,
 ) -> Result<()> {
     let (encoder, rows) = Encoder::fit(&labelled.table, Some(&labelled.target), Holes::Kept, run)?;
-    let (encoded, names) = (Encoded::of(&encoder, rows, learners, run)?, encoder.feature_names());
+    let encoded = Encoded::of(&encoder, rows, learners, run)?;
+    let names = || encoder.feature_names().collect();
     let target = &labelled.target;
     for (m, (learner, tally)) in learners.iter().zip(tallies.iter_mut()).enumerate() {
         run.progress(&format!("leave-one-out: {}", learner.card().name), m, learners.len());
@@ -376,7 +377,8 @@ fn refit_for_each(learner: &dyn Learn, rows: &Rows, all_examples: &Examples<'_>,
         let others: Vec<usize> = (0..n).filter(|&k| k != i).collect();
         let others_weights: Option<Vec<f64>> = weights.map(|w| others.iter().map(|&k| w[k]).collect());
         let (others, others_target) = (rows.take(&others), target.take(&others));
-        let examples = Examples::new(others.features(), &others_target, others_weights.as_deref())?.named(names);
+        let examples = Examples::new(others.features(), &others_target, others_weights.as_deref())?;
+        let examples = Examples { names, ..examples };
         let (fitted, _) = learner.fit(&examples, run)?;
         let one = fitted.predict(&rows.take(&[i]).features(), run)?;
         let put = |whole: &mut Matrix, one: &Matrix| whole.row_mut(i).copy_from_slice(one.row(0));

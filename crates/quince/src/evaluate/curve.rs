@@ -177,7 +177,7 @@ fn measure(
     let (of_learnt, of_other) = (weights_of(train), weights_of(test));
     let holes = Holes::for_method(trial.learner.card());
     let (encoder, rows) = Encoder::fit(&learnt.table, Some(&learnt.target), holes, run)?;
-    let names = encoder.feature_names();
+    let names = || encoder.feature_names().collect();
     let examples = Examples::new(rows.features(), &learnt.target, of_learnt.as_deref())?.named(&names);
     let (fitted, _) = trial.learner.fit(&examples, run)?;
     let on_train = evaluate(&learnt.target, &fitted.predict(&rows.features(), run)?, of_learnt.as_deref())?;

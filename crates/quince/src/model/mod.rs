@@ -58,7 +58,7 @@ impl Model {
     pub fn fit(labelled: &Labelled, weights: Option<&[f64]>, learner: &dyn Learn, run: &Run) -> Result<Model> {
         let encode = || Encoder::fit(&labelled.table, Some(&labelled.target), Holes::for_method(learner.card()), run);
         let (encoder, rows) = named(encode(), learner.card().name)?;
-        let names = encoder.feature_names();
+        let names = || encoder.feature_names().collect();
         let examples = Examples::new(rows.features(), &labelled.target, weights)?.named(&names);
         let mut model = Model::fit_examples(&examples, learner, run)?;
         model.encoder = encoder;
@@ -258,7 +258,7 @@ impl Model {
     }
 
     /// The columns that a table must have.
-    pub fn fields(&self) -> Vec<Field> {
+    pub fn fields(&self) -> impl Iterator<Item = Field> + '_ {
         self.encoder.fields()
     }
 

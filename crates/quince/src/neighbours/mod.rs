@@ -23,7 +23,7 @@ pub use index::{Index, Nearest, Prepared, Search};
 pub use measure::{Measure, Metric};
 
 use crate::error::{Error, Result};
-use crate::learn::{Count, Examples, Fitted, Learner, Prediction, Target};
+use crate::learn::{Count, Examples, Fitted, Learner, Names, Prediction, Target};
 use crate::matrix::simd::argmin;
 use crate::matrix::{Features, Matrix, Rows, Sparse};
 use crate::model::Parts;
@@ -215,7 +215,7 @@ impl Knn {
 }
 
 /// One weight a feature from what the user wrote; empty if all count alike.
-fn feature_weights(text: &str, columns: usize, names: &[String]) -> Result<Vec<f64>> {
+fn feature_weights(text: &str, columns: usize, names: Names<'_>) -> Result<Vec<f64>> {
     let wrong = |problem: String, remedy: &str| Err(Error::setting("feature_weights", problem, remedy));
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -231,6 +231,7 @@ fn feature_weights(text: &str, columns: usize, names: &[String]) -> Result<Vec<f
         }
         return Ok(parts.into_iter().filter_map(number).collect());
     }
+    let names = names.list();
     let mut weights = vec![1.0; columns];
     for part in parts {
         let Some((column, weight)) = part.rsplit_once('=').and_then(|(c, w)| Some((c.trim(), number(w)?))) else {

@@ -150,7 +150,7 @@ fn ridge_coefficients() -> Result<Figure> {
         .map(|&alpha| Ok(Ridge { alpha, ..Ridge::default() }.fit(&examples, &Run::new())?.0))
         .collect::<Result<_>>()?;
     let path = |j: usize| fits.iter().map(move |fit| fit.coefficients()[(j, 0)]);
-    let names = encoder.feature_names();
+    let names: Vec<String> = encoder.feature_names().collect();
     let all: Vec<f64> = (0..names.len()).flat_map(path).collect();
     let mut plot = Plot::new(
         Axis::logarithmic("α", alphas[0], alphas[alphas.len() - 1]),
