@@ -1,5 +1,6 @@
 //! What the fuzz targets share: a watch over memory, a first corpus, and what must hold of every table that was read.
 
+pub mod gzip;
 mod memory;
 pub mod seeds;
 
@@ -19,6 +20,9 @@ pub fn read(bytes: &[u8], options: &ReadOptions, wish: Option<Kind>) {
     }
 }
 
+/// The most cells that are looked at one by one. A few bytes may stand for millions of cells that are all the same.
+const LOOKED_AT: usize = 1 << 15;
+
 /// What was read becomes a table that can be walked through and described, or a sentence on why not.
 pub fn check_cells(mut cells: Cells, options: &ReadOptions, wish: Option<Kind>) {
     assert!(cells.rows() > 0, "a table without rows was read");
@@ -30,6 +34,10 @@ pub fn check_cells(mut cells: Cells, options: &ReadOptions, wish: Option<Kind>) 
     };
     assert_eq!(table.rows(), cells.rows());
     assert_eq!(table.columns().len(), cells.names().len());
+    assert!(table.columns().iter().all(|column| column.rows() == table.rows()));
+    if table.rows() * table.columns().len() > LOOKED_AT {
+        return;
+    }
     check_table(&table);
     let (mut rows, width) = (0, table.columns().len());
     let walked = cells.each_row(&table, |row| {
@@ -40,10 +48,9 @@ pub fn check_cells(mut cells: Cells, options: &ReadOptions, wish: Option<Kind>) 
     assert_eq!(rows, table.rows());
 }
 
-/// All columns are equally long, a cell is a hole or has a text, and the table can be described.
-pub fn check_table(table: &Table) {
+/// A cell is a hole or has a text, and the table can be described.
+fn check_table(table: &Table) {
     for column in table.columns() {
-        assert_eq!(column.rows(), table.rows());
         let holes = (0..table.rows()).filter(|&i| column.text(i).is_none()).count();
         assert_eq!(holes, column.holes());
         assert!((0..table.rows()).filter_map(|i| column.number(i)).all(f64::is_finite), "an infinite number");
