@@ -21,7 +21,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions, wish: Option<Kind>) {
 }
 
 /// The most cells that are looked at one by one. A few bytes may stand for millions of cells that are all the same.
-const LOOKED_AT: usize = 1 << 15;
+const LOOKED_AT: usize = 1 << 12;
 
 /// What was read becomes a table that can be walked through and described, or a sentence on why not.
 pub fn check_cells(mut cells: Cells, options: &ReadOptions, wish: Option<Kind>) {

@@ -20,7 +20,7 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
 });
 
 /// The most pixels of a picture that is not large.
-const FEW: u64 = 1 << 12;
+const FEW: u64 = 1 << 9;
 
 /// Whether a picture claims to have few pixels, or nothing can be said.
 fn is_small(bytes: &[u8]) -> bool {
