@@ -73,11 +73,10 @@ fn rows(texts: &[PyBackedStr]) -> Vec<Option<&str>> {
 }
 
 fn compressed(py: Python<'_>, counts: Counts) -> Compressed<'_> {
-    // The first two take their memory along; the last is let go as soon as it is copied.
+    // All three take their memory along.
     let Counts { starts, indices, values, .. } = counts;
     let starts: Vec<i64> = starts.into_iter().map(|start| start as i64).collect();
     let indices: Vec<i32> = indices.into_iter().map(|place| place as i32).collect();
-    let values: Vec<i64> = values.into_iter().map(i64::from).collect();
     (starts.into_pyarray(py), indices.into_pyarray(py), values.into_pyarray(py))
 }
 

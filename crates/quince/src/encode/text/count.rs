@@ -2,15 +2,17 @@
 //!
 //! Rows are cut into chunks that depend on their number alone. Each chunk numbers the words it meets and counts them by row;
 //! when chunks are joined, in order, their words get the numbers of all rows. Once it is known which words stay, numbers
-//! become places in the sorted vocabulary.
+//! become places in the sorted vocabulary. Counts are kept packed until then, and are let go while they are unpacked: in
+//! the end there is little more than the result.
 
 use super::hash::place_and_sign;
 use super::tokens::{Cutter, Space};
-use super::words::Words;
+use super::words::{SHARES, Shared, Words};
 use crate::error::Result;
 use crate::matrix::Sparse;
-use crate::run::{Pace, Run};
+use crate::run::Run;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Texts by rows; `None` is a hole.
 pub(super) type Rows<'a> = &'a [Option<&'a str>];
@@ -25,7 +27,7 @@ pub struct Counts {
     /// Places, rising within a row.
     pub indices: Vec<u32>,
     /// How often; below zero only where words were sent to places by their hash.
-    pub values: Vec<i32>,
+    pub values: Vec<i64>,
 }
 
 impl Counts {
@@ -41,130 +43,242 @@ impl Counts {
         rows
     }
 
-    /// The counts as numbers.
-    pub(super) fn into_sparse(self, value: impl Fn(usize, i32) -> f64) -> Result<Sparse> {
-        let values = self.indices.iter().zip(&self.values).map(|(&j, &count)| value(j as usize, count)).collect();
-        Sparse::new(self.starts.len() - 1, self.places, self.starts, self.indices, values)
+    /// The counts as numbers, in the same memory.
+    pub(super) fn into_sparse(self, value: impl Fn(usize, i64) -> f64) -> Result<Sparse> {
+        let rows = self.rows();
+        let values = self.values.into_iter().enumerate().map(|(k, count)| value(self.indices[k] as usize, count));
+        let values = values.collect();
+        Sparse::new(rows, self.places, self.starts, self.indices, values)
     }
 }
 
-/// The counts of some rows: how many entries each has, words by their numbers, and how often.
+/// The counts of rows, packed.
 #[derive(Default)]
-struct Part {
-    lengths: Vec<u32>,
-    ids: Vec<u32>,
-    counts: Vec<i32>,
+struct Packed {
+    /// Where each row ends.
+    ends: Vec<usize>,
+    /// The number of a word, which occurs once; or its number with `OFTEN` added, and then how often.
+    words: Vec<u32>,
+}
+
+const OFTEN: u32 = 1 << 31;
+/// The place of a word that has none.
+const NOWHERE: u32 = u32::MAX;
+/// Allocators take so many words, 32 MB, from the system as pages, and give them back when they are cut off. Pages that are
+/// never written cost nothing.
+const PAGED: usize = 8 << 20;
+/// So many rows are unpacked by one thread.
+const BLOCK: usize = 256;
+
+impl Packed {
+    fn rows(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Where a row begins.
+    fn start(&self, row: usize) -> usize {
+        if row == 0 { 0 } else { self.ends[row - 1] }
+    }
+
+    fn add_row(&mut self, entries: impl Iterator<Item = (u32, i32)>) {
+        for (id, count) in entries {
+            debug_assert!(id < OFTEN);
+            match count {
+                1 => self.words.push(id),
+                _ => self.words.extend([id | OFTEN, count as u32]),
+            }
+        }
+        self.ends.push(self.words.len());
+    }
+
+    /// Takes further rows; `expected` are how many there will be in all.
+    fn append(&mut self, rows: &mut Packed, expected: usize) {
+        let end = self.words.len();
+        self.ends.extend(rows.ends.drain(..).map(|row| end + row));
+        let length = end + rows.words.len();
+        if length > self.words.capacity() {
+            // Rows to come are taken to be like those that came, and then some.
+            let guess = (length as f64 * 1.1 * expected as f64 / self.rows() as f64) as usize;
+            self.words.reserve_exact(if guess > PAGED / 32 { guess.max(PAGED) } else { guess.max(length) } - end);
+        }
+        self.words.append(&mut rows.words);
+    }
+
+    /// Words get other numbers.
+    fn renumber(&mut self, numbers: &[AtomicU32]) {
+        let mut words = self.words.iter_mut();
+        while let Some(id) = words.next() {
+            let often = *id & OFTEN;
+            *id = numbers[(*id - often) as usize].load(Relaxed) | often;
+            if often > 0 {
+                words.next();
+            }
+        }
+    }
+
+    /// Calls `visit(row, word, count)` for every entry.
+    fn each_entry(&self, mut visit: impl FnMut(usize, u32, u32)) {
+        (0..self.rows()).for_each(|row| self.row(row).for_each(|(id, count)| visit(row, id, count as u32)));
+    }
+
+    /// Words and their counts in a row.
+    fn row(&self, row: usize) -> impl Iterator<Item = (u32, i32)> {
+        let mut words = self.words[self.start(row)..self.ends[row]].iter().copied();
+        std::iter::from_fn(move || {
+            let id = words.next()?;
+            if id < OFTEN { Some((id, 1)) } else { Some((id - OFTEN, words.next()? as i32)) }
+        })
+    }
+
+    /// Every word becomes its place, in order within its row; words without a place are left out.
+    fn unpacked(mut self, places: usize, place: impl Fn(u32) -> u32 + Sync + Send, run: &Run) -> Counts {
+        let blocks: Vec<Range<usize>> =
+            (0..self.rows()).step_by(BLOCK).map(|first| first..(first + BLOCK).min(self.rows())).collect();
+        let kept = |row: usize| self.row(row).filter(|entry| place(entry.0) != NOWHERE).count();
+        let lengths = run.map(blocks.len(), |b| blocks[b].clone().map(kept).collect::<Vec<usize>>());
+        let mut starts = vec![0];
+        lengths.iter().flatten().for_each(|length| starts.push(starts[starts.len() - 1] + length));
+        let entries = starts[self.rows()];
+        let (mut indices, mut values) = (vec![0; entries], vec![0; entries]);
+        // The last rows come first, so that what is packed can be cut off behind them.
+        let (mut indices_left, mut values_left) = (&mut indices[..], &mut values[..]);
+        for batch in blocks.rchunks(2 * run.thread_count()) {
+            let mut work = Vec::new();
+            for rows in batch.iter().rev() {
+                let (rest, block_indices) = indices_left.split_at_mut(starts[rows.start]);
+                let (rest_of_values, block_values) = values_left.split_at_mut(starts[rows.start]);
+                (indices_left, values_left) = (rest, rest_of_values);
+                work.push((rows.clone(), block_indices, block_values));
+            }
+            run.each(&mut work, |_, (rows, indices, values)| {
+                let (mut at, mut sorted) = (0, Vec::new());
+                for row in rows.clone() {
+                    sorted.clear();
+                    sorted.extend(self.row(row).map(|(id, count)| (place(id), count)).filter(|e| e.0 != NOWHERE));
+                    sorted.sort_unstable_by_key(|entry| entry.0);
+                    for &(place, count) in &sorted {
+                        (indices[at], values[at]) = (place, i64::from(count));
+                        at += 1;
+                    }
+                }
+            });
+            self.words.truncate(self.start(batch[0].start));
+            self.words.shrink_to_fit();
+        }
+        Counts { places, starts, indices, values }
+    }
 }
 
 /// All words of all rows, counted by row.
 pub(super) struct Counted {
-    pub(super) words: Words,
-    /// In how many rows each word occurs.
+    pub(super) words: Shared,
+    /// In how many rows each word occurs; in none if a number belongs to no word.
     pub(super) rows_with: Vec<u32>,
-    /// How often it occurs in all.
-    pub(super) totals: Vec<u64>,
-    parts: Vec<Part>,
+    packed: Packed,
+}
+
+/// What a thread needs to count the words of a chunk of rows, and what it finds.
+#[derive(Default)]
+struct Chunk {
+    words: Words,
+    /// In how many of these rows each word occurs.
+    rows_with: Vec<u32>,
+    /// The share of each word, and the number that it has in all rows.
+    shares: Vec<u8>,
+    numbers: Vec<AtomicU32>,
+    tally: Tally,
+    space: Space,
+}
+
+/// Counts rows one after another.
+#[derive(Default)]
+struct Tally {
+    packed: Packed,
+    /// How often each word was met in the row at hand.
+    met: Vec<i32>,
+    /// The words of the row at hand.
+    row: Vec<u32>,
+}
+
+impl Tally {
+    fn meet(&mut self, id: usize) {
+        if self.met[id] == 0 {
+            self.row.push(id as u32);
+        }
+        self.met[id] += 1;
+    }
+
+    fn end_row(&mut self) {
+        let met = &mut self.met;
+        self.packed.add_row(self.row.drain(..).map(|id| (id, std::mem::take(&mut met[id as usize]))));
+    }
 }
 
 /// Counts every word.
 pub(super) fn count_all(texts: Rows<'_>, cutter: &Cutter, run: &Run) -> Result<Counted> {
-    let mut all = Counted { words: Words::default(), rows_with: Vec::new(), totals: Vec::new(), parts: Vec::new() };
-    let count = |rows: Range<usize>| {
-        let (mut words, mut part, mut space) = (Words::default(), Part::default(), Space::default());
-        // How often each word was met in the row at hand.
-        let mut met: Vec<u32> = Vec::new();
+    let (mut all, mut packed) = (Shared::default(), Packed::default());
+    let mut rows_with: [Vec<u32>; SHARES] = Default::default();
+    let count = |rows: Range<usize>, chunk: &mut Chunk| {
+        chunk.words.clear();
+        chunk.rows_with.clear();
+        chunk.tally.met.clear();
         for text in &texts[rows] {
-            let first = part.ids.len();
-            if let Some(text) = text {
-                cutter.each_token(text, &mut space, |word| {
-                    let id = words.number(word.as_bytes());
-                    if id == met.len() {
-                        met.push(0);
-                    }
-                    if met[id] == 0 {
-                        part.ids.push(id as u32);
-                    }
-                    met[id] += 1;
-                });
-            }
-            part.lengths.push((part.ids.len() - first) as u32);
-            part.counts.extend(part.ids[first..].iter().map(|&id| std::mem::take(&mut met[id as usize]) as i32));
+            cutter.each_token(text.unwrap_or_default(), &mut chunk.space, |word| {
+                let id = chunk.words.number(word.as_bytes());
+                if id == chunk.tally.met.len() {
+                    chunk.tally.met.push(0);
+                }
+                chunk.tally.meet(id);
+            });
+            chunk.rows_with.resize(chunk.words.count(), 0);
+            chunk.tally.row.iter().for_each(|&id| chunk.rows_with[id as usize] += 1);
+            chunk.tally.end_row();
         }
-        (words, part)
+        let words = &chunk.words;
+        chunk.shares.clear();
+        chunk.shares.extend((0..words.count()).map(|id| Shared::share(words.word(id))));
+        chunk.numbers.resize_with(words.count(), AtomicU32::default);
     };
-    by_chunks(texts.len(), run, count, |(words, mut part)| {
-        let numbers: Vec<u32> = (0..words.count()).map(|id| all.words.number(words.word(id)) as u32).collect();
-        all.rows_with.resize(all.words.count(), 0);
-        all.totals.resize(all.words.count(), 0);
-        for (id, count) in part.ids.iter_mut().zip(&part.counts) {
-            *id = numbers[*id as usize];
-            all.rows_with[*id as usize] += 1;
-            all.totals[*id as usize] += *count as u64;
-        }
-        all.parts.push(part);
+    by_chunks(texts.len(), run, count, |chunks: &mut [Chunk]| {
+        let mut shares: Vec<(&mut Words, &mut Vec<u32>)> = all.0.iter_mut().zip(&mut rows_with).collect();
+        run.each(&mut shares, |share, (words, rows_with)| {
+            for chunk in chunks.iter() {
+                for id in (0..chunk.words.count()).filter(|&id| usize::from(chunk.shares[id]) == share) {
+                    let number = words.number(chunk.words.word(id));
+                    rows_with.resize(words.count(), 0);
+                    rows_with[number] += chunk.rows_with[id];
+                    chunk.numbers[id].store((number * SHARES + share) as u32, Relaxed);
+                }
+            }
+        });
+        chunks.iter().map(|chunk| &chunk.words).chain(&all.0).try_for_each(Words::check)?;
+        run.each(chunks, |_, chunk| chunk.tally.packed.renumber(&chunk.numbers));
+        chunks.iter_mut().for_each(|chunk| packed.append(&mut chunk.tally.packed, texts.len()));
+        Ok(())
     })?;
-    Ok(all)
+    let rows_with = (0..all.bound()).map(|id| rows_with[id % SHARES].get(id / SHARES).copied().unwrap_or(0)).collect();
+    Ok(Counted { words: all, rows_with, packed })
 }
 
 impl Counted {
+    /// How often each word occurs in all rows.
+    pub(super) fn totals(&self) -> Vec<u64> {
+        let mut totals = vec![0; self.words.bound()];
+        self.each_entry(|_, id, count| totals[id] += u64::from(count));
+        totals
+    }
+
     /// Calls `visit(row, word, count)` for every entry.
-    pub(super) fn each_entry(&self, mut visit: impl FnMut(usize, usize, i32)) {
-        let mut row = 0;
-        for part in &self.parts {
-            let mut entries = part.ids.iter().zip(&part.counts);
-            for &length in &part.lengths {
-                entries.by_ref().take(length as usize).for_each(|(&id, &count)| visit(row, id as usize, count));
-                row += 1;
-            }
-        }
+    pub(super) fn each_entry(&self, mut visit: impl FnMut(usize, usize, u32)) {
+        self.packed.each_entry(|row, id, count| visit(row, id as usize, count));
     }
 
     /// The words with these numbers get their places in this order, all others are left out.
-    pub(super) fn placed(mut self, kept: &[usize], run: &Run) -> Counts {
-        let mut place = vec![u32::MAX; self.words.count()];
+    pub(super) fn placed(self, kept: &[usize], run: &Run) -> Counts {
+        let mut place = vec![NOWHERE; self.words.bound()];
         kept.iter().enumerate().for_each(|(at, &id)| place[id] = at as u32);
-        run.each(&mut self.parts, |_, part| part.put(&place));
-        Part::joined(self.parts, kept.len())
-    }
-}
-
-impl Part {
-    /// Numbers become places, which are put in order; what has none is left out.
-    fn put(&mut self, place: &[u32]) {
-        let (mut from, mut to, mut row) = (0, 0, Vec::new());
-        for length in &mut self.lengths {
-            let end = from + *length as usize;
-            row.clear();
-            let entries = self.ids[from..end].iter().zip(&self.counts[from..end]);
-            row.extend(entries.map(|(&id, &count)| (place[id as usize], count)).filter(|entry| entry.0 != u32::MAX));
-            row.sort_unstable_by_key(|entry| entry.0);
-            for (k, &(place, count)) in row.iter().enumerate() {
-                (self.ids[to + k], self.counts[to + k]) = (place, count);
-            }
-            *length = row.len() as u32;
-            (from, to) = (end, to + row.len());
-        }
-        self.ids.truncate(to);
-        self.counts.truncate(to);
-    }
-
-    fn joined(parts: Vec<Part>, places: usize) -> Counts {
-        let (rows, entries) =
-            (parts.iter().map(|p| p.lengths.len()).sum::<usize>(), parts.iter().map(|p| p.ids.len()).sum());
-        let mut starts = Vec::with_capacity(rows + 1);
-        let (mut indices, mut values) = (Vec::with_capacity(entries), Vec::with_capacity(entries));
-        let mut end = 0;
-        starts.push(0);
-        // Each part is let go as soon as it is copied.
-        for part in parts {
-            for &length in &part.lengths {
-                end += length as usize;
-                starts.push(end);
-            }
-            indices.extend_from_slice(&part.ids);
-            values.extend_from_slice(&part.counts);
-        }
-        Counts { places, starts, indices, values }
+        drop(self.words);
+        self.packed.unpacked(kept.len(), |id| place[id as usize], run)
     }
 }
 
@@ -175,29 +289,23 @@ pub(super) fn count_known(texts: Rows<'_>, cutter: &Cutter, vocabulary: &[String
     vocabulary.iter().for_each(|word| {
         known.number(word.as_bytes());
     });
-    let count = |rows: Range<usize>| {
-        let (mut part, mut space, mut met) = (Part::default(), Space::default(), vec![0u32; known.count()]);
+    let count = |rows: Range<usize>, chunk: &mut Chunk| {
+        chunk.tally.met.resize(known.count(), 0);
         for text in &texts[rows] {
-            let first = part.ids.len();
-            if let Some(text) = text {
-                cutter.each_token(text, &mut space, |word| {
-                    if let Some(id) = known.find(word.as_bytes()) {
-                        if met[id] == 0 {
-                            part.ids.push(id as u32);
-                        }
-                        met[id] += 1;
-                    }
-                });
-            }
-            part.ids[first..].sort_unstable();
-            part.lengths.push((part.ids.len() - first) as u32);
-            part.counts.extend(part.ids[first..].iter().map(|&id| std::mem::take(&mut met[id as usize]) as i32));
+            cutter.each_token(text.unwrap_or_default(), &mut chunk.space, |word| {
+                if let Some(id) = known.find(word.as_bytes()) {
+                    chunk.tally.meet(id);
+                }
+            });
+            chunk.tally.end_row();
         }
-        part
     };
-    let mut parts = Vec::new();
-    by_chunks(texts.len(), run, count, |part| parts.push(part))?;
-    Ok(Part::joined(parts, known.count()))
+    let mut packed = Packed::default();
+    by_chunks(texts.len(), run, count, |chunks: &mut [Chunk]| {
+        chunks.iter_mut().for_each(|chunk| packed.append(&mut chunk.tally.packed, texts.len()));
+        Ok(())
+    })?;
+    Ok(packed.unpacked(known.count(), |id| id, run))
 }
 
 /// Counts words at the places that their hash sends them to; `signed`, half of the words count downwards.
@@ -207,49 +315,46 @@ pub(super) fn count_hashed(
     (places, signed): (usize, bool),
     run: &Run,
 ) -> Result<Counts> {
-    let count = |rows: Range<usize>| {
-        let (mut part, mut space, mut row) = (Part::default(), Space::default(), Vec::<(u32, i32)>::new());
+    type Hashed = (Packed, Space, Vec<(u32, i32)>);
+    let count = |rows: Range<usize>, (packed, space, row): &mut Hashed| {
         for text in &texts[rows] {
             row.clear();
-            if let Some(text) = text {
-                cutter.each_token(text, &mut space, |word| {
-                    let (place, sign) = place_and_sign(word.as_bytes(), places);
-                    row.push((place, if signed { sign } else { 1 }));
-                });
-            }
+            cutter.each_token(text.unwrap_or_default(), space, |word| {
+                let (place, sign) = place_and_sign(word.as_bytes(), places);
+                row.push((place, if signed { sign } else { 1 }));
+            });
             row.sort_unstable_by_key(|entry| entry.0);
-            let first = part.ids.len();
-            for same in row.chunk_by(|a, b| a.0 == b.0) {
-                let sum: i32 = same.iter().map(|entry| entry.1).sum();
-                if sum != 0 {
-                    part.ids.push(same[0].0);
-                    part.counts.push(sum);
-                }
-            }
-            part.lengths.push((part.ids.len() - first) as u32);
+            let sums = row.chunk_by(|a, b| a.0 == b.0).map(|same| (same[0].0, same.iter().map(|entry| entry.1).sum()));
+            packed.add_row(sums.filter(|entry| entry.1 != 0));
         }
-        part
     };
-    let mut parts = Vec::new();
-    by_chunks(texts.len(), run, count, |part| parts.push(part))?;
-    Ok(Part::joined(parts, places))
+    let mut packed = Packed::default();
+    by_chunks(texts.len(), run, count, |chunks: &mut [Hashed]| {
+        chunks.iter_mut().for_each(|chunk| packed.append(&mut chunk.0, texts.len()));
+        Ok(())
+    })?;
+    Ok(packed.unpacked(places, |id| id, run))
 }
 
-/// Does something with chunks of rows on all threads, and takes the results in the order of the rows.
-fn by_chunks<T: Send>(
+/// Does something with chunks of rows on all threads, and takes the results in the order of the rows. A `T` is used for
+/// many chunks, and keeps its memory.
+fn by_chunks<T: Default + Send>(
     rows: usize,
     run: &Run,
-    work: impl Fn(Range<usize>) -> T + Sync + Send,
-    mut take: impl FnMut(T),
+    work: impl Fn(Range<usize>, &mut T) + Sync + Send,
+    mut take: impl FnMut(&mut [T]) -> Result<()>,
 ) -> Result<()> {
     // Few enough that joining them costs little, small enough to share out and to look up in between.
-    let chunk = (rows / 16).clamp(64, 1024);
-    let (mut done, mut pace) = (0, Pace::new(1));
+    let chunk = (rows / 16).clamp(64, 256);
+    let mut desks: Vec<T> = (0..run.thread_count()).map(|_| T::default()).collect();
+    let mut done = 0;
     while done < rows {
         run.progress("words", done, rows);
-        let chunks: Vec<usize> = (done..rows).step_by(chunk).take(pace.next()).collect();
-        run.map(chunks.len(), |c| work(chunks[c]..(chunks[c] + chunk).min(rows))).into_iter().for_each(&mut take);
-        done = (done + chunks.len() * chunk).min(rows);
+        let chunks = (rows - done).div_ceil(chunk).min(desks.len());
+        let of = |c: usize| done + c * chunk..(done + (c + 1) * chunk).min(rows);
+        run.each(&mut desks[..chunks], |c, desk| work(of(c), desk));
+        take(&mut desks[..chunks])?;
+        done = of(chunks - 1).end;
         run.check()?;
     }
     Ok(())

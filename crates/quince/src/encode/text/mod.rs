@@ -88,7 +88,8 @@ impl TextEncoder {
             })?;
             encoder.select(&counted, &mut kept, classes);
         }
-        encoder.vocabulary = kept.iter().map(|&id| counted.words.text(id)).collect();
+        encoder.vocabulary =
+            kept.iter().map(|&id| String::from_utf8_lossy(counted.words.word(id)).into_owned()).collect();
         let counts = counted.placed(&kept, run);
         Ok((encoder, counts))
     }
@@ -96,21 +97,29 @@ impl TextEncoder {
     /// The numbers of the words that are frequent enough and not too frequent, sorted by word.
     fn kept(&self, counted: &Counted, rows: usize) -> Vec<usize> {
         let (least, most) = (self.settings.least.of(rows), self.settings.most.of(rows));
-        let fits = |&id: &usize| (least..=most).contains(&f64::from(counted.rows_with[id]));
-        let mut kept: Vec<usize> = (0..counted.words.count()).filter(fits).collect();
+        let fits =
+            |&id: &usize| counted.rows_with[id] > 0 && (least..=most).contains(&f64::from(counted.rows_with[id]));
+        let mut kept: Vec<usize> = (0..counted.words.bound()).filter(fits).collect();
         let word = |id: usize| counted.words.word(id);
         if kept.len() > self.settings.words {
-            let frequency = |id: usize| counted.totals[id];
-            kept.sort_unstable_by(|&a, &b| frequency(b).cmp(&frequency(a)).then_with(|| word(a).cmp(word(b))));
+            let totals = counted.totals();
+            kept.sort_unstable_by(|&a, &b| totals[b].cmp(&totals[a]).then_with(|| word(a).cmp(word(b))));
             kept.truncate(self.settings.words);
         }
-        kept.sort_unstable_by(|&a, &b| word(a).cmp(word(b)));
-        kept
+        // Most words differ within their first letters, which are quicker to compare as one number.
+        let beginning = |word: &[u8]| {
+            let mut letters = [0; 8];
+            letters[..word.len().min(8)].copy_from_slice(&word[..word.len().min(8)]);
+            u64::from_be_bytes(letters)
+        };
+        let mut keyed: Vec<(u64, usize)> = kept.into_iter().map(|id| (beginning(word(id)), id)).collect();
+        keyed.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| word(a.1).cmp(word(b.1))));
+        keyed.into_iter().map(|(_, id)| id).collect()
     }
 
     /// Keeps the words that tell the classes apart best.
     fn select(&mut self, counted: &Counted, kept: &mut Vec<usize>, (class_of, classes): ClassOf<'_>) {
-        let mut place = vec![usize::MAX; counted.words.count()];
+        let mut place = vec![usize::MAX; counted.words.bound()];
         kept.iter().enumerate().for_each(|(at, &id)| place[id] = at);
         let mut table = select::Tally::new(kept.len(), class_of, classes);
         let presence = self.settings.by == Score::MutualInformation;
@@ -153,9 +162,9 @@ impl TextEncoder {
 
     fn weighed(&self, counts: Counts) -> Result<Sparse> {
         let damp = self.settings.damp;
-        let damped = |count: i32| {
-            let size = f64::from(count.abs());
-            f64::from(count.signum()) * if damp { 1.0 + size.ln() } else { size }
+        let damped = |count: i64| {
+            let size = count.abs() as f64;
+            count.signum() as f64 * if damp { 1.0 + size.ln() } else { size }
         };
         match self.settings.weigh {
             Weigh::Counts => counts.into_sparse(|_, count| damped(count)),

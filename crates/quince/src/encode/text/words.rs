@@ -1,14 +1,20 @@
 //! Words and their numbers: the first word that is met is number 0, the next new one number 1, and so on.
 
+use crate::error::{Error, Result};
+
 /// Words one after another, found by an open hash table.
 #[derive(Default)]
 pub(super) struct Words {
     text: Vec<u8>,
-    ends: Vec<usize>,
+    ends: Vec<u32>,
     /// Numbers of words by their hash; `NOBODY` where a place is free. Its length is a power of two.
     table: Vec<u32>,
+    /// Whether there were more than 4 GB of words, and some have no number.
+    overfull: bool,
 }
 
+/// Numbers stay below this, so that those of all shards have a bit to spare.
+const MOST: usize = 1 << 28;
 const NOBODY: u32 = u32::MAX;
 
 impl Words {
@@ -17,25 +23,41 @@ impl Words {
         self.ends.len()
     }
 
-    pub(super) fn word(&self, id: usize) -> &[u8] {
-        let start = if id == 0 { 0 } else { self.ends[id - 1] };
-        &self.text[start..self.ends[id]]
+    /// Forgets all words.
+    pub(super) fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+        self.table.fill(NOBODY);
     }
 
-    pub(super) fn text(&self, id: usize) -> String {
-        String::from_utf8_lossy(self.word(id)).into_owned()
+    pub(super) fn word(&self, id: usize) -> &[u8] {
+        let start = if id == 0 { 0 } else { self.ends[id - 1] };
+        &self.text[start as usize..self.ends[id] as usize]
+    }
+
+    /// An error if there were too many words to number.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.overfull {
+            let remedy = "Give hash=1048576, which keeps no list of words.";
+            return Err(Error::setting("text", "would have more than 4 GB of different words", remedy));
+        }
+        Ok(())
     }
 
     /// The number of a word, a new one if it has none.
     pub(super) fn number(&mut self, word: &[u8]) -> usize {
-        if 2 * (self.count() + 1) > self.table.len() {
+        if 3 * (self.count() + 1) > 2 * self.table.len() {
             self.grow();
         }
         let place = self.place(word);
         if self.table[place] == NOBODY {
+            self.overfull |= self.text.len() + word.len() > u32::MAX as usize || self.count() == MOST;
+            if self.overfull {
+                return 0;
+            }
             self.table[place] = self.count() as u32;
             self.text.extend_from_slice(word);
-            self.ends.push(self.text.len());
+            self.ends.push(self.text.len() as u32);
         }
         self.table[place] as usize
     }
@@ -60,11 +82,36 @@ impl Words {
 
     fn grow(&mut self) {
         let size = (2 * self.table.len()).max(64);
+        // The old one goes before the new one comes.
+        self.table = Vec::new();
         self.table = vec![NOBODY; size];
         for id in 0..self.count() {
             let place = self.place(self.word(id));
             self.table[place] = id as u32;
         }
+    }
+}
+
+/// Words by their hash in so many shares, which threads fill side by side. A word's number is its number in its share times
+/// `SHARES`, and its share.
+#[derive(Default)]
+pub(super) struct Shared(pub(super) [Words; SHARES]);
+
+pub(super) const SHARES: usize = 8;
+
+impl Shared {
+    /// The share of a word.
+    pub(super) fn share(word: &[u8]) -> u8 {
+        (hash(word) >> 61) as u8
+    }
+
+    /// All numbers are below this; some may belong to nobody.
+    pub(super) fn bound(&self) -> usize {
+        self.0.iter().map(Words::count).max().unwrap_or(0) * SHARES
+    }
+
+    pub(super) fn word(&self, number: usize) -> &[u8] {
+        self.0[number % SHARES].word(number / SHARES)
     }
 }
 
