@@ -23,6 +23,7 @@ pub mod cluster;
 pub mod encode;
 mod error;
 pub mod evaluate;
+pub mod family;
 pub mod learn;
 pub mod linear;
 pub mod matrix;

@@ -34,7 +34,34 @@ pub fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
     (a.len() > 1 && sd_a > 0.0 && sd_b > 0.0).then_some(value.clamp(-1.0, 1.0))
 }
 
+/// The logarithm of n! = 1 2 3 ... n.
+pub fn ln_factorial(n: f64) -> f64 {
+    if n < 32.0 {
+        // Such a product is a number without rounding, or nearly so.
+        return (2..=n as u32).map(f64::from).product::<f64>().ln();
+    }
+    // Stirling's series, whose next term is below the rounding.
+    let corrections = (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / (1260.0 * n * n)) / (n * n)) / n;
+    (n + 0.5) * n.ln() - n + 0.5 * std::f64::consts::TAU.ln() + corrections
+}
+
 /// The shortest text that reads back as the same number; whole numbers without a point.
 pub fn number_text(value: f64) -> String {
     if value.abs() >= 1e16 || (value != 0.0 && value.abs() < 1e-5) { format!("{value:e}") } else { format!("{value}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn factorials_are_sums_of_logarithms() {
+        let mut sum = 0.0;
+        for n in 1..3000 {
+            sum += f64::from(n).ln();
+            let factorial = ln_factorial(f64::from(n));
+            assert!((factorial - sum).abs() <= 1e-13 * sum, "{n}: {factorial} and {sum}");
+        }
+        assert_eq!((ln_factorial(0.0), ln_factorial(1.0)), (0.0, 0.0));
+    }
 }

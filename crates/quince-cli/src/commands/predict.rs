@@ -19,7 +19,11 @@ pub fn run(options: &Predict, session: &Session) -> Result<()> {
     let prediction = model.predict(&table, &session.run)?;
     let added = added_columns(&model, &prediction, options.no_probabilities, cells.names());
     session.progress.finish();
-    let text = if session.json { as_json(&added, cells.rows()) } else { as_csv(&cells, &table, &added)? };
+    // Whoever predicts a folder wants to know about its files, and has their texts and pixels already.
+    let folder = options.table.table.is_dir();
+    let shows = |&j: &usize| !folder || matches!(cells.names()[j].as_str(), "label" | "file");
+    let shown: Vec<usize> = (0..cells.names().len()).filter(shows).collect();
+    let text = if session.json { as_json(&added, cells.rows()) } else { as_csv(&cells, &table, &shown, &added)? };
     match &options.output {
         None => show::print(&text),
         Some(path) => {
@@ -83,16 +87,17 @@ pub fn free(mut name: String, taken: &[String]) -> String {
     name
 }
 
-fn as_csv(cells: &Cells, table: &Table, added: &[(String, Values)]) -> Result<String> {
+/// The columns of the table that are shown, and those that are added.
+fn as_csv(cells: &Cells, table: &Table, shown: &[usize], added: &[(String, Values)]) -> Result<String> {
     let mut text = String::new();
     let mut line = |parts: &mut dyn Iterator<Item = String>| {
         text.push_str(&parts.map(|part| quoted(&part)).collect::<Vec<_>>().join(","));
         text.push('\n');
     };
-    line(&mut cells.names().iter().cloned().chain(added.iter().map(|(name, _)| name.clone())));
+    line(&mut shown.iter().map(|&j| cells.names()[j].clone()).chain(added.iter().map(|(name, _)| name.clone())));
     let mut i = 0;
     cells.each_row(table, |row| {
-        let old = row.iter().map(|cell| cell.to_string());
+        let old = shown.iter().map(|&j| row[j].to_string());
         let new = added.iter().map(|(_, values)| match values {
             Values::Labels(labels) => labels[i].clone(),
             Values::Clusters(clusters) => clusters[i].to_string(),

@@ -69,6 +69,30 @@ fn a_messy_table_is_compared_trained_and_predicted_in_any_order_of_columns() {
 }
 
 #[test]
+fn a_folder_of_pictures_is_compared_and_its_files_are_predicted() {
+    let bench = Bench::new("pictures");
+    let picture = |bright: usize| {
+        let pixels = (0..16).map(|at| if at / 8 == bright { 200 + at as u8 } else { at as u8 });
+        [b"P5 4 4 255\n".to_vec(), pixels.collect()].concat()
+    };
+    for (place, side) in ["above", "below"].iter().enumerate() {
+        std::fs::create_dir_all(bench.folder.join("pictures").join(side)).unwrap();
+        for number in 0..6 {
+            let mut content = picture(place);
+            content[11] += number;
+            bench.file(&format!("pictures/{side}/{number}.pgm"), content);
+        }
+    }
+    std::fs::create_dir_all(bench.folder.join("new")).unwrap();
+    bench.file("new/a.pgm", picture(1)).file("new/b.pgm", picture(0));
+    let board = bench.ok("compare pictures --target label --pixels 4x4 -m ridge,knn --folds 3").out;
+    assert!(board.contains("1.0000 ± 0.0000"), "{board}");
+    bench.ok("train pictures -t label --pixels 4x4 -m ridge -o m.quince");
+    let answer = bench.ok("predict m.quince new --pixels 4x4 --no-probabilities");
+    assert_eq!(answer.out, "file,predicted_label\na.pgm,below\nb.pgm,above\n");
+}
+
+#[test]
 fn predict_keeps_the_cells_as_they_were_written() {
     let bench = Bench::new("keep");
     bench.file("t.csv", "x,name,y\n1.50,\"a, \"\"b\"\" c\",u\n2,d e,v\n0.250,f g h,u\n7,i j,v\n");
