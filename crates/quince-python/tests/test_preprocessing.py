@@ -610,3 +610,9 @@ def test_they_work_in_a_pipeline(rng):
     assert make_pipeline(*steps).fit(X, y).score(X, y) > 0.6
     frame = quince.StandardScaler().set_output(transform="pandas").fit_transform(pd.DataFrame(X, columns=list("abc")))
     assert list(frame.columns) == list("abc")
+
+
+def test_categories_of_bytes_in_an_order_of_their_own() -> None:
+    rows, categories = np.array([[b"a"], [b"c"], [b"b"]]), [np.array([b"c", b"a", b"b"])]
+    ours = quince.OneHotEncoder(categories=categories).fit_transform(rows)
+    np.testing.assert_array_equal(ours.toarray(), theirs.OneHotEncoder(categories=categories).fit_transform(rows).toarray())

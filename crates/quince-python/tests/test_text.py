@@ -28,6 +28,7 @@ AWKWARD = [
     "ΟΔΟΣ σίγμα Ⅷ x² déjà-vu",
     "it's it's IT'S its",
     "  one\ttwo\r\nthree   four  ",
+    "हिन्दी की किताब, ⒶⒷ ไทยกำ और Ⓐb",
 ]
 
 

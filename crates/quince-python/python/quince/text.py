@@ -95,6 +95,10 @@ class CountVectorizer(_Vectorizer):
     Parameters, attributes and the matrix are scikit-learn's; texts are cut and counted on all cores. In addition `stem`
     takes a language (`"english"`) whose endings are cut off, and `analyzer="unicode"` takes words by Unicode's rule,
     which keeps `don't` and `3.50` together.
+
+    Differences: `stop_words` takes any of 18 languages and NLTK's lists, which are not scikit-learn's; texts cannot be
+    cut by functions or patterns of your own; where words at the edge of `max_features` are equally frequent, the first in
+    the alphabet stay.
     """
 
     def __init__(

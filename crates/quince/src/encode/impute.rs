@@ -79,7 +79,7 @@ fn from_nearest(far: &[f64], donors: &[f64], k: usize, near: Near) -> Option<f64
         .filter(|(_, (distance, value))| !distance.is_nan() && !value.is_nan())
         .map(|(i, (&distance, _))| (distance, i))
         .collect();
-    if able.is_empty() {
+    if able.is_empty() || k == 0 {
         return None;
     }
     let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));

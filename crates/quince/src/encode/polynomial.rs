@@ -15,13 +15,18 @@ use crate::error::{Error, Result};
 /// # quince::Result::Ok(())
 /// ```
 pub fn monomials(columns: usize, degrees: std::ops::RangeInclusive<usize>, single: bool) -> Result<Vec<Vec<u32>>> {
-    let count: f64 = degrees.clone().map(|degree| many(columns, degree, single)).sum();
-    if count > MOST {
-        return Err(Error::setting(
-            "degree",
-            format!("cannot be {} with {columns} columns: there would be {count:.0} features", degrees.end()),
-            "Use a lower degree, or fewer columns.",
-        ));
+    let (mut count, mut factors) = (0u128, 0u128);
+    for degree in degrees.clone() {
+        let more = many(columns, degree, single);
+        count = count.saturating_add(more);
+        factors = factors.saturating_add(more.saturating_mul(degree as u128));
+        if count > MOST || factors > MOST_FACTORS {
+            return Err(Error::setting(
+                "degree",
+                format!("cannot be {} with {columns} columns: there would be {count} features and more", degrees.end()),
+                "Use a lower degree, or fewer columns.",
+            ));
+        }
     }
     let mut all = Vec::new();
     for degree in degrees {
@@ -32,7 +37,9 @@ pub fn monomials(columns: usize, degrees: std::ops::RangeInclusive<usize>, singl
 }
 
 /// More features than this are refused.
-const MOST: f64 = 1e6;
+const MOST: u128 = 1_000_000;
+/// And so are features of more factors in all.
+const MOST_FACTORS: u128 = 100_000_000;
 
 fn extend(columns: u32, left: usize, single: bool, term: &mut Vec<u32>, all: &mut Vec<Vec<u32>>) {
     if left == 0 {
@@ -48,12 +55,15 @@ fn extend(columns: u32, left: usize, single: bool, term: &mut Vec<u32>, all: &mu
 }
 
 /// How many monomials have exactly this degree.
-fn many(columns: usize, degree: usize, single: bool) -> f64 {
+pub(super) fn many(columns: usize, degree: usize, single: bool) -> u128 {
     let from = if single { columns } else { (columns + degree).saturating_sub(1) };
     if degree > from || (columns == 0 && degree > 0) {
-        return 0.0;
+        return 0;
     }
-    (0..degree).map(|i| (from - i) as f64 / (i + 1) as f64).product::<f64>().round()
+    // One factor and one divisor at a time, so that every quotient is whole; as many are chosen as are left over.
+    (0..degree.min(from - degree))
+        .try_fold(1u128, |sum, i| Some(sum.checked_mul((from - i) as u128)? / (i as u128 + 1)))
+        .unwrap_or(u128::MAX)
 }
 
 /// What a row has for a monomial.

@@ -4,8 +4,9 @@
 //! column (where no column is multiplied with itself: a later one). In the order of [`super::monomials`] those lie side by
 //! side, so a row is filled by a few long steps.
 
+use super::polynomial;
 use crate::error::{Error, Result};
-use crate::matrix::{Real, Sparse, View};
+use crate::matrix::{Real, Sparse, View, afford};
 use crate::run::{Pace, Run};
 use std::ops::{Mul, Range, RangeInclusive};
 
@@ -65,14 +66,12 @@ impl Products {
 
     /// How many products have this degree, of so many columns.
     fn many(&self, columns: usize, degree: usize) -> u128 {
-        let from = if self.single { columns } else { (columns + degree).saturating_sub(1) };
-        if degree > from || (columns == 0 && degree > 0) {
-            return 0;
-        }
-        // One factor and one divisor at a time, so that every quotient is whole.
-        (0..degree)
-            .try_fold(1u128, |sum, i| Some(sum.checked_mul((from - i) as u128)? / (i as u128 + 1)))
-            .unwrap_or(u128::MAX)
+        polynomial::many(columns, degree, self.single)
+    }
+
+    /// How many products are made on the way, those of lower degrees too.
+    fn all(&self, columns: usize) -> u128 {
+        (2..=self.highest).fold(columns as u128, |sum, degree| sum.saturating_add(self.many(columns, degree)))
     }
 
     /// How a row of so many numbers, which are its first products, is filled; and how long it becomes.
@@ -99,7 +98,10 @@ impl Products {
     /// The products of every row, one row after another.
     pub fn by_rows<T: Number>(&self, rows: &View<'_, T>, run: &Run) -> Result<Vec<T>> {
         let width = self.width();
-        let mut out = vec![T::from_f64(0.0); self.room(rows.rows())?];
+        let scratch = self.all(self.columns).saturating_mul(run.thread_count() as u128);
+        let room = (width as u128).saturating_mul(rows.rows() as u128);
+        self.afford(room.saturating_add(scratch), size_of::<T>())?;
+        let mut out = vec![T::from_f64(0.0); room as usize];
         let (steps, full) = self.steps(self.columns);
         let first = usize::from(self.constant);
         // Of the products that `steps` make, those of too low a degree are left out.
@@ -139,10 +141,10 @@ impl Products {
 
     /// The products of every row, one column of them after another.
     pub fn by_columns<T: Number>(&self, rows: &View<'_, T>, run: &Run) -> Result<Vec<T>> {
+        self.afford((self.all(self.columns) + 1).saturating_mul(rows.rows() as u128 + 1), size_of::<T>())?;
         let (steps, full) = self.steps(self.columns);
         let (count, full) = (rows.rows(), if self.highest == 0 { 0 } else { full });
         let first = usize::from(self.constant);
-        self.room(count)?;
         let mut out = vec![T::from_f64(0.0); (first + full) * count];
         let (constant, all) = out.split_at_mut(first * count);
         constant.fill(T::from_f64(1.0));
@@ -169,6 +171,11 @@ impl Products {
     /// The products of what each sparse row has stored.
     pub fn sparse(&self, rows: &Sparse, run: &Run) -> Result<Expanded> {
         let mut out = Expanded { starts: vec![0], ..Expanded::default() };
+        let length = |i: usize| rows.row(i).0.len();
+        let longest = (0..rows.rows()).map(length).max().unwrap_or(0);
+        let all: Vec<u128> = (0..=longest).map(|stored| self.all(stored)).collect();
+        let total = (0..rows.rows()).fold(all[longest], |sum, i| sum.saturating_add(all[length(i)]));
+        self.afford(total, size_of::<(u64, f64)>())?;
         // Where the products of each degree begin.
         let first_of: Vec<u64> = (0..=self.highest)
             .scan(u128::from(self.constant), |next, degree| {
@@ -252,19 +259,17 @@ impl Products {
         out.starts.push(out.values.len());
     }
 
-    /// How many numbers so many rows need; an error if no memory could hold them.
-    fn room(&self, rows: usize) -> Result<usize> {
-        let room = self.width().checked_mul(rows).filter(|&room| room < isize::MAX as usize / 16);
-        room.ok_or_else(|| {
-            Error::setting(
-                "degree",
-                format!(
-                    "cannot be {} with {} columns: {rows} rows would not fit in memory",
-                    self.highest, self.columns
-                ),
-                "Use a lower degree, fewer columns, or sparse rows.",
-            )
-        })
+    /// An error if so many numbers, and what they are made of, do not fit into free memory.
+    fn afford(&self, numbers: u128, size: usize) -> Result<()> {
+        let bytes = numbers as f64 * size as f64;
+        if bytes < isize::MAX as f64 / 2.0 && afford(bytes, "").is_ok() {
+            return Ok(());
+        }
+        Err(Error::setting(
+            "degree",
+            format!("cannot be {} with {} columns: the products would not fit into memory", self.highest, self.columns),
+            "Use a lower degree, fewer columns, or fewer rows at a time.",
+        ))
     }
 }
 
@@ -338,6 +343,17 @@ mod tests {
     #[test]
     fn what_cannot_be_counted_is_refused() {
         assert!(Products::new(1_000_000, 0..=9, false, true).is_err());
+        // What is made on the way counts, too.
+        let refused = |products: Products, columns: usize| {
+            let (rows, run) = (Matrix::zeros(1000, columns), Run::new().threads(2));
+            let sparse = Sparse::new(1, columns, vec![0, columns], (0..columns as u32).collect(), vec![1.0; columns]);
+            products.by_rows(&rows.view(), &run).is_err()
+                && products.by_columns(&rows.view(), &run).is_err()
+                && products.sparse(&sparse.unwrap(), &run).is_err()
+        };
+        assert!(refused(Products::new(200, 1..=7, false, false).unwrap(), 200));
+        assert!(refused(Products::new(64, 64..=64, true, true).unwrap(), 64));
+        assert_eq!(Products::new(1, 0..=130, false, true).unwrap().width(), 131);
         assert!(
             Products::new(0, 1..=3, false, true).unwrap().by_rows(&Matrix::zeros(2, 0).view(), &Run::new()).is_ok()
         );

@@ -19,10 +19,14 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn new(features: usize, class_of: &[u32], classes: usize) -> Tally {
+    /// Of a table of rows and features; an error unless every row has a class.
+    pub(crate) fn new((count, features): (usize, usize), class_of: &[u32], classes: usize) -> Result<Tally> {
+        if class_of.len() != count || class_of.iter().any(|&class| class as usize >= classes) {
+            return Err(Error::data("there is not one class for every row", "Give every row a class."));
+        }
         let mut rows = vec![0.0; classes];
         class_of.iter().for_each(|&class| rows[class as usize] += 1.0);
-        Tally { features, rows, sums: vec![0.0; features * classes] }
+        Ok(Tally { features, rows, sums: vec![0.0; features * classes] })
     }
 
     pub(crate) fn add(&mut self, class: u32, feature: usize, value: f64) {
@@ -82,10 +86,7 @@ pub fn chi_squared(rows: &Features<'_>, class_of: &[u32], classes: usize) -> Res
 }
 
 fn tally(rows: &Features<'_>, class_of: &[u32], classes: usize, value: impl Fn(f64) -> f64) -> Result<Tally> {
-    if class_of.len() != rows.rows() || class_of.iter().any(|&class| class as usize >= classes) {
-        return Err(Error::data("there is not one class for every row", "Give every row a class."));
-    }
-    let mut tally = Tally::new(rows.columns(), class_of, classes);
+    let mut tally = Tally::new((rows.rows(), rows.columns()), class_of, classes)?;
     for (i, &class) in class_of.iter().enumerate() {
         let mut wrong = None;
         rows.for_row(i, |j, x| match x >= 0.0 && x.is_finite() {

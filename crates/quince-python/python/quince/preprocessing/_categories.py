@@ -83,8 +83,10 @@ def codes_of(values: NDArray[Any], categories: NDArray[Any]) -> NDArray[np.intp]
         codes = numbers[np.where(within, values, known[0]).astype(np.intp) - int(known[0])]
         codes[~within] = -1
     else:
-        codes = np.searchsorted(known, values)
+        order = np.argsort(known, kind="stable")
+        codes = np.searchsorted(known, values, sorter=order)
         codes[codes == len(known)] = 0
+        codes = order[codes]
         codes[known[codes] != values] = -1
     if nan_is >= 0:
         codes[np.isnan(values)] = nan_is

@@ -8,7 +8,7 @@
 use super::hash::place_and_sign;
 use super::tokens::{Cutter, Space};
 use super::words::{SHARES, Shared, Words};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::matrix::Sparse;
 use crate::run::Run;
 use std::ops::Range;
@@ -95,11 +95,10 @@ impl Packed {
     fn append(&mut self, rows: &mut Packed, expected: usize) {
         let end = self.words.len();
         self.ends.extend(rows.ends.drain(..).map(|row| end + row));
-        let length = end + rows.words.len();
-        if length > self.words.capacity() {
-            // Rows to come are taken to be like those that came, and then some.
-            let guess = (length as f64 * 1.1 * expected as f64 / self.rows() as f64) as usize;
-            self.words.reserve_exact(if guess > PAGED / 32 { guess.max(PAGED) } else { guess.max(length) } - end);
+        // If rows to come are like those that came.
+        let guess = (end + rows.words.len()) as f64 * expected as f64 / self.rows() as f64;
+        if self.words.capacity() < PAGED && guess > PAGED as f64 / 32.0 {
+            self.words.reserve_exact(PAGED - end);
         }
         self.words.append(&mut rows.words);
     }
@@ -131,7 +130,7 @@ impl Packed {
     }
 
     /// Every word becomes its place, in order within its row; words without a place are left out.
-    fn unpacked(mut self, places: usize, place: impl Fn(u32) -> u32 + Sync + Send, run: &Run) -> Counts {
+    fn unpacked(mut self, places: usize, place: impl Fn(u32) -> u32 + Sync + Send, run: &Run) -> Result<Counts> {
         let blocks: Vec<Range<usize>> =
             (0..self.rows()).step_by(BLOCK).map(|first| first..(first + BLOCK).min(self.rows())).collect();
         let kept = |row: usize| self.row(row).filter(|entry| place(entry.0) != NOWHERE).count();
@@ -163,9 +162,12 @@ impl Packed {
                 }
             });
             self.words.truncate(self.start(batch[0].start));
-            self.words.shrink_to_fit();
+            if self.words.len() < self.words.capacity() / 8 * 7 {
+                self.words.shrink_to_fit();
+            }
+            run.check()?;
         }
-        Counts { places, starts, indices, values }
+        Ok(Counts { places, starts, indices, values })
     }
 }
 
@@ -239,7 +241,7 @@ pub(super) fn count_all(texts: Rows<'_>, cutter: &Cutter, run: &Run) -> Result<C
         chunk.shares.extend((0..words.count()).map(|id| Shared::share(words.word(id))));
         chunk.numbers.resize_with(words.count(), AtomicU32::default);
     };
-    by_chunks(texts.len(), run, count, |chunks: &mut [Chunk]| {
+    by_chunks(texts, run, count, |chunks: &mut [Chunk]| {
         let mut shares: Vec<(&mut Words, &mut Vec<u32>)> = all.0.iter_mut().zip(&mut rows_with).collect();
         run.each(&mut shares, |share, (words, rows_with)| {
             for chunk in chunks.iter() {
@@ -274,7 +276,7 @@ impl Counted {
     }
 
     /// The words with these numbers get their places in this order, all others are left out.
-    pub(super) fn placed(self, kept: &[usize], run: &Run) -> Counts {
+    pub(super) fn placed(self, kept: &[usize], run: &Run) -> Result<Counts> {
         let mut place = vec![NOWHERE; self.words.bound()];
         kept.iter().enumerate().for_each(|(at, &id)| place[id] = at as u32);
         drop(self.words);
@@ -282,13 +284,14 @@ impl Counted {
     }
 }
 
-/// Counts the words of a sorted vocabulary.
+/// Counts the words of a vocabulary, which are all different.
 pub(super) fn count_known(texts: Rows<'_>, cutter: &Cutter, vocabulary: &[String], run: &Run) -> Result<Counts> {
     // Numbered in their order, words have their places as numbers.
     let mut known = Words::default();
     vocabulary.iter().for_each(|word| {
         known.number(word.as_bytes());
     });
+    known.check()?;
     let count = |rows: Range<usize>, chunk: &mut Chunk| {
         chunk.tally.met.resize(known.count(), 0);
         for text in &texts[rows] {
@@ -301,11 +304,11 @@ pub(super) fn count_known(texts: Rows<'_>, cutter: &Cutter, vocabulary: &[String
         }
     };
     let mut packed = Packed::default();
-    by_chunks(texts.len(), run, count, |chunks: &mut [Chunk]| {
+    by_chunks(texts, run, count, |chunks: &mut [Chunk]| {
         chunks.iter_mut().for_each(|chunk| packed.append(&mut chunk.tally.packed, texts.len()));
         Ok(())
     })?;
-    Ok(packed.unpacked(known.count(), |id| id, run))
+    packed.unpacked(known.count(), |id| id, run)
 }
 
 /// Counts words at the places that their hash sends them to; `signed`, half of the words count downwards.
@@ -329,21 +332,28 @@ pub(super) fn count_hashed(
         }
     };
     let mut packed = Packed::default();
-    by_chunks(texts.len(), run, count, |chunks: &mut [Hashed]| {
+    by_chunks(texts, run, count, |chunks: &mut [Hashed]| {
         chunks.iter_mut().for_each(|chunk| packed.append(&mut chunk.0, texts.len()));
         Ok(())
     })?;
-    Ok(packed.unpacked(places, |id| id, run))
+    packed.unpacked(places, |id| id, run)
 }
 
 /// Does something with chunks of rows on all threads, and takes the results in the order of the rows. A `T` is used for
 /// many chunks, and keeps its memory.
 fn by_chunks<T: Default + Send>(
-    rows: usize,
+    texts: Rows<'_>,
     run: &Run,
     work: impl Fn(Range<usize>, &mut T) + Sync + Send,
     mut take: impl FnMut(&mut [T]) -> Result<()>,
 ) -> Result<()> {
+    if let Some(long) = texts.iter().position(|text| text.is_some_and(|text| text.len() > i32::MAX as usize)) {
+        return Err(Error::data(
+            format!("the text of row {} is longer than 2 GB", long + 1),
+            "Cut it into several rows.",
+        ));
+    }
+    let rows = texts.len();
     // Few enough that joining them costs little, small enough to share out and to look up in between.
     let chunk = (rows / 16).clamp(64, 256);
     let mut desks: Vec<T> = (0..run.thread_count()).map(|_| T::default()).collect();

@@ -22,6 +22,7 @@ use crate::matrix::Sparse;
 use crate::run::Run;
 use count::{Counted, count_all, count_hashed, count_known};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use tokens::Cutter;
 
 /// How texts become numbers, learnt from texts.
@@ -86,11 +87,11 @@ impl TextEncoder {
             let classes = classes.ok_or_else(|| {
                 Error::setting("select", "needs classes to tell apart", "Leave it out, or learn a target of classes.")
             })?;
-            encoder.select(&counted, &mut kept, classes);
+            encoder.select(&counted, &mut kept, classes, texts.len())?;
         }
         encoder.vocabulary =
             kept.iter().map(|&id| String::from_utf8_lossy(counted.words.word(id)).into_owned()).collect();
-        let counts = counted.placed(&kept, run);
+        let counts = counted.placed(&kept, run)?;
         Ok((encoder, counts))
     }
 
@@ -118,10 +119,16 @@ impl TextEncoder {
     }
 
     /// Keeps the words that tell the classes apart best.
-    fn select(&mut self, counted: &Counted, kept: &mut Vec<usize>, (class_of, classes): ClassOf<'_>) {
+    fn select(
+        &mut self,
+        counted: &Counted,
+        kept: &mut Vec<usize>,
+        (class_of, classes): ClassOf<'_>,
+        rows: usize,
+    ) -> Result<()> {
         let mut place = vec![usize::MAX; counted.words.bound()];
         kept.iter().enumerate().for_each(|(at, &id)| place[id] = at);
-        let mut table = select::Tally::new(kept.len(), class_of, classes);
+        let mut table = select::Tally::new((rows, kept.len()), class_of, classes)?;
         let presence = self.settings.by == Score::MutualInformation;
         counted.each_entry(|row, id, count| {
             if place[id] != usize::MAX {
@@ -135,6 +142,7 @@ impl TextEncoder {
         let best = select::best(&scores, self.settings.select);
         self.scores = best.iter().map(|&at| scores[at]).collect();
         *kept = best.iter().map(|&at| kept[at]).collect();
+        Ok(())
     }
 
     /// Learns how much each word weighs from the counts of training rows.
@@ -208,7 +216,9 @@ impl TextEncoder {
 
     pub(super) fn is_sound(&self) -> bool {
         let width = self.width();
+        let distinct: HashSet<&String> = self.vocabulary.iter().collect();
         self.settings.check().is_ok()
+            && distinct.len() == self.vocabulary.len()
             && (self.weights.is_empty() || self.weights.len() == width)
             && (self.scores.is_empty() || self.scores.len() == width)
             && self.weights.iter().all(|weight| weight.is_finite())

@@ -310,7 +310,10 @@ impl Texts {
         if self.hash > 1 << 24 {
             return Err(Error::setting("hash", format!("cannot be {}", self.hash), "Give at most 16777216 places."));
         }
-        if self.words == 0 || self.ngrams.0 == 0 || self.ngrams.1 < self.ngrams.0 {
+        if self.words == 0 {
+            return Err(Error::setting("words", "cannot be 0", "Keep one word at least."));
+        }
+        if self.ngrams.0 == 0 || self.ngrams.1 < self.ngrams.0 {
             return Err(Error::setting("ngrams", "must be of one token at least, and rise", "For example 1-2."));
         }
         Ok(())
@@ -318,7 +321,7 @@ impl Texts {
 }
 
 /// What [`Texts::set`] knows.
-const NAMES: [&str; 19] = [
+const NAMES: [&str; 18] = [
     "words",
     "runs",
     "letters",
@@ -337,5 +340,4 @@ const NAMES: [&str; 19] = [
     "select",
     "by",
     "hash",
-    "none",
 ];

@@ -51,6 +51,26 @@ proptest! {
 }
 
 #[test]
+fn long_texts_first_do_not_ask_for_memory_that_short_ones_never_need() {
+    let long: Vec<String> = (0..64).map(|i| (0..20_000).map(|j| format!("w{} ", (i * j) % 30_000)).collect()).collect();
+    let mut texts: Vec<Option<&str>> = long.iter().map(|text| Some(text.as_str())).collect();
+    texts.resize(3_000_000, Some("a"));
+    let (encoder, counts) = TextEncoder::learn_counts(&texts, counting(), None, &Run::new().threads(2)).unwrap();
+    assert_eq!((counts.rows(), counts.starts[3_000_000] - counts.starts[64]), (3_000_000, 3_000_000 - 64));
+    assert_eq!(encoder.vocabulary()[0], "a");
+}
+
+#[test]
+fn selecting_words_needs_a_class_for_every_text() {
+    let settings = Texts { select: 1, ..counting() };
+    for classes in [&[0, 1][..], &[0, 1, 2]] {
+        let learnt =
+            TextEncoder::learn(&[Some("a b"), Some("a b"), None], settings.clone(), Some((classes, 2)), &Run::new());
+        assert!(learnt.unwrap_err().to_string().contains("one class for every row"));
+    }
+}
+
+#[test]
 fn x1_the_counts_and_the_presence_of_words_in_a_mail() {
     let text = "Congratulations to you as we bring to your notice, the results of the First Category draws of THE HOLLAND \
                 CASINO LOTTO PROMO INT. We are happy to inform you that you have emerged a winner under the First \

@@ -4,7 +4,7 @@ use super::settings::{Cut, Stop, Texts};
 use super::words::Words;
 use rust_stemmers::Stemmer;
 use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
+use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Cuts texts as the settings say.
@@ -96,8 +96,8 @@ impl Cutter {
         changed.clear();
         match (lower, plain) {
             (true, false) => changed.push_str(&text.to_lowercase()),
-            (true, true) => changed.extend(text.to_lowercase().nfkd().filter(|c| !is_combining_mark(*c))),
-            (false, _) => changed.extend(text.nfkd().filter(|c| !is_combining_mark(*c))),
+            (true, true) => changed.extend(text.to_lowercase().nfkd().filter(is_no_accent)),
+            (false, _) => changed.extend(text.nfkd().filter(is_no_accent)),
         }
         changed
     }
@@ -212,9 +212,23 @@ fn each_ascii_run(text: &str, lower: bool, space: &mut String, mut visit: impl F
     }
 }
 
+/// Whether a letter, taken apart from its accents, stays. Vowel signs, which stand beside their letter, do.
+fn is_no_accent(c: &char) -> bool {
+    canonical_combining_class(*c) == 0
+}
+
+/// Letters in circles and squares, which are symbols.
+fn is_circled(c: char) -> bool {
+    matches!(c, '\u{24b6}'..='\u{24e9}' | '\u{1f130}'..='\u{1f189}')
+}
+
 /// The same where there is more than ASCII, in lower case already.
 fn each_run(text: &str, mut visit: impl FnMut(&str)) {
-    for run in text.split(|c: char| !c.is_alphanumeric() && c != '_') {
+    let is_inner = |c: char| match c {
+        '\0'..='\x7f' => is_inner(c as u8),
+        _ => c.is_alphanumeric() && !is_combining_mark(c) && !is_circled(c),
+    };
+    for run in text.split(|c: char| !is_inner(c)) {
         if run.chars().nth(1).is_some() {
             visit(run);
         }

@@ -9,11 +9,11 @@ pub(super) struct Words {
     ends: Vec<u32>,
     /// Numbers of words by their hash; `NOBODY` where a place is free. Its length is a power of two.
     table: Vec<u32>,
-    /// Whether there were more than 4 GB of words, and some have no number.
+    /// Whether there were too many words, and some have no number.
     overfull: bool,
 }
 
-/// Numbers stay below this, so that those of all shards have a bit to spare.
+/// Numbers stay below this, so that those of all shares have a bit to spare.
 const MOST: usize = 1 << 28;
 const NOBODY: u32 = u32::MAX;
 
@@ -39,7 +39,7 @@ impl Words {
     pub(super) fn check(&self) -> Result<()> {
         if self.overfull {
             let remedy = "Give hash=1048576, which keeps no list of words.";
-            return Err(Error::setting("text", "would have more than 4 GB of different words", remedy));
+            return Err(Error::setting("text", "has too many different words to list (4 GB, or 268 million)", remedy));
         }
         Ok(())
     }
