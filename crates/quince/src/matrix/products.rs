@@ -142,13 +142,18 @@ impl Features<'_> {
 
     /// ‖x‖² of every row.
     pub(crate) fn row_norms(&self, run: &Run) -> Result<Vec<f64>> {
-        let mut norms = vec![0.0; self.rows()];
+        self.norms_of(0..self.rows(), run)
+    }
+
+    /// ‖x‖² of some rows.
+    pub(crate) fn norms_of(&self, rows: Range<usize>, run: &Run) -> Result<Vec<f64>> {
+        let mut norms = vec![0.0; rows.len()];
         let dense = self.dense_columns();
         // A sparse row differs from the row of zeros, shifted, in its entries alone.
         let square = |j: usize, x: f64| ((x - self.centre_of(j)) * self.scale_of(j)).powi(2);
         let of_zeros: f64 = if self.is_shifted() { (dense..self.columns()).map(|j| square(j, 0.0)).sum() } else { 0.0 };
         let chunk = (262_144 / self.columns().max(1)).clamp(16, 4096);
-        for (start, block) in (0..).step_by(chunk * 16).zip(norms.chunks_mut(chunk * 16)) {
+        for (start, block) in (rows.start..).step_by(chunk * 16).zip(norms.chunks_mut(chunk * 16)) {
             let mut pieces: Vec<&mut [f64]> = block.chunks_mut(chunk).collect();
             run.each(&mut pieces, |piece, norms| {
                 let rows = start + piece * chunk..start + piece * chunk + norms.len();

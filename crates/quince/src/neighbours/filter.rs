@@ -14,7 +14,7 @@ use super::index::Questions;
 use super::measure::{Measure, Metric};
 use crate::error::Result;
 use crate::matrix::fused::{Doubt, Panels, Visit, WIDE, each_score};
-use crate::matrix::simd::squared_norm;
+use crate::matrix::simd::{convert, squared_norm, vectorised};
 use crate::run::Run;
 use std::ops::Range;
 
@@ -41,7 +41,6 @@ pub(super) struct Batch {
     space: Space,
 }
 
-#[derive(Default)]
 struct Space {
     sums: Vec<[f32; WIDE]>,
     of_query: Vec<f64>,
@@ -69,8 +68,13 @@ impl<'a> Filter<'a> {
             return Ok(Filter { rows, measure, centre, scale, unit: 1.0, largest: 1.0, vanishing: false });
         }
         let centre = rows.features.means(None, run)?;
-        let norms = rows.features.centred(&centre).scaled(&scale).row_norms(run)?;
-        let largest = norms.into_iter().fold(0.0, f64::max).sqrt();
+        let shifted = rows.features.centred(&centre).scaled(&scale);
+        let mut largest = 0.0;
+        for first in (0..rows.rows()).step_by(16_384) {
+            let norms = shifted.norms_of(first..(first + 16_384).min(rows.rows()), run)?;
+            largest = norms.into_iter().fold(largest, f64::max);
+        }
+        let largest = largest.sqrt();
         // A power of two brings the largest norm near one, so that squares neither overflow nor vanish.
         let unit = if largest > 0.0 { (-largest.log2().ceil()).exp2() } else { 1.0 };
         scale.iter_mut().for_each(|scale| *scale *= unit);
@@ -79,9 +83,7 @@ impl<'a> Filter<'a> {
 
     /// The row as the product sees it, and its squared norm.
     fn shift(&self, row: &[f64], out: &mut [f64]) -> f64 {
-        for ((x, out), (centre, scale)) in row.iter().zip(out.iter_mut()).zip(self.centre.iter().zip(&self.scale)) {
-            *out = (x - centre) * scale;
-        }
+        centre_and_scale(row, &self.centre, &self.scale, out);
         let norm = squared_norm(out);
         if self.measure.metric == Metric::Cosine && norm > 0.0 {
             let length = norm.sqrt();
@@ -92,9 +94,9 @@ impl<'a> Filter<'a> {
     }
 
     /// [y -½‖y‖²] for some rows, or [y/‖y‖ 0], one after another.
-    pub(super) fn pack(&self, rows: Range<usize>, run: &Run) -> Vec<f32> {
+    pub(super) fn pack(&self, rows: Range<usize>, packed: &mut Vec<f32>, run: &Run) {
         let columns = self.centre.len();
-        let mut packed = vec![0.0; rows.len() * (columns + 1)];
+        packed.resize(rows.len() * (columns + 1), 0.0);
         let step = rows.len().div_ceil(16).max(64);
         let mut pieces: Vec<&mut [f32]> = packed.chunks_mut(step * (columns + 1)).collect();
         run.each(&mut pieces, |piece, out| {
@@ -102,38 +104,33 @@ impl<'a> Filter<'a> {
             for (r, out) in out.chunks_mut(columns + 1).enumerate() {
                 let row = self.rows.dense_row(rows.start + piece * step + r, &mut space);
                 let norm = self.shift(row, &mut shifted);
-                shifted.iter().zip(out.iter_mut()).for_each(|(x, out)| *out = *x as f32);
+                convert(&shifted, out);
                 out[columns] = if self.measure.metric == Metric::Cosine { 0.0 } else { (-0.5 * norm) as f32 };
             }
         });
-        packed
     }
 
-    /// Queries made ready.
-    pub(super) fn batch(&self, questions: &Questions<'_>, queries: Range<usize>) -> Batch {
+    /// Fills a batch with queries.
+    pub(super) fn begin(&self, batch: &mut Batch, questions: &Questions<'_>, queries: Range<usize>) {
         let columns = self.centre.len();
-        let mut panels = Panels::zeros(queries.len(), columns + 1);
-        let (mut space, mut shifted) = (vec![0.0; columns], vec![0.0; columns]);
-        let state = |q: usize| {
-            let squared_norm = self.shift(questions.queries.dense_row(q, &mut space), &mut shifted);
+        let mut shifted = vec![0.0; columns];
+        for ((row, q), state) in queries.clone().enumerate().zip(&mut batch.states) {
+            let query = questions.queries.dense_row(q, &mut batch.space.of_query);
+            let squared_norm = self.shift(query, &mut shifted);
             let norm = squared_norm.sqrt();
             let doubts = [Doubt::within(columns, norm, self.largest), Doubt::anywhere(columns, norm)];
             // A query so far out that its products say nothing about the differences between rows is measured directly.
             let far = self.vanishing || norm.is_nan() || norm > 1e6 * self.largest;
             let one = |x: &f64| if far { 0.0 } else { *x as f32 };
-            panels.set_row(q - queries.start, shifted.iter().map(one).chain([1.0]));
-            State {
-                best: Best::new(questions.k),
-                pending: Vec::with_capacity((most_pending(questions.k) + 1).min(256)),
-                threshold: f32::NEG_INFINITY,
-                doubts: if far { None } else { Some(doubts) },
-                squared_norm,
-                own: questions.own(q),
-            }
-        };
-        let states = queries.clone().map(state).collect();
-        let space = Space { of_query: vec![0.0; columns], of_row: vec![0.0; columns], ..Space::default() };
-        Batch { queries, panels, states, space }
+            batch.panels.set_row(row, shifted.iter().map(one).chain([1.0]));
+            state.best.clear();
+            state.pending.clear();
+            state.threshold = f32::NEG_INFINITY;
+            state.doubts = if far { None } else { Some(doubts) };
+            state.squared_norm = squared_norm;
+            state.own = questions.own(q);
+        }
+        batch.queries = queries;
     }
 
     /// Takes a batch of queries past packed rows, the first of which is row `first`.
@@ -142,6 +139,7 @@ impl<'a> Filter<'a> {
         // Rows that stay in a core's own cache while all panels go past them.
         let step = (32_768 / width).clamp(48, 1020) / 6 * 6;
         let Batch { queries, panels, states, space } = batch;
+        let states = &mut states[..queries.len()];
         for (tile, rows) in packed.chunks(step * width).enumerate() {
             for (p, states) in states.chunks_mut(WIDE).enumerate() {
                 let mut thresholds = [f32::INFINITY; WIDE];
@@ -204,6 +202,24 @@ impl<'a> Filter<'a> {
 }
 
 impl Batch {
+    /// Room for so many queries of so many columns, with k neighbours each.
+    pub(super) fn new(queries: usize, columns: usize, k: usize) -> Batch {
+        let state = |_| State {
+            best: Best::new(k),
+            pending: Vec::with_capacity((most_pending(k) + 1).min(256)),
+            threshold: f32::NEG_INFINITY,
+            doubts: None,
+            squared_norm: 0.0,
+            own: 0,
+        };
+        Batch {
+            queries: 0..0,
+            panels: Panels::zeros(queries, columns + 1),
+            states: (0..queries).map(state).collect(),
+            space: Space { sums: Vec::new(), of_query: vec![0.0; columns], of_row: vec![0.0; columns] },
+        }
+    }
+
     /// The nearest rows of each query.
     pub(super) fn found(&self) -> impl Iterator<Item = (usize, &[(f64, u32)])> {
         self.queries.clone().zip(self.states.iter().map(|state| state.best.found()))
@@ -249,9 +265,18 @@ impl Look<'_> {
     }
 }
 
+vectorised! {
+    /// (x - centre) · scale, number by number.
+    fn centre_and_scale(row: &[f64], centre: &[f64], scale: &[f64], out: &mut [f64]) {
+        for ((x, out), (centre, scale)) in row.iter().zip(out).zip(centre.iter().zip(scale)) {
+            *out = (x - centre) * scale;
+        }
+    }
+}
+
 /// So many rows may wait to be thinned out.
 fn most_pending(k: usize) -> usize {
-    4 * k + 64
+    4 * k + 32
 }
 
 impl State {

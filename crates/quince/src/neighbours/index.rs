@@ -301,17 +301,20 @@ impl Prepared {
         let (count, k, (rows, columns)) = (questions.queries.rows(), questions.k, self.shape);
         // Enough batches for many threads at a time; so few training rows a step that we look up often, and that the packed
         // rows take little memory.
-        let group = (4_000_000 / k).clamp(16, 1024).min(count);
+        let group = (4_000_000 / k).clamp(16, 768).min(count);
         let batch = group.div_ceil(8).next_multiple_of(16);
-        let step = (400_000_000 / (group * (columns + 1))).min(200_000 / (columns + 1)).max(64);
+        let step = (400_000_000 / (group * (columns + 1))).min(100_000 / (columns + 1)).max(64);
+        let mut batches: Vec<Batch> = (0..group.div_ceil(batch)).map(|_| Batch::new(batch, columns, k)).collect();
+        let mut tile = Vec::new();
         for start in (0..count).step_by(group) {
             run.progress("neighbours", start, count);
             let end = (start + group).min(count);
-            let firsts: Vec<usize> = (start..end).step_by(batch).collect();
-            let mut batches: Vec<Batch> =
-                run.map(firsts.len(), |b| filter.batch(questions, firsts[b]..(firsts[b] + batch).min(end)));
+            run.each(&mut batches, |b, space| {
+                let first = start + b * batch;
+                filter.begin(space, questions, first.min(end)..(first + batch).min(end));
+            });
             for first in (0..rows).step_by(step) {
-                let tile = filter.pack(first..(first + step).min(rows), run);
+                filter.pack(first..(first + step).min(rows), &mut tile, run);
                 run.each(&mut batches, |_, batch| filter.pass(batch, questions, first, &tile));
                 run.check()?;
             }
