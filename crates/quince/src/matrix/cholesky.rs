@@ -7,7 +7,7 @@ use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Accum, MatMut, MatRef, Par};
 
-const BLOCK: usize = 128;
+const BLOCK: usize = 256;
 
 /// A symmetric matrix, column after column, of which the lower triangle counts.
 #[derive(Clone, Debug)]
@@ -50,6 +50,13 @@ impl Triangle {
 
     pub(crate) fn diagonal(&self) -> Vec<f64> {
         (0..self.size).map(|i| self.get(i, i)).collect()
+    }
+
+    /// Its first so many rows and columns, in the same memory.
+    pub(crate) fn leading(mut self, size: usize) -> Triangle {
+        (0..size).for_each(|j| self.values.copy_within(j * self.size..j * self.size + size, j * size));
+        self.values.truncate(size * size);
+        Triangle { size, values: self.values }
     }
 
     /// All values, column after column.
@@ -124,10 +131,28 @@ impl Cholesky {
     pub(crate) fn solve(&self, b: &Matrix) -> Matrix {
         let mut x = b.clone();
         let (rows, columns) = (b.rows(), b.columns());
+        if columns == 1 {
+            self.solve_vector(x.values_mut());
+            return x;
+        }
         let mut target = MatMut::from_row_major_slice_mut(x.values_mut(), rows, columns);
         solve_lower_triangular_in_place(self.lower(), target.as_mut(), Par::Seq);
         solve_upper_triangular_in_place(self.lower().transpose(), target, Par::Seq);
         x
+    }
+
+    /// A⁻¹·b in place, by substitution: downwards, and up again.
+    fn solve_vector(&self, x: &mut [f64]) {
+        let size = self.lower.size;
+        for (j, column) in self.lower.values.chunks_exact(size.max(1)).enumerate() {
+            x[j] /= column[j];
+            let (solved, rest) = x.split_at_mut(j + 1);
+            take_off(rest, solved[j], &column[j + 1..]);
+        }
+        for (j, column) in self.lower.values.chunks_exact(size.max(1)).enumerate().rev() {
+            let rest: f64 = column[j + 1..].iter().zip(&x[j + 1..]).map(|(l, x)| l * x).sum();
+            x[j] = (x[j] - rest) / column[j];
+        }
     }
 
     /// About the smallest singular value of L as a share of the largest, by a few inverse iterations: too large by a factor
@@ -163,30 +188,35 @@ impl Cholesky {
     }
 }
 
-/// Factors the block on the diagonal by the textbook; answers its least pivot, or `None` if one is not positive.
+/// Factors the block on the diagonal, column by column, each taken off those after it; answers the least pivot, or `None` if
+/// one is not positive.
 fn factor_diagonal_block(a: &mut Triangle, block: std::ops::Range<usize>, diagonal: &[f64]) -> Option<f64> {
-    let mut least = f64::INFINITY;
+    let (size, mut least) = (a.size, f64::INFINITY);
     for j in block.clone() {
-        let mut pivot = a.get(j, j);
-        for k in block.start..j {
-            pivot -= a.get(j, k) * a.get(j, k);
-        }
+        let pivot = a.get(j, j);
         let positive = pivot > 0.0 && pivot.is_finite();
         if !positive {
             return None;
         }
         least = least.min(pivot / diagonal[j]);
+        let (head, rest) = a.values.split_at_mut((j + 1) * size);
+        let column = &mut head[j * size..][j..block.end];
         let root = pivot.sqrt();
-        a.set(j, j, root);
-        for i in j + 1..block.end {
-            let mut value = a.get(i, j);
-            for k in block.start..j {
-                value -= a.get(i, k) * a.get(j, k);
-            }
-            a.set(i, j, value / root);
+        column.iter_mut().for_each(|x| *x /= root);
+        for (other, values) in (j + 1..block.end).zip(rest.chunks_exact_mut(size)) {
+            take_off(&mut values[other..block.end], column[other - j], &column[other - j..]);
         }
     }
     Some(least)
+}
+
+super::simd::vectorised! {
+    /// Takes so many times a column off another.
+    fn take_off(from: &mut [f64], times: f64, column: &[f64]) {
+        for (from, x) in from.iter_mut().zip(column) {
+            *from -= times * x;
+        }
+    }
 }
 
 /// Solves for the rows below a factored block and takes their products off the rest of the matrix.

@@ -12,7 +12,7 @@
 use super::gram::{Products, Tile};
 use super::tall::{About, Down, Tall};
 use super::view::with_view;
-use super::{Features, Matrix, Sparse, Triangle, by_parts, for_parts};
+use super::{Features, Matrix, Sparse, Triangle, cuts, partials};
 use crate::error::Result;
 use crate::run::Run;
 use faer::linalg::matmul::matmul;
@@ -66,14 +66,18 @@ fn moments_in_one_pass(
     let ones = columns + outputs;
     let total = products.get(ones, ones);
     let off: Vec<f64> = (0..columns).map(|j| products.get(ones, j) / total).collect();
-    let (mut gram, mut cross) = (Triangle::zeros(columns), Matrix::zeros(columns, outputs));
+    let mut cross = Matrix::zeros(columns, outputs);
     for j in 0..columns {
-        (j..columns).for_each(|i| gram.set(i, j, products.get(i, j) - total * off[i] * off[j]));
         let of_y = |k: usize| products.get(ones, columns + k);
         (0..outputs).for_each(|k| cross[(j, k)] = products.get(columns + k, j) - off[j] * of_y(k));
     }
+    let squares = products.diagonal();
+    let mut gram = products.leading(columns);
+    for j in 0..columns {
+        (j..columns).for_each(|i| gram.add(i, j, -total * off[i] * off[j]));
+    }
     // Also where a sum is no number: the other way says which value is at fault, or that none is.
-    let near = (0..columns).all(|j| products.get(j, j) <= TOO_FAR * gram.get(j, j));
+    let near = (0..columns).all(|j| squares[j] <= TOO_FAR * gram.get(j, j));
     point.iter_mut().zip(&off).for_each(|(point, off)| *point += off);
     Ok(near.then_some((point, Moments { gram, cross })))
 }
@@ -158,23 +162,37 @@ pub(super) fn tall_products(tall: &impl Tall, run: &Run) -> Result<Triangle> {
 fn narrow_products(tall: &impl Tall, run: &Run) -> Result<Triangle> {
     let (height, width) = (tall.height(), tall.width());
     // A tile and its sums stay in a core's own cache.
-    let tile_rows = (26_000 / width.max(1)).clamp(64, 512);
+    let tile_rows = (13_000 / width.max(1)).clamp(64, 512);
     // A step is a few tiles of every part: little enough to look up in between.
     let step_rows = tile_rows * (1 + 40_000_000 / (tile_rows * width * width).max(1)).min(64);
-    let mut parts = for_parts(height, || Products::zeros(width));
-    by_parts(height, step_rows, &mut parts, run, Run::check, |sum, some| {
-        let (mut space, mut tile) = (Vec::new(), Tile::zeros(tile_rows.min(some.len()), width));
-        for start in some.clone().step_by(tile_rows) {
-            let rows = start..(start + tile_rows).min(some.end);
-            tile.shorten(rows.len());
-            pack_tile(tall, rows, &mut space, &mut tile);
-            sum.add(&tile);
+    let ranges = cuts(height, partials(height));
+    let mut total: Option<Products> = None;
+    // As many parts at a time as there are threads: sums are large, and are added in order all the same.
+    for some in ranges.chunks(run.thread_count()) {
+        let mut sums: Vec<Products> = some.iter().map(|_| Products::zeros(width)).collect();
+        let longest = some.iter().map(Range::len).max().unwrap_or(0);
+        for offset in (0..longest).step_by(step_rows) {
+            run.each(&mut sums, |part, sum| {
+                let Range { start, end } = some[part];
+                let rows = (start + offset).min(end)..(start + offset + step_rows).min(end);
+                let (mut space, mut tile) = (Vec::new(), Tile::zeros(tile_rows.min(rows.len()), width));
+                for start in rows.clone().step_by(tile_rows) {
+                    let rows = start..(start + tile_rows).min(rows.end);
+                    tile.shorten(rows.len());
+                    pack_tile(tall, rows, &mut space, &mut tile);
+                    sum.add(&tile);
+                }
+            });
+            run.check()?;
         }
-    })?;
-    let mut parts = parts.into_iter();
-    let mut sum = parts.next().unwrap_or_else(|| Products::zeros(width));
-    parts.for_each(|part| sum.add_all(&part));
-    Ok(sum.triangle())
+        for sum in sums {
+            match &mut total {
+                Some(total) => total.add_all(&sum),
+                None => total = Some(sum),
+            }
+        }
+    }
+    Ok(total.unwrap_or_else(|| Products::zeros(width)).triangle())
 }
 
 /// Rows of a tall matrix as the product takes them, in the order in which they lie in memory.
