@@ -4,7 +4,7 @@
 
 use image::ImageReader;
 use libfuzzer_sys::fuzz_target;
-use quince::table::{Cells, ReadOptions};
+use quince::table::{Cells, Pictures, ReadOptions};
 use quince_fuzz::{check_cells, check_error, run, seeds, take};
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -37,12 +37,12 @@ fuzz_target!(
             return;
         }
         std::fs::write(FOLDER.join("picture.png"), rest).expect("the temporary folder can be written to");
-        let options = ReadOptions {
+        let pictures = Pictures {
             pixels: (4, 3),
             patches: (choice & 1 == 1).then_some((2, 2)),
             binarise: (choice & 2 == 2).then_some(0.5),
-            ..ReadOptions::default()
         };
+        let options = ReadOptions { pictures: Some(pictures), ..ReadOptions::default() };
         match Cells::read(&*FOLDER, &options, &run()) {
             Ok(cells) => check_cells(cells, &options, None),
             Err(error) => check_error(&error),

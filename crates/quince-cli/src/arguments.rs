@@ -3,7 +3,7 @@
 use clap::{Args, Parser, Subcommand};
 use quince::Kind;
 use quince::learn::Task;
-use quince::table::Format;
+use quince::table::{Format, Pictures};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -77,15 +77,27 @@ pub struct TableOptions {
     /// The format of the file (found if not given): csv, jsonl, arff, libsvm or parquet
     #[arg(long, value_name = "NAME", value_parser = parse_format, help_heading = "Reading")]
     pub format: Option<Format>,
-    /// Pictures: the grid they are brought to
-    #[arg(long, value_name = "ROWSxCOLUMNS", default_value = "16x16", value_parser = parse_grid, help_heading = "Reading")]
-    pub pixels: (usize, usize),
+    /// Pictures: the grid they are brought to (16x16, or what the model learnt from)
+    #[arg(long, value_name = "ROWSxCOLUMNS", value_parser = parse_grid, help_heading = "Reading")]
+    pub pixels: Option<(usize, usize)>,
     /// Pictures: pixels at least this bright (0 to 1) become 1, all others 0
     #[arg(long, value_name = "BRIGHTNESS", num_args = 0..=1, default_missing_value = "0.5", help_heading = "Reading")]
     pub binarise: Option<f64>,
     /// Pictures: every patch of this size is a row of its own, in all bands of its picture
     #[arg(long, value_name = "ROWSxCOLUMNS", value_parser = parse_grid, help_heading = "Reading")]
     pub patches: Option<(usize, usize)>,
+}
+
+impl TableOptions {
+    /// How pictures become numbers, where the user says something about it; what is left open is as usual.
+    pub fn pictures(&self, usual: Pictures) -> Option<Pictures> {
+        let said = self.pixels.is_some() || self.binarise.is_some() || self.patches.is_some();
+        said.then(|| Pictures {
+            pixels: self.pixels.unwrap_or(usual.pixels),
+            binarise: self.binarise.or(usual.binarise),
+            patches: self.patches.or(usual.patches),
+        })
+    }
 }
 
 /// What the columns of a table are.
@@ -101,8 +113,8 @@ pub struct KindOptions {
     /// that can (may be repeated)
     #[arg(long, value_name = "COLUMN=SETTING,...", value_parser = parse_wish, help_heading = "Features")]
     pub encode: Vec<(String, String)>,
-    /// A column is text, and how its words are counted, for example subject=counts,stem=english,stop=english,select=2000
-    /// (may be repeated)
+    /// A column is text, and how its words are counted, for example subject=counts,stem=english,stop=english,select=2000;
+    /// * is every column of texts (may be repeated)
     #[arg(long, value_name = "COLUMN=SETTING,...", value_parser = parse_text, help_heading = "Features")]
     pub text: Vec<(String, String)>,
     /// Products of up to so many numbers are features too
@@ -177,7 +189,8 @@ pub struct Train {
 #[derive(Args)]
 #[command(after_help = "Without --vary, a learning curve: from 2 % of the rows to all.\n\
     With --vary alpha=0.1,1,10, a validation curve over a setting of the method,\n\
-    and with --vary review:words=100,1000,10000 over one of how a column is encoded.")]
+    with --vary review:words=100,1000,10000 over one of how a column is encoded,\n\
+    and with --vary degree=1,2,3 over the products of numbers.")]
 pub struct Curve {
     #[command(flatten)]
     pub table: TableOptions,
@@ -290,12 +303,12 @@ pub struct Models {
 }
 
 fn parse_format(text: &str) -> Result<Format, String> {
-    Format::from_name(text).map_err(|error| error.to_string())
+    Format::from_name(text).map_err(|error| format!("{error}. {}", error.remedy()))
 }
 
-/// Rows and columns, from 1x1 to 100x100.
+/// Rows and columns; the library says which are too many.
 fn parse_grid(text: &str) -> Result<(usize, usize), String> {
-    let side = |text: &str| text.trim().parse::<usize>().ok().filter(|side| (1..=100).contains(side));
+    let side = |text: &str| text.trim().parse::<usize>().ok();
     let sides = text.split_once('x').and_then(|(rows, columns)| Some((side(rows)?, side(columns)?)));
     sides.ok_or_else(|| format!("'{text}' is no grid: write rows x columns, from 1x1 to 100x100, for example 16x16"))
 }

@@ -4,7 +4,7 @@ use crate::arguments::{Common, KindOptions, TableOptions, TargetOptions};
 use crate::interrupt;
 use crate::progress::Progress;
 use quince::registry::Entry;
-use quince::table::{Cells, Header, Learnable, ReadOptions};
+use quince::table::{Cells, Header, Learnable, Pictures, ReadOptions};
 use quince::{Error, Kind, Model, Result, Run, Table};
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -35,56 +35,94 @@ impl Session {
         }
     }
 
-    /// Reads the cells of a table.
-    pub fn cells(&self, options: &TableOptions, read: &ReadOptions) -> Result<Cells> {
+    fn reading(&self, options: &TableOptions) {
         self.progress.stage(&format!("reading {}", options.table.display()));
-        let cells = Cells::read(&options.table, read, &self.run)?;
-        self.run.check_cancelled()?;
+    }
+
+    fn look_at_header(&self, cells: &Cells, options: &TableOptions) {
         if !options.no_header && cells.names_look_like_data() {
             self.say("warning: the first line looks like data; if the table has no header, add --no-header");
         }
-        Ok(cells)
     }
 
     /// Reads a table as a saved model knows its columns; the cells come along.
     pub fn table_for(&self, model: &Model, options: &TableOptions, with_target: bool) -> Result<(Cells, Table)> {
-        let mut read = read_options(options);
-        let mut cells = self.cells(options, &read)?;
-        read.kinds = model.kinds(cells.names().iter().map(String::as_str), with_target);
-        let table = cells.table(&read, &self.run)?;
-        Ok((cells, table))
+        self.reading(options);
+        let learnt = model.encoder().pictures().unwrap_or_default();
+        let read = model.read_cells(&options.table, read_options(options, learnt), with_target, &self.run)?;
+        self.look_at_header(&read.0, options);
+        Ok(read)
     }
 
     /// Reads a table and finds its kinds.
     pub fn table(&self, options: &TableOptions, kinds: &KindOptions) -> Result<Table> {
-        let mut read = read_options(options);
+        self.reading(options);
+        let mut read = read_options(options, Pictures::default());
         read.kinds.clone_from(&kinds.kind);
         read.drop.clone_from(&kinds.drop);
         // What is said to be a text is one.
-        read.kinds.extend(kinds.text.iter().map(|(name, _)| (name.clone(), Kind::Text)));
-        read.encode = kinds.encode.iter().chain(&kinds.text).cloned().collect();
+        let named = || kinds.text.iter().filter(|(name, _)| name != "*");
+        read.kinds.extend(named().map(|(name, _)| (name.clone(), Kind::Text)));
+        read.encode = kinds.encode.iter().chain(named()).cloned().collect();
         read.degree = kinds.degree.into();
-        let mut cells = self.cells(options, &read)?;
+        let mut cells = Cells::read(&options.table, &read, &self.run)?;
+        self.run.check_cancelled()?;
+        self.look_at_header(&cells, options);
         self.progress.stage("finding the kinds of the columns");
-        cells.table(&read, &self.run)
+        let mut table = cells.table(&read, &self.run)?;
+        for (_, settings) in kinds.text.iter().filter(|(name, _)| name == "*") {
+            table = texts_encoded_as(table, settings, |name| named().any(|(other, _)| other == name))?;
+        }
+        Ok(table)
     }
 }
 
+/// The same table, with settings for every column of texts that has none of its own.
+fn texts_encoded_as(mut table: Table, settings: &str, has_own: impl Fn(&str) -> bool) -> Result<Table> {
+    let texts = table.columns().iter().filter(|column| column.kind() == Kind::Text).map(|column| column.name());
+    let names: Vec<String> = texts.map(str::to_string).collect();
+    if names.is_empty() {
+        return Err(Error::Data {
+            problem: "no column of the table is found to be text".into(),
+            remedy: "Name the column that is one, for example --text subject=counts.".into(),
+        });
+    }
+    for name in names.iter().filter(|name| !has_own(name)) {
+        table = table.encoded_as(name, settings)?;
+    }
+    Ok(table)
+}
+
 /// The options of a table as the reader takes them.
-pub fn read_options(options: &TableOptions) -> ReadOptions {
+fn read_options(options: &TableOptions, usual: Pictures) -> ReadOptions {
     ReadOptions {
         format: options.format,
         delimiter: options.delimiter,
-        pixels: options.pixels,
-        binarise: options.binarise,
-        patches: options.patches,
+        pictures: options.pictures(usual),
         header: if options.no_header { Header::None } else { Header::Names },
         ..ReadOptions::default()
     }
 }
 
 /// Takes target, weights and groups out of a table, and says what was decided for the user.
-pub fn learnable(table: &Table, target: &TargetOptions, group: Option<&str>, session: &Session) -> Result<Learnable> {
+pub fn learnable(
+    table: &Table,
+    target: &TargetOptions,
+    group: Option<&str>,
+    kinds: &KindOptions,
+    session: &Session,
+) -> Result<Learnable> {
+    let apart = [(Some(target.target.as_str()), "target"), (target.weight.as_deref(), "weight"), (group, "group")];
+    for (name, role) in apart {
+        if let Some((name, _)) =
+            kinds.encode.iter().chain(&kinds.text).find(|(wished, _)| Some(wished.as_str()) == name)
+        {
+            return Err(Error::Data {
+                problem: format!("'{name}' is the {role}: it does not become features, and has no settings for that"),
+                remedy: "Leave its --encode or --text out.".into(),
+            });
+        }
+    }
     let learnable = table.learnable(&target.target, target.task, target.weight.as_deref(), group)?;
     if let Some(group) = group {
         session.say(&format!("note: '{group}' tells the groups and is not learnt from"));

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use quince::Kind;
-use quince::table::{Cells, Column, Format, Header, ReadOptions};
+use quince::table::{Column, Format, Header, Pictures, ReadOptions};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -87,9 +87,9 @@ impl Table {
 
 /// Reads a file (CSV, TSV, JSON lines, ARFF, LIBSVM or Parquet, also .gz), or a folder of texts or pictures with one
 /// sub-folder a class. What it is and the kinds of its columns are found; `format` overrules the former. Pictures
-/// become grey on a grid of `pixels`, or, with `patches`, a row for each patch; `binarise` makes their pixels 0 or 1.
+/// become grey on a grid of `pixels` (16 x 16 if not given), or, with `patches`, a row for each patch; `binarise` makes their pixels 0 or 1.
 #[pyfunction]
-#[pyo3(signature = (path, *, kinds=None, drop=None, encode=None, degree=1, format=None, delimiter=None, header=true, pixels=(16, 16), binarise=None, patches=None))]
+#[pyo3(signature = (path, *, kinds=None, drop=None, encode=None, degree=1, format=None, delimiter=None, header=true, pixels=None, binarise=None, patches=None))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn read(
     py: Python<'_>,
@@ -101,16 +101,13 @@ pub(crate) fn read(
     format: Option<&str>,
     delimiter: Option<char>,
     header: bool,
-    pixels: (usize, usize),
+    pixels: Option<(usize, usize)>,
     binarise: Option<f64>,
     patches: Option<(usize, usize)>,
 ) -> PyResult<Table> {
     let single = |c: char| u8::try_from(c).map_err(|_| wrong(format!("a delimiter cannot be '{c}'"), "Use one byte."));
-    for (rows, columns) in [Some(pixels), patches].into_iter().flatten() {
-        if !(1..=100).contains(&rows) || !(1..=100).contains(&columns) {
-            return Err(wrong(format!("({rows}, {columns}) is no grid"), "Give rows and columns from 1 to 100."));
-        }
-    }
+    let usual = Pictures::default().pixels;
+    let said = pixels.is_some() || binarise.is_some() || patches.is_some();
     let options = ReadOptions {
         format: format.map(Format::from_name).transpose().map_err(to_python)?,
         delimiter: delimiter.map(single).transpose()?,
@@ -119,9 +116,7 @@ pub(crate) fn read(
         drop: drop.unwrap_or_default(),
         encode: encode.unwrap_or_default().into_iter().collect(),
         degree,
-        pixels,
-        binarise,
-        patches,
+        pictures: said.then(|| Pictures { pixels: pixels.unwrap_or(usual), binarise, patches }),
     };
     py.detach(|| quince::Table::read_with(path, &options)).map(Table).map_err(to_python)
 }
@@ -137,8 +132,7 @@ pub(crate) fn read_csv(
     delimiter: Option<char>,
     header: bool,
 ) -> PyResult<Table> {
-    let pixels = ReadOptions::default().pixels;
-    read(py, path, kinds, drop, None, 1, Some(Format::Csv.name()), delimiter, header, pixels, None, None)
+    read(py, path, kinds, drop, None, 1, Some(Format::Csv.name()), delimiter, header, None, None, None)
 }
 
 /// A table from one of ours, a data frame, or the path of a file, whose columns are read as a model knows them if there
@@ -157,13 +151,9 @@ pub(crate) fn from_anything(
     let Ok(path) = data.extract::<PathBuf>() else {
         return Err(no_table(data));
     };
-    let read = || {
-        let (mut options, run) = (ReadOptions::default(), quince::Run::new());
-        let mut cells = Cells::read(path, &options, &run)?;
-        if let Some(model) = model {
-            options.kinds = model.kinds(cells.names().iter().map(String::as_str), with_target);
-        }
-        cells.table(&options, &run)
+    let read = || match model {
+        Some(model) => Ok(model.read_cells(path, ReadOptions::default(), with_target, &quince::Run::new())?.1),
+        None => quince::Table::read(path),
     };
     data.py().detach(read).map_err(to_python)
 }

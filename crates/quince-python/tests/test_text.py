@@ -94,6 +94,13 @@ def test_the_most_frequent_words_are_kept(reviews):
     totals = np.asarray(counts.transform(texts).sum(axis=0)).ravel()
     kept = [totals[counts.vocabulary_[word]] for word in ours.vocabulary_]
     assert len(kept) == 200 and min(kept) >= np.sort(totals)[-200]
+    # Where only presence counts, frequent is what many texts have.
+    repeated = ["a a a a b b", "b c", "c b"]
+    parameters = {"binary": True, "max_features": 2, "analyzer": "char_wb", "ngram_range": (1, 1)}
+    kept = [module.CountVectorizer(**parameters).fit(repeated).vocabulary_ for module in (quince, theirs)]
+    assert kept[0] == kept[1] == {" ": 0, "b": 1}
+    with pytest.raises(ValueError, match="empty vocabulary"):
+        quince.CountVectorizer().fit([])
 
 
 @pytest.mark.parametrize(
@@ -214,6 +221,11 @@ def test_the_columns_that_tell_most_are_kept(reviews):
     scores = expected.scores_
     assert ours.transform(counts).shape == (300, 50)
     assert scores[ours.get_support()].min() >= np.sort(scores)[-50]
+    for k in (2.5, -1, "some"):
+        with pytest.raises(ValueError, match="k cannot be"):
+            quince.SelectKBest(k=k).fit(counts, labels)
+    with pytest.warns(UserWarning, match="greater than n_features"):
+        quince.SelectKBest(k=counts.shape[1] + 1).fit(counts, labels)
     pipeline = make_pipeline(quince.CountVectorizer(), quince.SelectKBest(k=100), quince.RidgeClassifier())
     assert pipeline.fit(texts, labels).score(texts, labels) > 0.8
 

@@ -118,6 +118,7 @@ impl Error {
             Error::Setting { name, problem, remedy } => {
                 Error::Setting { name, problem: format!("{problem} (column '{column}')"), remedy }
             }
+            Error::Data { problem, remedy } => Error::Data { problem: format!("'{column}': {problem}"), remedy },
             other => other,
         }
     }

@@ -10,7 +10,7 @@ use quince::{Error, Result};
 
 pub fn run(options: &Compare, session: &Session) -> Result<()> {
     let table = session.table(&options.table, &options.kinds)?;
-    let learnable = input::learnable(&table, &options.target, options.group.as_deref(), session)?;
+    let learnable = input::learnable(&table, &options.target, options.group.as_deref(), &options.kinds, session)?;
     let task = learnable.labelled.target.task();
     let by = options.by.as_deref().map(|name| Metric::for_task(name, task)).transpose()?;
     let learners = learners(options, task)?;

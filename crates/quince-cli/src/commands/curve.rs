@@ -4,6 +4,7 @@ use super::compare::folds;
 use crate::arguments::Curve;
 use crate::input::{self, Session};
 use crate::show;
+use quince::encode::Encoding;
 use quince::evaluate::{self, Metric, SHARES, Trial, curve};
 use quince::learn::Learn;
 use quince::registry::{self, Entry};
@@ -12,7 +13,7 @@ use quince::{Error, Result};
 
 pub fn run(options: &Curve, session: &Session) -> Result<()> {
     let table = session.table(&options.table, &options.kinds)?;
-    let learnable = input::learnable(&table, &options.target, options.group.as_deref(), session)?;
+    let learnable = input::learnable(&table, &options.target, options.group.as_deref(), &options.kinds, session)?;
     let labelled = &learnable.labelled;
     let by = options.by.as_deref().map(|name| Metric::for_task(name, labelled.target.task())).transpose()?;
     let folds = folds(&options.folds, learnable.groups)?;
@@ -25,8 +26,8 @@ pub fn run(options: &Curve, session: &Session) -> Result<()> {
             ("rows".to_string(), Ways { learners: vec![learner], tables: Vec::new(), points: shares.collect() })
         }
         Some(text) => {
-            let (name, values) = input::assignment(text)?;
-            (name.clone(), ways(&name, &values, labelled, entry, &mut written)?)
+            let (name, values) = text.split_once('=').unwrap_or((text, ""));
+            (name.to_string(), ways(name, values, labelled, entry, &mut written)?)
         }
     };
     let curve = curve(&over, &ways.trials(labelled), &folds, by, learnable.weights.as_deref(), &session.run)?;
@@ -70,8 +71,19 @@ fn ways(
 ) -> Result<Ways> {
     let mut ways = Ways { learners: Vec::new(), tables: Vec::new(), points: Vec::new() };
     let column = name.rsplit_once(':').filter(|(column, _)| labelled.table.column(column).is_ok());
-    for value in values.split(',').map(str::trim) {
+    let degree = name == "degree" && entry.card.setting(name).is_none();
+    for value in values.split(',').map(str::trim).filter(|value| !value.is_empty()) {
         match column {
+            _ if degree => {
+                let degree = value.parse().ok().filter(|degree| (1..=10).contains(degree)).ok_or_else(|| {
+                    let problem = format!("cannot be {value}");
+                    Error::Setting { name: name.into(), problem, remedy: "Give numbers from 1 to 10.".into() }
+                })?;
+                let encoding = Encoding { degree, ..labelled.table.encoding().clone() };
+                ways.points.push((value.to_string(), Some(ways.tables.len()), 1.0));
+                ways.tables
+                    .push(Labelled { table: labelled.table.clone().with_encoding(encoding)?, ..labelled.clone() });
+            }
             Some((column, setting)) => {
                 let table = labelled.table.clone().encoded_also(column, &format!("{setting}={value}"))?;
                 ways.points.push((value.to_string(), Some(ways.tables.len()), 1.0));

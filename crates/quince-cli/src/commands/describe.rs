@@ -6,7 +6,7 @@ use crate::show;
 use quince::encode::{ClassWords, ColumnWords, WordShare, word_shares};
 use quince::learn::Task;
 use quince::table::{ColumnDescription, Description};
-use quince::{Kind, Result};
+use quince::{Error, Kind, Result};
 use serde::Serialize;
 
 pub fn run(options: &Describe, session: &Session) -> Result<()> {
@@ -14,7 +14,20 @@ pub fn run(options: &Describe, session: &Session) -> Result<()> {
     session.progress.stage("describing");
     let description = table.describe();
     let words = match &options.target {
-        Some(target) => word_shares(&table.labelled(target, Some(Task::Classification))?, WORDS, &session.run)?,
+        Some(target) => {
+            let labelled = table.labelled(target, None)?;
+            if labelled.target.task() != Task::Classification {
+                return Err(Error::Data {
+                    problem: format!("'{target}' is a column of numbers, and words are typical of classes"),
+                    remedy: format!("Give a column of classes, or make it one with --kind {target}=category."),
+                });
+            }
+            let words = word_shares(&labelled, WORDS, &session.run)?;
+            if words.is_empty() {
+                session.say("note: the table has no texts, so there are no words that could be typical of a class");
+            }
+            words
+        }
         None => Vec::new(),
     };
     session.progress.finish();

@@ -24,7 +24,7 @@ pub fn run(options: &Train, session: &Session) -> Result<()> {
     }
     input::check_output(&options.output, &[&options.table.table])?;
     let table = session.table(&options.table, &options.kinds)?;
-    let learnable = input::learnable(&table, &options.target, None, session)?;
+    let learnable = input::learnable(&table, &options.target, None, &options.kinds, session)?;
     session.progress.stage(&format!("training {}", entry.card.name));
     let weights = learnable.weights.as_deref();
     let model = Model::fit(&learnable.labelled, weights, learner.as_ref(), &session.run)?;
@@ -97,6 +97,7 @@ fn say_what_was_trained(model: &Model, left_out: Option<&Evaluation>, options: &
             ));
         }
     }
+    model.encoder().remarks().for_each(|remark| session.say(&format!("warning: {remark}")));
     report.remarks.iter().for_each(|remark| session.say(&format!("note: {remark}")));
     match left_out {
         Some(Evaluation::Classification { accuracy, log_loss, .. }) => session.say(&format!(

@@ -223,3 +223,53 @@ fn a_target_that_is_no_number_is_named_with_its_own_line_though_rows_before_it_a
     let sentence = "table.csv, line 4, column 'y': 'abc' is not a number";
     refused("target_line", table, "-t y --task regression", sentence, "another kind");
 }
+
+#[test]
+fn what_is_said_in_vain_is_refused() {
+    let bench = Bench::new("bad_vain");
+    bench.file("t.csv", "x,size,note,y\n1,s,a b,u\n2,m,b c,v\n3,l,c d,u\n4,s,d e,v\n5,m,e f,u\n6,l,f g,v\n");
+    bench.file("t.arff", "@relation t\n@attribute x numeric\n@attribute y {a,b}\n@data\n1,a\n2,b\n");
+    bench.file("p.png", "no picture");
+    std::fs::create_dir_all(bench.folder.join("texts/a")).unwrap();
+    bench.file("texts/a/1.txt", "good").file("t.libsvm", "+1 1:1\n-1 4000000000:2\n+1 3:1\n-1 2:1\n");
+    for (line, sentence, remedy) in [
+        ("describe t.csv --pixels 4x4", "t.csv: a table in CSV has no pictures", "Leave that option out"),
+        ("describe t.arff --delimiter ;", "t.arff: a table in ARFF has no delimiter", "Leave"),
+        ("describe t.arff --no-header", "t.arff: a table in ARFF has no header", "Leave"),
+        ("describe texts --format csv", "texts: a folder of texts has no format", "Leave"),
+        ("describe p.png", "p.png: this is a single picture", "Give the folder it lies in"),
+        ("describe texts --binarise 0.5", "texts: a folder of texts has no pictures", "Leave"),
+        (
+            "describe t.csv --encode size=order=s:m",
+            "'order' does not name 'l', which 2 rows have (column 'size')",
+            "every",
+        ),
+        ("describe t.csv --encode size=rare=2,hash=8", "'rare' joins categories of a list", "Leave one of them out"),
+        ("describe t.csv --encode x=log=5", "'log' takes no value (column 'x')", "Write log alone."),
+        ("describe t.csv --encode x=order=1:2", "'order' is not a setting of numbers", "--kind NAME=category"),
+        ("describe t.csv --text note=letters,stem=english", "'stem' is for words", "Leave one"),
+        ("describe t.csv --drop x --encode x=log", "'x': a column of kind ignored has no settings", "another kind"),
+        ("describe t.csv --target x", "'x' is a column of numbers", "--kind x=category"),
+        ("train t.csv -t y -m ridge -o m --encode y=one-hot", "'y' is the target", "Leave its --encode"),
+        ("compare t.csv -t y --weight x --encode x=log", "'x' is the weight", "Leave its --encode"),
+        ("curve t.csv -t y -m ridge --vary alpha=", "'alpha' has no values", "alpha=0.1,1,10"),
+        ("curve t.csv -t y -m ridge --vary degree=0", "'degree' cannot be 0", "from 1 to 10"),
+        ("compare t.libsvm -t label", "a table of 4000000000 features needs about 96 GB", "Use fewer"),
+    ] {
+        let answer = bench.run(line);
+        assert_eq!((answer.code, answer.out.as_str()), (Some(1), ""), "{line}\n{}", answer.err);
+        assert!(answer.err.contains(sentence) && answer.err.contains(remedy), "{line}\n{}", answer.err);
+    }
+    let unknown = bench.run("describe t.csv --format xml");
+    assert!(unknown.code == Some(2) && unknown.err.contains("The formats are csv, jsonl"), "{}", unknown.err);
+    // No two rows share a word: the column says nothing, and that is said.
+    let told = "'note' says nothing: no word of it is left (words in few rows are left out: least=1 keeps them)";
+    bench.file("alone.csv", "x,note,y\n1,a b,u\n2,c d,v\n3,e f,u\n4,g h,v\n5,i j,u\n6,k l,v\n");
+    for line in ["compare alone.csv -t y --folds 3", "train alone.csv -t y -m ridge -o m.quince"] {
+        assert!(bench.ok(line).err.contains(told), "{line}");
+    }
+    // Every column of texts at once, and products of numbers one degree after another.
+    bench.ok("train t.csv -t y -m ridge -o m.quince --text *=counts,least=1");
+    let curve = bench.ok("curve t.csv -t y -m ridge --vary degree=1,2 --folds 2 --drop note --drop size --json").json();
+    assert_eq!((curve["over"].as_str(), curve["points"].as_array().map(Vec::len)), (Some("degree"), Some(2)));
+}

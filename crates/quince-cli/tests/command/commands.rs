@@ -88,8 +88,19 @@ fn a_folder_of_pictures_is_compared_and_its_files_are_predicted() {
     let board = bench.ok("compare pictures --target label --pixels 4x4 -m ridge,knn --folds 3").out;
     assert!(board.contains("1.0000 ± 0.0000"), "{board}");
     bench.ok("train pictures -t label --pixels 4x4 -m ridge -o m.quince");
-    let answer = bench.ok("predict m.quince new --pixels 4x4 --no-probabilities");
-    assert_eq!(answer.out, "file,predicted_label\na.pgm,below\nb.pgm,above\n");
+    // The model remembers the grid; giving it again does no harm, and another one is refused.
+    for options in ["", "--pixels 4x4"] {
+        let answer = bench.ok(&format!("predict m.quince new --no-probabilities {options}"));
+        assert_eq!(answer.out, "file,predicted_label\na.pgm,below\nb.pgm,above\n");
+    }
+    assert!(bench.ok("evaluate m.quince pictures").out.contains("accuracy"));
+    let other = bench.run("predict m.quince new --pixels 2x2 --binarise");
+    assert_eq!(other.code, Some(1));
+    assert!(
+        other.err.contains("as 4x4 pixels, and these should be 2x2 pixels, black or white at 0.5"),
+        "{}",
+        other.err
+    );
 }
 
 #[test]
@@ -104,6 +115,13 @@ fn predict_keeps_the_cells_as_they_were_written() {
     );
     bench.ok("predict m.quince t.csv --no-probabilities -o out.csv");
     assert_eq!(bench.read("out.csv"), answer.out.as_bytes());
+    // So are keys of more digits than a float keeps, and lists, which are not learnt from.
+    bench.file(
+        "t.jsonl",
+        "{\"x\":1,\"name\":\"a b\",\"key\":9007199254740993,\"l\":[1]}\n{\"x\":2.5,\"name\":\"c d\",\"key\":7}\n",
+    );
+    let answer = bench.ok("predict m.quince t.jsonl --no-probabilities");
+    assert_eq!(answer.out, "x,name,key,l,predicted_y\n1,a b,9007199254740993,[1],u\n2.5,c d,7,,u\n");
     let json = bench.ok("predict m.quince t.csv --json").json();
     assert_eq!(json[0]["predicted_y"], "u");
     assert_eq!(json[3]["probability_v"], 0.5);

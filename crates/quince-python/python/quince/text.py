@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral
 from typing import Any, ClassVar, Literal
@@ -66,7 +67,7 @@ class _Vectorizer(TransformerMixin, BaseEstimator):
             "plain": self.strip_accents == "unicode",
             "stop": stop if words else "none",
             "stem": self.stem if words else None,
-            "weigh": "counts",
+            "weigh": "presence" if self.binary else "counts",
         }
 
     def _matrix(self, compressed: tuple[Any, Any, Any], width: int, dtype: Any) -> sparse.csr_matrix:
@@ -143,6 +144,8 @@ class CountVectorizer(_Vectorizer):
         if self.vocabulary is not None:
             self._take_vocabulary()
             return self._count(texts)
+        if not texts:
+            raise ValueError("empty vocabulary; there are no documents")
         settings = self._settings() | self._limits(len(texts))
         self._encoder, compressed = _quince.learn_text(texts, settings, threads=self._threads())
         self._order: NDArray[np.int32] | None = None
@@ -428,8 +431,10 @@ class SelectKBest(SelectorMixin, BaseEstimator):
     def fit(self, X: Any, y: ArrayLike) -> SelectKBest:
         """Scores the columns."""
         X, y = validate_data(self, X, y, accept_sparse=["csr", "csc"], multi_output=False)
-        if self.k != "all" and self.k < 0:
-            raise ValueError(f"k cannot be {self.k}. Give a number of at least 0, or 'all'.")
+        if self.k != "all" and not (isinstance(self.k, Integral) and self.k >= 0):
+            raise ValueError(f"k cannot be {self.k!r}. Give a whole number of at least 0, or 'all'.")
+        if self.k != "all" and self.k > X.shape[1]:
+            warnings.warn(f"k={self.k} is greater than n_features={X.shape[1]}: all are kept", UserWarning, stacklevel=2)
         scores = self.score_func(X, y)
         self.scores_, self.pvalues_ = scores if isinstance(scores, tuple) else (scores, None)
         return self

@@ -38,7 +38,7 @@ use crate::learn::Target;
 use crate::matrix::{Matrix, Rows, Sparse};
 use crate::registry::{Ability, Card};
 use crate::run::Run;
-use crate::table::{Column, Field, Kind, Table};
+use crate::table::{Column, Field, Kind, Pictures, Table};
 use plan::Plan;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -55,6 +55,9 @@ pub struct Encoder {
     /// Products of up to so many numbers are features too; 0 and 1 make none.
     #[serde(default, skip_serializing_if = "is_plain")]
     degree: usize,
+    /// How the numbers were made of pictures, if they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pictures: Option<Pictures>,
     /// The numbers of the training rows, with holes, where holes are filled from near rows.
     #[serde(skip)]
     donors: Option<Matrix>,
@@ -98,7 +101,8 @@ impl Encoder {
             Some(Target::Classes { classes, codes }) => Some((codes.as_slice(), classes.count())),
             _ => None,
         };
-        let mut encoder = Encoder { degree: table.encoding().degree, ..Encoder::identity(0) };
+        let Encoding { degree, pictures, .. } = *table.encoding();
+        let mut encoder = Encoder { degree, pictures, ..Encoder::identity(0) };
         encoder.identity = None;
         let (mut columns, mut texts) = (Vec::new(), Vec::new());
         for column in table.columns().iter().filter(|column| column.kind() != Kind::Ignored) {
@@ -114,6 +118,9 @@ impl Encoder {
             return Err(nothing_left(table));
         }
         encoder.terms()?;
+        // Every method keeps a few numbers a feature, and a sparse file may name any place.
+        let width = encoder.width();
+        crate::matrix::afford(24.0 * width as f64, &format!("a table of {width} features"))?;
         let dense = encoder.encode_dense(&columns, run)?;
         if encoder.neighbours() > 0 {
             encoder.donors = Some(encoder.numbers_of(&dense));
@@ -125,7 +132,14 @@ impl Encoder {
 
     /// For a matrix: its columns as they are, called x0, x1 and so on.
     pub fn identity(columns: usize) -> Encoder {
-        Encoder { columns: Vec::new(), identity: Some(columns), names: Vec::new(), degree: 1, donors: None }
+        Encoder {
+            columns: Vec::new(),
+            identity: Some(columns),
+            names: Vec::new(),
+            degree: 1,
+            pictures: None,
+            donors: None,
+        }
     }
 
     /// For a matrix whose columns have names: its columns as they are.
@@ -136,6 +150,11 @@ impl Encoder {
     /// Whether matrices are taken as they are.
     pub fn is_identity(&self) -> bool {
         self.identity.is_some()
+    }
+
+    /// How the numbers were made of pictures, if they were.
+    pub fn pictures(&self) -> Option<Pictures> {
+        self.pictures
     }
 
     /// How many columns a table must have.
@@ -201,6 +220,16 @@ impl Encoder {
         self.columns.iter().filter_map(|column| match &column.plan {
             Plan::Words(encoder) => Some((column.field.name.as_str(), encoder)),
             _ => None,
+        })
+    }
+
+    /// What a user should know: columns of texts of which no word is left.
+    pub fn remarks(&self) -> impl Iterator<Item = String> + '_ {
+        let empty = self.texts().filter(|(_, words)| words.width() == 0);
+        empty.map(|(name, words)| {
+            let shared = words.settings().least != Amount::Rows(0) && words.settings().least != Amount::Rows(1);
+            let why = if shared { " (words in few rows are left out: least=1 keeps them)" } else { "" };
+            format!("'{name}' says nothing: no word of it is left{why}")
         })
     }
 
@@ -376,6 +405,7 @@ impl Encoder {
             && self.identity.is_none_or(|columns| columns <= u32::MAX as usize)
             && (self.names.is_empty() || self.identity == Some(self.names.len()))
             && self.terms().is_ok()
+            && self.pictures.is_none_or(|pictures| pictures.check().is_ok())
             && self.donors.as_ref().map_or(self.neighbours() == 0, |donors| donors.columns() == numbers)
     }
 

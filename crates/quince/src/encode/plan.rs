@@ -174,11 +174,8 @@ impl Plan {
     }
 
     fn vector(column: &Column) -> Plan {
-        let rows = column.vectors();
-        let places = || (0..column.rows()).flat_map(|i| rows.map_or(&[][..], |rows| rows.row(i).0));
-        // Files count places from 0 or from 1.
-        let first = usize::from(!places().any(|&place| place == 0));
-        Plan::Vector { first, width: rows.map_or(0, |rows| rows.columns().saturating_sub(first)) }
+        let (first, width) = column.vector_places();
+        Plan::Vector { first, width }
     }
 
     /// Whether the features of the column, other than that of its holes, are sparse.

@@ -4,9 +4,9 @@
 //! `ordinal,order=low:middle:high` for categories, `counts,stem=english` for texts.
 
 pub use super::text::settings::Amount;
-use super::text::settings::Texts;
+use super::text::settings::{NAMES as OF_TEXTS, Texts};
 use crate::error::{Error, Result, did_you_mean};
-use crate::table::Kind;
+use crate::table::{Column, Kind, Pictures};
 use std::collections::BTreeMap;
 
 /// How the columns of a table become features, where the user wants it otherwise than usual.
@@ -16,11 +16,13 @@ pub struct Encoding {
     pub columns: BTreeMap<String, Wish>,
     /// Products of up to so many numbers become features too; 1 makes none.
     pub degree: usize,
+    /// How the numbers were made of pictures, if they were.
+    pub pictures: Option<Pictures>,
 }
 
 impl Default for Encoding {
     fn default() -> Encoding {
-        Encoding { columns: BTreeMap::new(), degree: 1 }
+        Encoding { columns: BTreeMap::new(), degree: 1, pictures: None }
     }
 }
 
@@ -126,7 +128,11 @@ impl Wish {
                 Wish::Texts(texts) => texts.set(name.trim(), value.trim())?,
             }
         }
-        Ok(())
+        match self {
+            Wish::Numbers(_) => Ok(()),
+            Wish::Categories(categories) => categories.check(),
+            Wish::Texts(texts) => texts.check_together(),
+        }
     }
 }
 
@@ -148,7 +154,7 @@ impl Numbers {
                     Error::setting("fill", format!("cannot be {value}"), remedy)
                 })?);
             }
-            _ => return Err(unknown(name, "numbers", &["standard", "plain", "log", "missing", "fill"])),
+            _ => return Err(unknown(name, Kind::Number)),
         }
         Ok(())
     }
@@ -177,17 +183,61 @@ impl Categories {
                 let places = value.parse().ok().filter(|places| (2..=1 << 20).contains(places));
                 self.hash = places.ok_or_else(|| wrong("Give a whole number from 2 to 1048576."))?;
             }
-            _ => {
-                let names = ["one-hot", "order", "plain", "missing", "empty", "rare", "hash"];
-                return Err(unknown(name, "categories", &names));
-            }
+            _ => return Err(unknown(name, Kind::Category)),
         }
         Ok(())
     }
+
+    /// An order must name every category that there is.
+    pub(crate) fn check_order(&self, column: &Column) -> Result<()> {
+        let left_out = |i: usize| column.text(i).filter(|name| !self.order.iter().any(|other| other == name));
+        let Some(name) = (0..column.rows()).find_map(left_out).filter(|_| !self.order.is_empty()) else {
+            return Ok(());
+        };
+        let count = (0..column.rows()).filter(|&i| column.text(i).as_deref() == Some(&*name)).count();
+        let (rows, have) = if count == 1 { ("row", "has") } else { ("rows", "have") };
+        let problem = format!("does not name '{name}', which {count} {rows} {have}");
+        let remedy = "Name every category of the column, the least first, for example order=low:middle:high.";
+        Err(Error::setting("order", problem, remedy).of_column(column.name()))
+    }
+
+    /// Settings that shut each other out.
+    fn check(&self) -> Result<()> {
+        let (listed, ordered) = (self.rare != Amount::Rows(0), !self.order.is_empty());
+        let clash = match (self.hash > 0, ordered, listed) {
+            (true, true, _) => ("order", "numbers the categories of a list, and hash keeps none"),
+            (true, _, true) => ("rare", "joins categories of a list, and hash keeps none"),
+            (_, true, true) => ("rare", "joins categories, and order gives each a number of its own"),
+            _ => return Ok(()),
+        };
+        Err(Error::setting(clash.0, clash.1, "Leave one of them out."))
+    }
 }
 
-fn unknown(name: &str, of: &str, names: &[&'static str]) -> Error {
-    Error::setting(name, format!("is not a setting of {of}"), did_you_mean(name, "settings", names.iter().copied()))
+const OF_NUMBERS: &[&str] = &["standard", "plain", "log", "missing", "fill"];
+const OF_CATEGORIES: &[&str] = &["one-hot", "order", "plain", "missing", "empty", "rare", "hash"];
+
+/// A setting that columns of this kind do not have: it may be one of another kind, or be written otherwise.
+pub(super) fn unknown(name: &str, kind: Kind) -> Error {
+    let all = [
+        (Kind::Number, "numbers", OF_NUMBERS),
+        (Kind::Category, "categories", OF_CATEGORIES),
+        (Kind::Text, "texts", &OF_TEXTS),
+    ];
+    let [(_, own, names)] = all.iter().filter(|(other, ..)| *other == kind).collect::<Vec<_>>()[..] else {
+        return Error::setting(name, format!("is not a setting of a {kind}"), "Leave it out.");
+    };
+    if names.contains(&name) {
+        return Error::setting(name, "takes no value", format!("Write {name} alone."));
+    }
+    let problem = format!("is not a setting of {own}");
+    let remedy = match all.iter().find(|(_, _, names)| names.contains(&name)) {
+        Some((other, of, _)) => {
+            format!("It is one of {of}: give the column that kind first, with --kind NAME={other}.")
+        }
+        None => did_you_mean(name, "settings", names.iter().copied()),
+    };
+    Error::setting(name, problem, remedy)
 }
 
 #[cfg(test)]

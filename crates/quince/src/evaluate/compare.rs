@@ -117,7 +117,7 @@ pub fn compare(
     let splits = make_splits(target, folds, &mut warnings, run)?;
     let mut tallies: Vec<Tally> = learners.iter().map(|_| Tally::default()).collect();
     match &splits {
-        None => leave_each_out(labelled, learners, weights, &mut tallies, run)?,
+        None => leave_each_out(labelled, learners, weights, &mut tallies, &mut warnings, run)?,
         Some(splits) => test_in_folds(labelled, learners, weights, splits, &mut tallies, &mut warnings, run)?,
     }
     let by = by.unwrap_or(if task == Task::Classification { Metric::LogLoss } else { Metric::Rmse });
@@ -274,6 +274,9 @@ fn test_in_folds(
             }
             encoded => encoded?,
         };
+        if fold == 0 {
+            warnings.extend(encoder.remarks());
+        }
         let names = || encoder.feature_names().collect();
         for (m, (learner, tally)) in learners.iter().zip(tallies.iter_mut()).enumerate() {
             let done = fold * learners.len() + m;
@@ -339,9 +342,11 @@ fn leave_each_out(
     learners: &[Box<dyn Learn>],
     weights: Option<&[f64]>,
     tallies: &mut [Tally],
+    warnings: &mut Vec<String>,
     run: &Run,
 ) -> Result<()> {
     let (encoder, rows) = Encoder::fit(&labelled.table, Some(&labelled.target), Holes::Kept, run)?;
+    warnings.extend(encoder.remarks());
     let encoded = Encoded::of(&encoder, rows, learners, run)?;
     let names = || encoder.feature_names().collect();
     let target = &labelled.target;

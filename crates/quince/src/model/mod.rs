@@ -20,6 +20,7 @@ use crate::table::kind::yes_or_no;
 use crate::table::{Cells, Field, Kind, Labelled, ReadOptions, Table};
 use serde_json::Value;
 use std::any::Any;
+use std::path::Path;
 
 /// A trained model.
 ///
@@ -133,11 +134,32 @@ impl Model {
     }
 
     /// Reads a file as the model knows its columns, so that `007` stays the category it was in training.
-    pub fn read_table(&self, path: impl AsRef<std::path::Path>) -> Result<Table> {
-        let (mut options, run) = (ReadOptions::default(), Run::new());
-        let mut cells = Cells::read(path, &options, &run)?;
-        options.kinds = self.kinds(cells.names().iter().map(String::as_str), false);
-        cells.table(&options, &run)
+    pub fn read_table(&self, path: impl AsRef<Path>) -> Result<Table> {
+        Ok(self.read_cells(path, ReadOptions::default(), false, &Run::new())?.1)
+    }
+
+    /// As [`Model::read_table`], with some things given; the cells come along. `with_target` reads the target too, as the model
+    /// knows it.
+    pub fn read_cells(
+        &self,
+        path: impl AsRef<Path>,
+        mut options: ReadOptions,
+        with_target: bool,
+        run: &Run,
+    ) -> Result<(Cells, Table)> {
+        if let Some(learnt) = self.encoder.pictures().filter(|_| path.as_ref().is_dir()) {
+            let given = options.pictures.replace(learnt).unwrap_or(learnt);
+            if given != learnt {
+                return Err(Error::data(
+                    format!("the model learnt from pictures as {learnt}, and these should be {given}"),
+                    "Leave out what becomes of pictures: the model remembers it.",
+                ));
+            }
+        }
+        let mut cells = Cells::read(path, &options, run)?;
+        options.kinds = self.kinds(cells.names().iter().map(String::as_str), with_target);
+        let table = cells.table(&options, run)?;
+        Ok((cells, table))
     }
 
     /// The features of a table's rows, as the model sees them.

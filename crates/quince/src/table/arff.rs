@@ -105,7 +105,7 @@ pub(super) fn parse(text: &str, source: &str) -> Result<Cells> {
     });
     let columns = finished.collect::<Result<_>>()?;
     let names = attributes.iter().map(|attribute| attribute.name.clone()).collect();
-    Ok(Cells { source: source.into(), names, columns, rows: numbers.len(), lines: numbers, written: None })
+    Ok(Cells { source: source.into(), names, columns, rows: numbers.len(), lines: numbers, ..Cells::default() })
 }
 
 /// A column while rows are read. Rows without a cell of it are filled in when the next has one.

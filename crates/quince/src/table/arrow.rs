@@ -8,7 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef, BooleanArray, LargeStringArray, RecordBatch, RecordBatchReader};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 
 impl Table {
     /// Reads an Arrow C stream to its end.
@@ -66,7 +66,10 @@ fn column_of(name: &str, parts: &[ArrayRef]) -> Result<Column> {
         _ => {
             let mut values = Vec::new();
             if !parts.iter().all(|part| numbers_of(part, &mut values).is_some()) {
-                return Ok(not_understood(name, first.data_type(), rows));
+                let texts: Option<Vec<_>> = parts.iter().map(dates_of).collect();
+                let data = texts.map(|texts| Data::Texts(texts.into_iter().flatten().collect()));
+                let ignored = not_understood(name, first.data_type(), rows);
+                return Ok(Column { data: data.unwrap_or(ignored.data), ..ignored });
             }
             if let Some(row) = values.iter().position(|v| v.is_infinite()) {
                 return Err(Error::data(
@@ -80,19 +83,41 @@ fn column_of(name: &str, parts: &[ArrayRef]) -> Result<Column> {
     Ok(column)
 }
 
+/// Dates and times as people write them. `None` if the type is another.
+fn dates_of(array: &ArrayRef) -> Option<Vec<Option<String>>> {
+    macro_rules! dates {
+        ($type:ty, $as_date:ident) => {{
+            let dates = array.as_primitive_opt::<$type>()?;
+            (0..dates.len())
+                .map(|i| if dates.is_valid(i) { dates.$as_date(i) } else { None }?.to_string().into())
+                .collect()
+        }};
+    }
+    Some(match array.data_type() {
+        DataType::Date32 => dates!(Date32Type, value_as_date),
+        DataType::Date64 => dates!(Date64Type, value_as_date),
+        DataType::Timestamp(TimeUnit::Second, _) => dates!(TimestampSecondType, value_as_datetime),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => dates!(TimestampMillisecondType, value_as_datetime),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => dates!(TimestampMicrosecondType, value_as_datetime),
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => dates!(TimestampNanosecondType, value_as_datetime),
+        _ => return None,
+    })
+}
+
 /// A column whose type is neither numbers nor words (dates, lists) is ignored, and says so.
 pub(super) fn not_understood(name: &str, kind: &DataType, rows: usize) -> Column {
     let why = format!("{kind} is neither numbers nor words");
     Column { name: name.into(), kind: Kind::Ignored, data: Data::Texts(LargeStringArray::new_null(rows)), why }
 }
 
-/// Whether values of this type are numbers or words.
+/// Whether values of this type can be read: numbers, words, dates.
 #[cfg(feature = "parquet")]
-pub(super) fn is_understood(kind: &DataType) -> bool {
+pub(super) fn is_readable(kind: &DataType) -> bool {
     let words = matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
-    let numbers = (kind.is_integer() || kind.is_floating()) && *kind != DataType::Float16;
-    let of_values = if let DataType::Dictionary(_, values) = kind { is_understood(values) } else { false };
-    words || numbers || of_values || matches!(kind, DataType::Boolean | DataType::Null)
+    let numbers = kind.is_integer() || kind.is_floating() || matches!(kind, DataType::Decimal128(..));
+    let dates = matches!(kind, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..));
+    let of_values = if let DataType::Dictionary(_, values) = kind { is_readable(values) } else { false };
+    words || numbers || dates || of_values || matches!(kind, DataType::Boolean | DataType::Null)
 }
 
 /// Appends the numbers of an array; not-a-number is a hole, and a hole is not-a-number. `None` if the type is not one of numbers.
@@ -113,6 +138,15 @@ fn numbers_of(array: &ArrayRef, values: &mut Vec<f64>) -> Option<()> {
         DataType::UInt32 => primitive!(UInt32Type),
         DataType::UInt16 => primitive!(UInt16Type),
         DataType::UInt8 => primitive!(UInt8Type),
+        DataType::Float16 => {
+            let halves = array.as_primitive_opt::<Float16Type>()?;
+            values.extend(halves.iter().map(|v| v.map_or(f64::NAN, |v| v.to_f64())));
+        }
+        DataType::Decimal128(_, digits) => {
+            let unit = 10f64.powi(i32::from(*digits));
+            let decimals = array.as_primitive_opt::<Decimal128Type>()?;
+            values.extend(decimals.iter().map(|v| v.map_or(f64::NAN, |v| v as f64 / unit)));
+        }
         _ => return None,
     }
     Some(())

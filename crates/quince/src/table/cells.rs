@@ -2,16 +2,18 @@
 
 use super::csv::Written;
 use super::kind::{self, CellError, Kind};
-use super::read::ReadOptions;
+use super::read::{Pictures, ReadOptions};
 use super::{Column, Source, Table};
+use crate::encode::Encoding;
 use crate::error::{Error, Place, Result, did_you_mean};
 use crate::numbers::number_text;
 use crate::run::Run;
-use arrow_array::LargeStringArray;
+use arrow_array::{Array, LargeStringArray};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 /// What was read from a file: its columns have names, but no kinds yet.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Cells {
     pub(super) source: String,
     pub(super) names: Vec<String>,
@@ -21,6 +23,10 @@ pub struct Cells {
     pub(super) rows: usize,
     /// The text that the cells stand in, where there is one.
     pub(super) written: Option<Written>,
+    /// Columns of whole numbers that have more digits than a float keeps, as they were written.
+    pub(super) exact: HashMap<usize, LargeStringArray>,
+    /// How the cells were made of pictures, if they were.
+    pub(super) pictures: Option<Pictures>,
 }
 
 /// The cells of one column.
@@ -41,6 +47,11 @@ pub(super) fn most_cells(bytes: usize) -> usize {
     const FREE_CELLS: usize = 1 << 23;
     const CELLS_A_BYTE: usize = 128;
     FREE_CELLS.max(bytes.saturating_mul(CELLS_A_BYTE))
+}
+
+/// Whether a float has no room for all digits of a whole number.
+pub(super) fn is_too_long(whole: i128) -> bool {
+    whole.unsigned_abs() > 1 << 53
 }
 
 impl Cells {
@@ -71,12 +82,16 @@ impl Cells {
 
     /// Calls `visit` with the cells of every row, as they were written (without quotes), or, where a file is no text, as they
     /// stand in the table that was made of them.
-    pub fn each_row(&self, table: &Table, mut visit: impl FnMut(&[&str])) -> Result<()> {
+    pub fn each_row<'a>(&'a self, table: &'a Table, mut visit: impl FnMut(&[&str])) -> Result<()> {
         if let Some(written) = &self.written {
             return written.each_row(self.rows, visit);
         }
         for i in 0..self.rows {
-            let cells: Vec<_> = table.columns().iter().map(|column| column.text(i).unwrap_or_default()).collect();
+            let cell = |(j, column): (usize, &'a Column)| match self.exact.get(&j).filter(|cells| cells.is_valid(i)) {
+                Some(cells) => Cow::Borrowed(cells.value(i)),
+                None => column.text(i).unwrap_or_default(),
+            };
+            let cells: Vec<Cow<'_, str>> = table.columns().iter().enumerate().map(cell).collect();
             visit(&cells.iter().map(|cell| cell.as_ref()).collect::<Vec<_>>());
         }
         Ok(())
@@ -108,7 +123,9 @@ impl Cells {
         };
         let columns = columns.into_iter().enumerate().map(column).collect::<Result<_>>()?;
         let source = Source { name: self.source.clone(), lines: std::mem::take(&mut self.lines) };
-        options.encode(Table::new(columns)?.with_source(source))
+        let table = options.encode(Table::new(columns)?.with_source(source))?;
+        let encoding = Encoding { pictures: self.pictures, ..table.encoding().clone() };
+        table.with_encoding(encoding)
     }
 
     fn column(&self, j: usize, raw: Raw, wish: Option<Kind>, run: &Run) -> Result<Column> {

@@ -130,8 +130,8 @@ impl Column {
             numbers,
             top,
             vectors: self.vectors().map(|rows| {
-                let places = rows.rows() as f64 * rows.columns() as f64;
-                (rows.columns(), rows.stored() as f64 / places.max(1.0))
+                let width = self.vector_places().1;
+                (width, rows.stored() as f64 / (rows.rows() as f64 * width as f64).max(1.0))
             }),
             mean_words: (self.kind() == Kind::Text).then(|| words as f64 / filled.max(1) as f64),
         }

@@ -61,15 +61,16 @@ pub(super) fn read(path: &Path, options: &ReadOptions, run: &Run) -> Result<Cell
             "Put every file into the sub-folder of its class, or none.",
         );
     }
+    options.check_fit(&source, None, pictures)?;
     let mut cells = match pictures {
-        true => pictures_of(&entries, options, run)?,
+        true => pictures_of(&entries, options.pictures.unwrap_or_default(), run)?,
         false => texts_of(&entries, run)?,
     };
     cells.source = source;
     Ok(cells)
 }
 
-fn is_picture(path: &Path) -> bool {
+pub(super) fn is_picture(path: &Path) -> bool {
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
     ending.is_some_and(|ending| PICTURES.contains(&ending.as_str()))
 }
@@ -125,12 +126,12 @@ fn read_text(path: &Path) -> Result<Option<String>> {
 }
 
 /// Does something with every file, on all threads, and takes the results in the order of the files.
-pub(super) fn each<T: Send>(
-    entries: &[Entry],
+pub(super) fn each<'a, T: Send>(
+    entries: &'a [Entry],
     stage: &str,
     run: &Run,
     work: impl Fn(&Entry) -> Result<T> + Sync + Send,
-    mut take: impl FnMut(&Entry, T),
+    mut take: impl FnMut(&'a Entry, T),
 ) -> Result<()> {
     let (mut done, mut pace) = (0, Pace::new(16));
     while done < entries.len() {
@@ -156,11 +157,11 @@ pub(super) fn with_labels(mut names: Vec<String>, mut columns: Vec<Raw>, rows: &
     let files: LargeStringArray = rows.iter().map(|entry| Some(entry.file.as_str())).collect();
     names.push("file".into());
     columns.push(Raw::Typed(Column { why: "names of files".into(), ..kind::ignored("file".into(), files) }));
-    Cells { source: String::new(), names, columns, rows: rows.len(), lines: Vec::new(), written: None }
+    Cells { names, columns, rows: rows.len(), ..Cells::default() }
 }
 
 #[cfg(not(feature = "images"))]
-fn pictures_of(entries: &[Entry], _: &ReadOptions, _: &Run) -> Result<Cells> {
+fn pictures_of(entries: &[Entry], _: super::Pictures, _: &Run) -> Result<Cells> {
     Err(Error::table(
         Place { file: Some(entries[0].path.display().to_string()), ..Place::default() },
         "this build of quince does not read pictures",

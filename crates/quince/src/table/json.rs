@@ -1,15 +1,16 @@
-//! JSON lines: an object a line, its names the columns. An array of objects is read as well.
+//! JSON lines: an object a line, its names the columns. An array of objects is read as well, and so are objects that go
+//! over several lines.
 //!
 //! Numbers are numbers, true and false are yes/no, strings are words, null and what is not there are holes. A column that
 //! holds lists or objects is ignored, and says so.
 
-use super::cells::{Cells, Raw, most_cells};
+use super::cells::{Cells, Raw, is_too_long, most_cells};
 use super::{Column, kind};
 use crate::error::{Error, Place, Result};
 use crate::numbers::number_text;
 use crate::run::Run;
 use arrow_array::LargeStringArray;
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -70,6 +71,17 @@ pub(super) fn parse(text: &str, source: &str, run: &Run) -> Result<Cells> {
         let read = Objects(&mut all).deserialize(&mut reader).and_then(|()| reader.end());
         read.map_err(|error| refuse(Some(error.line() as u64), plain(&error)))?;
         all.lines.clear();
+    } else if begins_over_several_lines(text) {
+        let mut reader = serde_json::Deserializer::from_str(text);
+        loop {
+            let read = Object(&mut all).deserialize(&mut reader);
+            read.map_err(|error| refuse(Some(error.line() as u64), plain(&error)))?;
+            all.lines.push(0);
+            if reader.end().is_ok() {
+                break;
+            }
+        }
+        all.lines.clear();
     } else {
         let lines: Vec<(u64, &str)> = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()).collect();
         for some in lines.chunks(1 << 16) {
@@ -105,7 +117,14 @@ pub(super) fn parse(text: &str, source: &str, run: &Run) -> Result<Cells> {
     }
     crate::matrix::afford(8.0 * cells as f64, "the table")?;
     let columns = run.map(all.names.len(), |j| column(&all.names[j], &all.values[j], rows));
-    Ok(Cells { source: source.into(), names: all.names, columns, rows, lines: all.lines, written: None })
+    let exact = (0..all.names.len()).filter_map(|j| Some((j, exact_digits(&all.values[j], rows)?))).collect();
+    Ok(Cells { source: source.into(), names: all.names, columns, rows, lines: all.lines, exact, ..Cells::default() })
+}
+
+/// Whether the first object is not closed where its line ends.
+fn begins_over_several_lines(text: &str) -> bool {
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
+    first.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(first).is_err_and(|error| error.is_eof())
 }
 
 /// What the parser says, without the place it appends.
@@ -115,6 +134,17 @@ fn plain(error: &serde_json::Error) -> String {
     format!("this is not JSON as it is expected: {problem}")
 }
 
+/// The whole numbers of a column as words, if some have more digits than a float keeps.
+fn exact_digits(values: &[(usize, Value)], rows: usize) -> Option<LargeStringArray> {
+    let whole = |value: &Value| value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from));
+    if !values.iter().filter_map(|(_, value)| whole(value)).any(is_too_long) {
+        return None;
+    }
+    let mut digits: Vec<Option<String>> = vec![None; rows];
+    values.iter().for_each(|(row, value)| digits[*row] = whole(value).map(|number| number.to_string()));
+    Some(digits.into_iter().collect())
+}
+
 fn column(name: &str, values: &[(usize, Value)], rows: usize) -> Raw {
     let kinds = |test: &dyn Fn(&Value) -> bool| values.iter().all(|(_, value)| value.is_null() || test(value));
     if kinds(&Value::is_number) && !values.iter().all(|(_, value)| value.is_null()) {
@@ -122,6 +152,7 @@ fn column(name: &str, values: &[(usize, Value)], rows: usize) -> Raw {
         values.iter().for_each(|(row, value)| numbers[*row] = value.as_f64().unwrap_or(f64::NAN));
         return Raw::Numbers(numbers);
     }
+    let mut nested = false;
     let mut words: Vec<Option<Cow<'_, str>>> = vec![None; rows];
     for (row, value) in values {
         words[*row] = match value {
@@ -131,12 +162,17 @@ fn column(name: &str, values: &[(usize, Value)], rows: usize) -> Raw {
             Value::Number(number) => number.as_f64().map(|number| number_text(number).into()),
             Value::Null => None,
             Value::Array(_) | Value::Object(_) => {
-                let ignored = kind::ignored(name.into(), LargeStringArray::new_null(rows));
-                return Raw::Typed(Column { why: "lists and objects are neither numbers nor words".into(), ..ignored });
+                nested = true;
+                Some(value.to_string().into())
             }
         };
     }
-    Raw::Words(words.into_iter().collect())
+    let words: LargeStringArray = words.into_iter().collect();
+    if nested {
+        let ignored = kind::ignored(name.into(), words);
+        return Raw::Typed(Column { why: "lists and objects are neither numbers nor words".into(), ..ignored });
+    }
+    Raw::Words(words)
 }
 
 /// Reads one object into rows; its names are taken in their order.
@@ -197,13 +233,15 @@ mod tests {
     #[test]
     fn objects_become_rows_and_names_keep_their_order() {
         let text = "{\"z\": 1.5, \"a\": \"x\", \"ok\": true}\n\n{\"a\": \"x\", \"z\": null, \"ok\": false, \"l\": [1]}\n{\"a\": \"y\", \"z\": 2}\n{\"a\":\"y\"}";
-        for text in [text.to_string(), format!("[{}]", text.replace("\n\n", "\n").replace('\n', ","))] {
+        let array = format!("[{}]", text.replace("\n\n", "\n").replace('\n', ","));
+        for text in [text.to_string(), array, text.replace("{\"", "{\n  \"")] {
             let table = read(&text).unwrap();
             let names: Vec<&str> = table.columns().iter().map(Column::name).collect();
             assert_eq!(names, ["z", "a", "ok", "l"]);
             let kinds: Vec<Kind> = table.columns().iter().map(Column::kind).collect();
             assert_eq!(kinds, [Kind::Number, Kind::Category, Kind::YesNo, Kind::Ignored]);
             assert_eq!((table.rows(), table.columns()[0].holes(), table.columns()[2].holes()), (4, 2, 2));
+            assert_eq!(table.columns()[3].text(1).unwrap(), "[1]");
         }
     }
 

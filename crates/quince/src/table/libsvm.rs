@@ -80,7 +80,7 @@ pub(super) fn parse(text: &str, source: &str, run: &Run) -> Result<Cells> {
     names.push("features".into());
     let data = vector::data(parsed.into_iter().map(|line| line.pairs).collect());
     columns.push(Raw::Typed(Column { name: "features".into(), kind: Kind::Vector, data, why: String::new() }));
-    Ok(Cells { source: source.into(), names, columns, rows: numbers.len(), lines: numbers, written: None })
+    Ok(Cells { source: source.into(), names, columns, rows: numbers.len(), lines: numbers, ..Cells::default() })
 }
 
 fn without_remark(line: &str) -> &str {

@@ -23,7 +23,7 @@ mod vector;
 pub use cells::Cells;
 pub use describe::{ColumnDescription, Correlation, Description, NumberDescription};
 pub use kind::Kind;
-pub use read::{Format, Header, ReadOptions};
+pub use read::{Format, Header, Pictures, ReadOptions};
 pub use target::{Labelled, Learnable};
 
 use crate::encode::{Encoding, Wish};
@@ -148,6 +148,9 @@ impl Table {
                     format!("'{name}' is a column of kind {kind}, and what is wished of it is for another"),
                     "Give the column another kind, or wish something else of it.",
                 ));
+            }
+            if let Wish::Categories(categories) = wish {
+                categories.check_order(self.column(name)?)?;
             }
         }
         self.encoding = Arc::new(encoding);

@@ -6,10 +6,11 @@
 
 use super::cells::{Cells, Raw};
 use super::folder::{Entry, each, with_labels};
-use super::read::ReadOptions;
+use super::read::Pictures;
 use crate::error::{Error, Place, Result};
 use crate::run::Run;
 use image::{DynamicImage, ImageReader, Limits};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The longest side of a picture, and the most bytes it may unpack to: a small file can claim to be a huge picture.
 const LONGEST: u32 = 20_000;
@@ -20,52 +21,54 @@ const MOST_BYTES: u64 = 512 << 20;
 const FREE_BYTES: u64 = 16 << 20;
 const MOST_PACKED: u64 = 1032 * 8 * 3;
 
-/// Brightness of pixels by row, column and band, from 0 to 1.
+/// The pixels of a picture by row, column and band, as its file holds them.
 struct Picture {
     rows: usize,
     columns: usize,
     bands: usize,
-    values: Vec<f32>,
+    /// Bytes of a value: 1 and 2 are whole numbers, 4 a float.
+    depth: usize,
+    bytes: Vec<u8>,
 }
 
-pub(super) fn pictures_of(entries: &[Entry], options: &ReadOptions, run: &Run) -> Result<Cells> {
-    let mut names = Vec::new();
-    let mut values: Vec<Vec<f64>> = Vec::new();
-    let mut rows: Vec<&Entry> = Vec::new();
+pub(super) fn pictures_of(entries: &[Entry], wish: Pictures, run: &Run) -> Result<Cells> {
+    wish.check()?;
+    let taken = AtomicUsize::new(0);
     let read = |entry: &Entry| {
         let picture = open(entry)?;
-        match options.patches {
-            None => Ok((1, picture.grid(options.pixels, options.binarise))),
-            Some(size) => Ok((picture.bands, picture.patches(size, entry, options.binarise)?)),
-        }
+        let Some(size) = wish.patches else { return Ok((1, vec![picture.grid(wish.pixels, wish.binarise)])) };
+        let needed = 16 * picture.fitting(size) * size.0 * size.1 * picture.bands;
+        let together = taken.fetch_add(needed, Ordering::Relaxed) + needed;
+        crate::matrix::afford(together as f64, "the patches of all pictures")?;
+        Ok((picture.bands, picture.patches(size, entry, wish.binarise)?))
     };
-    let mut found = Vec::with_capacity(entries.len());
-    each(entries, "pictures", run, read, |_, picture| found.push(picture))?;
-    let places: Vec<(&Entry, usize, Vec<Vec<f64>>)> =
-        entries.iter().zip(found).map(|(entry, (bands, patches))| (entry, bands, patches)).collect();
-    let bands = places.first().map_or(1, |place| place.1);
-    if let Some((entry, other, _)) = places.iter().find(|place| place.1 != bands) {
+    let mut found: Vec<(&Entry, usize, Vec<Vec<f64>>)> = Vec::with_capacity(entries.len());
+    each(entries, "pictures", run, read, |entry, (bands, rows)| found.push((entry, bands, rows)))?;
+    let bands = found.first().map_or(1, |(_, bands, _)| *bands);
+    if let Some((entry, other, _)) = found.iter().find(|(_, other, _)| *other != bands) {
         let problem = format!("this picture has {other} bands, the first has {bands}");
         return Err(refuse(entry, problem, "Give pictures of the same kind."));
     }
-    let (height, width) = options.patches.unwrap_or(options.pixels);
+    let mut names = Vec::new();
+    let (height, width) = wish.patches.unwrap_or(wish.pixels);
     for r in 1..=height {
         for c in 1..=width {
-            match options.patches {
+            match wish.patches {
                 None => names.push(format!("pixel_{r}_{c}")),
                 Some(_) => names.extend((1..=bands).map(|band| format!("pixel_{r}_{c}_{band}"))),
             }
         }
     }
-    values.resize(names.len(), Vec::new());
-    for (entry, _, patches) in places {
+    let mut values: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
+    let mut rows: Vec<&Entry> = Vec::new();
+    for (entry, _, patches) in found {
         for patch in patches {
             patch.into_iter().zip(&mut values).for_each(|(value, column)| column.push(value));
             rows.push(entry);
         }
     }
     let columns = values.into_iter().map(Raw::Numbers).collect();
-    Ok(with_labels(names, columns, &rows))
+    Ok(Cells { pictures: Some(wish), ..with_labels(names, columns, &rows) })
 }
 
 fn refuse(entry: &Entry, problem: String, remedy: &str) -> Error {
@@ -90,62 +93,75 @@ fn open(entry: &Entry) -> Result<Picture> {
     if picture.width() == 0 || picture.height() == 0 {
         return Err(wrong(&"it has no pixels"));
     }
-    Ok(Picture::of(&picture))
+    Ok(Picture::of(picture))
 }
 
 impl Picture {
-    fn of(picture: &DynamicImage) -> Picture {
-        let (rows, columns) = (picture.height() as usize, picture.width() as usize);
-        let bands = picture.color().channel_count() as usize;
-        let values = match bands {
-            1 => picture.to_luma32f().into_raw(),
-            2 => picture.to_luma_alpha32f().into_raw(),
-            3 => picture.to_rgb32f().into_raw(),
-            _ => picture.to_rgba32f().into_raw(),
-        };
-        Picture { rows, columns, bands, values }
+    fn of(picture: DynamicImage) -> Picture {
+        let (rows, columns, colour) = (picture.height() as usize, picture.width() as usize, picture.color());
+        let bands = usize::from(colour.channel_count());
+        let depth = usize::from(colour.bytes_per_pixel()) / bands;
+        Picture { rows, columns, bands, depth, bytes: picture.into_bytes() }
+    }
+
+    /// The value at a place among all, from 0 to 1.
+    fn value(&self, place: usize) -> f64 {
+        let bytes = &self.bytes[place * self.depth..][..self.depth];
+        match *bytes {
+            [value] => f64::from(value) / 255.0,
+            [a, b] => f64::from(u16::from_ne_bytes([a, b])) / 65535.0,
+            [a, b, c, d] => f64::from(f32::from_ne_bytes([a, b, c, d])),
+            _ => 0.0,
+        }
     }
 
     /// How bright a pixel is: of colours as the eye weighs them (Rec. 709); transparency does not count.
     fn grey(&self, r: usize, c: usize) -> f64 {
-        let pixel = &self.values[(r * self.columns + c) * self.bands..][..self.bands];
+        let first = (r * self.columns + c) * self.bands;
         match self.bands {
-            1 | 2 => f64::from(pixel[0]),
-            _ => 0.2126 * f64::from(pixel[0]) + 0.7152 * f64::from(pixel[1]) + 0.0722 * f64::from(pixel[2]),
+            1 | 2 => self.value(first),
+            _ => 0.2126 * self.value(first) + 0.7152 * self.value(first + 1) + 0.0722 * self.value(first + 2),
         }
     }
 
     /// One row of numbers: the picture on a grid.
-    fn grid(&self, (height, width): (usize, usize), binarise: Option<f64>) -> Vec<Vec<f64>> {
-        let mut grid = vec![0.0; height * width];
-        for (r, tall) in shares(self.rows, height).into_iter().enumerate() {
-            for (c, wide) in shares(self.columns, width).into_iter().enumerate() {
+    fn grid(&self, (height, width): (usize, usize), binarise: Option<f64>) -> Vec<f64> {
+        let mut grid = Vec::with_capacity(height * width);
+        let across = shares(self.columns, width);
+        for tall in shares(self.rows, height) {
+            for wide in &across {
                 let mean: f64 = tall
                     .iter()
                     .flat_map(|&(i, part)| wide.iter().map(move |&(j, share)| (i, j, part * share)))
                     .map(|(i, j, share)| share * self.grey(i, j))
                     .sum();
-                grid[r * width + c] = two_levels(mean, binarise);
+                grid.push(two_levels(mean, binarise));
             }
         }
-        vec![grid]
+        grid
+    }
+
+    /// At how many places a patch of this size fits.
+    fn fitting(&self, (height, width): (usize, usize)) -> usize {
+        (self.rows + 1).saturating_sub(height) * (self.columns + 1).saturating_sub(width)
     }
 
     /// One row of numbers for each place at which a patch fits.
-    fn patches(&self, (height, width): (usize, usize), entry: &Entry, binarise: Option<f64>) -> Result<Vec<Vec<f64>>> {
-        if self.rows < height || self.columns < width {
+    fn patches(&self, size: (usize, usize), entry: &Entry, binarise: Option<f64>) -> Result<Vec<Vec<f64>>> {
+        let (height, width) = size;
+        if self.fitting(size) == 0 {
             let problem = format!("a picture of {} x {} has no patch of {height} x {width}", self.rows, self.columns);
             return Err(refuse(entry, problem, "Ask for smaller patches, or give larger pictures."));
         }
-        let count = (self.rows - height + 1) * (self.columns - width + 1);
-        crate::matrix::afford(16.0 * (count * height * width * self.bands) as f64, "all patches of a picture")?;
-        let mut patches = Vec::with_capacity(count);
+        let mut patches = Vec::with_capacity(self.fitting(size));
         for top in 0..=self.rows - height {
             for left in 0..=self.columns - width {
-                let line =
-                    |r: usize| &self.values[((top + r) * self.columns + left) * self.bands..][..width * self.bands];
-                let values = (0..height).flat_map(line);
-                patches.push(values.map(|&value| two_levels(f64::from(value), binarise)).collect());
+                let line = |r: usize| {
+                    let first = ((top + r) * self.columns + left) * self.bands;
+                    first..first + width * self.bands
+                };
+                let places = (0..height).flat_map(line);
+                patches.push(places.map(|place| two_levels(self.value(place), binarise)).collect());
             }
         }
         Ok(patches)
@@ -177,14 +193,14 @@ mod tests {
 
     fn eight() -> Picture {
         // Brightness rises from the left to the right: 0, 1/7, ... 1.
-        let values = (0..64).map(|k| (k % 8) as f32 / 7.0).collect();
-        Picture { rows: 8, columns: 8, bands: 1, values }
+        let bytes = (0..64).flat_map(|k| ((k % 8) as f32 / 7.0).to_ne_bytes()).collect();
+        Picture { rows: 8, columns: 8, bands: 1, depth: 4, bytes }
     }
 
     #[test]
     fn t2_one_picture_on_grids_of_two_four_eight_and_sixteen() {
         for side in [2, 4, 8, 16] {
-            let grid = &eight().grid((side, side), None)[0];
+            let grid = eight().grid((side, side), None);
             assert_eq!(grid.len(), side * side);
             for (k, &value) in grid.iter().enumerate() {
                 // The mean of the columns that a cell covers.
@@ -194,18 +210,18 @@ mod tests {
                 assert!((value - mean).abs() < 1e-6, "{side}: {value} {mean}");
             }
         }
-        assert_eq!(eight().grid((2, 2), Some(0.5))[0], [0.0, 1.0, 0.0, 1.0]);
+        assert_eq!(eight().grid((2, 2), Some(0.5)), [0.0, 1.0, 0.0, 1.0]);
     }
 
     #[test]
     fn t2_a_patch_of_three_by_three_pixels_in_four_bands_is_36_numbers() {
-        let picture = Picture { rows: 5, columns: 4, bands: 4, values: (0..80).map(|k| k as f32).collect() };
+        let picture = Picture { rows: 5, columns: 4, bands: 4, depth: 1, bytes: (0..80).collect() };
         let entry = Entry::test();
         let patches = picture.patches((3, 3), &entry, None).unwrap();
         assert_eq!((patches.len(), patches[0].len()), (6, 36));
         // The second patch begins one pixel to the right; its second line four pixels on.
-        assert_eq!(patches[1][..2], [4.0, 5.0]);
-        assert_eq!(patches[1][12], 4.0 + 16.0);
+        assert_eq!(patches[1][..2], [4.0 / 255.0, 5.0 / 255.0]);
+        assert_eq!(patches[1][12], (4.0 + 16.0) / 255.0);
         assert!(picture.patches((6, 3), &entry, None).is_err());
     }
 }

@@ -7,6 +7,8 @@ use super::{arff, csv, folder, json, libsvm};
 use crate::encode::Encoding;
 use crate::error::{Error, Place, Result};
 use crate::run::Run;
+use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::io::Read;
 use std::path::Path;
 
@@ -27,12 +29,58 @@ pub struct ReadOptions {
     pub encode: Vec<(String, String)>,
     /// Products of up to so many numbers become features too; 1 makes none.
     pub degree: usize,
-    /// The grid, rows and columns, that pictures are brought to.
+    /// How pictures become numbers; as usual if not given.
+    pub pictures: Option<Pictures>,
+}
+
+/// How pictures become numbers. A model remembers it, and reads pictures as it did in training.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pictures {
+    /// The grid, rows and columns, that they are brought to.
     pub pixels: (usize, usize),
     /// Pixels at least this bright become 1, all others 0.
+    #[serde(default)]
     pub binarise: Option<f64>,
-    /// Every patch of so many rows and columns of a picture is a row of its own, in all bands.
+    /// Every patch of so many rows and columns is a row of its own, in all bands.
+    #[serde(default)]
     pub patches: Option<(usize, usize)>,
+}
+
+impl Default for Pictures {
+    fn default() -> Pictures {
+        Pictures { pixels: (16, 16), binarise: None, patches: None }
+    }
+}
+
+impl Pictures {
+    /// An error if a grid or a brightness is none.
+    pub fn check(&self) -> Result<()> {
+        for (name, grid) in [("pixels", Some(self.pixels)), ("patches", self.patches)] {
+            if let Some((rows, columns)) = grid.filter(|(r, c)| !(1..=100).contains(r) || !(1..=100).contains(c)) {
+                let problem = format!("cannot be {rows}x{columns}");
+                return Err(Error::setting(name, problem, "Give rows and columns from 1x1 to 100x100."));
+            }
+        }
+        match self.binarise.filter(|brightness| !(*brightness > 0.0 && *brightness <= 1.0)) {
+            None => Ok(()),
+            Some(brightness) => Err(Error::setting(
+                "binarise",
+                format!("cannot be {brightness}"),
+                "Give a brightness above 0 (black) and up to 1 (white), for example 0.5.",
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Pictures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.patches {
+            None => write!(f, "{}x{} pixels", self.pixels.0, self.pixels.1)?,
+            Some((rows, columns)) => write!(f, "patches of {rows}x{columns}")?,
+        }
+        self.binarise.map_or(Ok(()), |brightness| write!(f, ", black or white at {brightness}"))
+    }
 }
 
 impl Default for ReadOptions {
@@ -45,9 +93,7 @@ impl Default for ReadOptions {
             drop: Vec::new(),
             encode: Vec::new(),
             degree: 1,
-            pixels: (16, 16),
-            binarise: None,
-            patches: None,
+            pictures: None,
         }
     }
 }
@@ -60,6 +106,29 @@ impl ReadOptions {
         }
         let encoding = Encoding { degree: self.degree, ..table.encoding().clone() };
         table.with_encoding(encoding)
+    }
+
+    /// An error if something is said that is not for this file: whoever says it expects it to matter.
+    pub(super) fn check_fit(&self, source: &str, format: Option<Format>, pictures: bool) -> Result<()> {
+        let what = match format {
+            Some(format) => format!("a table in {}", format.title()),
+            None if pictures => "a folder of pictures".to_string(),
+            None => "a folder of texts".to_string(),
+        };
+        let csv = format == Some(Format::Csv);
+        let problem = if self.delimiter.is_some() && !csv {
+            format!("{what} has no delimiter")
+        } else if self.header == Header::None && !csv {
+            format!("{what} has no header that could be left out")
+        } else if self.format.is_some() && format.is_none() {
+            format!("{what} has no format")
+        } else if self.pictures.is_some() && !pictures {
+            format!("{what} has no pictures to bring to pixels or patches")
+        } else {
+            return Ok(());
+        };
+        let place = Place { file: Some(source.to_string()), ..Place::default() };
+        Err(Error::table(place, problem, "Leave that option out, or give another table."))
     }
 }
 
@@ -90,6 +159,17 @@ impl Format {
             Format::Arff => "arff",
             Format::LibSvm => "libsvm",
             Format::Parquet => "parquet",
+        }
+    }
+
+    /// The format's name in a sentence.
+    fn title(self) -> &'static str {
+        match self {
+            Format::Csv => "CSV",
+            Format::JsonLines => "JSON",
+            Format::Arff => "ARFF",
+            Format::LibSvm => "LIBSVM's format",
+            Format::Parquet => "Parquet",
         }
     }
 
@@ -155,6 +235,11 @@ impl Cells {
         }
         let standard_input = path == Path::new("-");
         let name = if standard_input { "stdin".to_string() } else { path.display().to_string() };
+        if path.is_file() && folder::is_picture(path) {
+            let place = Place { file: Some(name), ..Place::default() };
+            let remedy = "Give the folder it lies in, with one sub-folder for each class, or none to predict.";
+            return Err(Error::table(place, "this is a single picture, and a table is a folder of them", remedy));
+        }
         let mut bytes = Vec::new();
         if standard_input {
             std::io::stdin().lock().read_to_end(&mut bytes).map_err(|e| Error::file(&name, &e))?;
@@ -168,6 +253,7 @@ impl Cells {
     pub fn parse(bytes: Vec<u8>, source: &str, options: &ReadOptions, run: &Run) -> Result<Cells> {
         let bytes = unpacked(bytes, source)?;
         let format = options.format.unwrap_or_else(|| Format::of(source, &bytes));
+        options.check_fit(source, Some(format), false)?;
         let text = |bytes: &[u8]| -> Result<String> {
             let start = csv::check_text(bytes, source, run)?;
             Ok(String::from_utf8_lossy(&bytes[start..]).into_owned())

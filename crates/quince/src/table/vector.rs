@@ -43,4 +43,12 @@ impl Column {
     pub fn vectors(&self) -> Option<&Sparse> {
         if let Data::Vectors(rows) = &self.data { Some(rows) } else { None }
     }
+
+    /// The first place of a column of vectors and how many there are: files count from 0 or from 1.
+    pub(crate) fn vector_places(&self) -> (usize, usize) {
+        let Some(rows) = self.vectors() else { return (0, 0) };
+        let from_zero = (0..rows.rows()).any(|i| rows.row(i).0.first() == Some(&0));
+        let first = usize::from(!from_zero);
+        (first, rows.columns().saturating_sub(first))
+    }
 }

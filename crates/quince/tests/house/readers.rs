@@ -2,7 +2,7 @@
 
 use crate::{example, scratch};
 use quince::linear::Ridge;
-use quince::table::{Cells, Format, ReadOptions};
+use quince::table::{Cells, Format, Pictures, ReadOptions};
 use quince::{Kind, Model, Run, Table};
 use std::fs;
 
@@ -69,13 +69,13 @@ fn t1_the_same_table_through_every_door() {
 #[cfg(feature = "parquet")]
 mod parquet_files {
     use super::*;
-    use arrow_array::types::Int32Type;
+    use arrow_array::types::{ArrowPrimitiveType, Float16Type, Int32Type};
     use arrow_array::{
-        ArrayRef, Date32Array, DictionaryArray, Float64Array, Int32Array, LargeStringArray, ListArray, RecordBatch,
-        StringArray,
+        ArrayRef, Date32Array, Decimal128Array, DictionaryArray, Float16Array, Float32Array, Float64Array, Int32Array,
+        LargeStringArray, ListArray, RecordBatch, StringArray, TimestampMillisecondArray,
     };
     use parquet::arrow::ArrowWriter;
-    use parquet::basic::{Compression, ZstdLevel};
+    use parquet::basic::{Compression, GzipLevel, ZstdLevel};
     use parquet::file::properties::WriterProperties;
     use std::sync::Arc;
 
@@ -98,7 +98,8 @@ mod parquet_files {
     #[test]
     fn t1_parquet_is_read_whatever_its_compression() {
         let zstd = Compression::ZSTD(ZstdLevel::default());
-        for compression in [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::LZ4_RAW, zstd] {
+        let gzip = Compression::GZIP(GzipLevel::default());
+        for compression in [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::LZ4_RAW, zstd, gzip] {
             let table = parse(&file(compression), "t.parquet").unwrap();
             let kinds: Vec<Kind> = table.columns().iter().map(|column| column.kind()).collect();
             assert_eq!(kinds, [Kind::Number, Kind::Count, Kind::Category, Kind::Category], "{compression}");
@@ -178,6 +179,26 @@ mod parquet_files {
         assert_eq!((kinds[3], table.rows()), (("c", Kind::Category), 6));
         assert_eq!(table.columns()[4].holes(), 6);
         assert_eq!(table.columns()[2].why_ignored(), "Date32 is neither numbers nor words");
+        // What is not learnt from is there all the same, for the table that is written with predictions.
+        assert_eq!(table.columns()[2].text(4).unwrap(), "1970-01-03");
+    }
+
+    #[test]
+    fn decimals_and_half_floats_are_numbers_and_times_are_written_out() {
+        let prices = Decimal128Array::from(vec![Some(1250), None, Some(-5)]).with_precision_and_scale(9, 2).unwrap();
+        let times = TimestampMillisecondArray::from(vec![Some(0), None, Some(86_400_500)]);
+        let halves: Float16Array = Float32Array::from(vec![0.5, 1.5, -2.0])
+            .iter()
+            .map(|value| value.map(<Float16Type as ArrowPrimitiveType>::Native::from_f32))
+            .collect();
+        let columns: Vec<(&str, ArrayRef)> =
+            vec![("price", Arc::new(prices)), ("time", Arc::new(times)), ("half", Arc::new(halves))];
+        let table = parse(&repeated(columns, 1), "t.parquet").unwrap();
+        let [price, time, half] = table.columns() else { panic!() };
+        assert_eq!((price.kind(), price.number(0), price.number(2)), (Kind::Number, Some(12.5), Some(-0.05)));
+        assert_eq!((half.kind(), half.number(2), price.holes()), (Kind::Number, Some(-2.0), 1));
+        assert_eq!((time.kind(), time.text(1)), (Kind::Ignored, None));
+        assert_eq!(time.text(2).unwrap(), "1970-01-02 00:00:00.500");
     }
 }
 
@@ -267,19 +288,20 @@ fn t2_a_folder_of_pictures_is_a_row_of_pixels_a_picture() {
         picture.save(folder.join(class).join("b.pgm")).unwrap();
         image::DynamicImage::from(picture).to_rgb8().save(folder.join(class).join("c.jpg")).unwrap();
     }
-    let read = |options: ReadOptions| Table::read_with(&folder, &options).unwrap();
-    let eight = read(ReadOptions { pixels: (8, 8), ..ReadOptions::default() });
+    let as_options = |pictures| ReadOptions { pictures: Some(pictures), ..ReadOptions::default() };
+    let read = |pictures| Table::read_with(&folder, &as_options(pictures)).unwrap();
+    let eight = read(Pictures { pixels: (8, 8), ..Pictures::default() });
     assert_eq!((eight.rows(), eight.columns().len()), (6, 64 + 2));
-    let two = read(ReadOptions { pixels: (2, 2), ..ReadOptions::default() });
+    let two = read(Pictures { pixels: (2, 2), ..Pictures::default() });
     let pixel = |i: usize, name: &str| {
         two.column(name).unwrap().number(i).or(two.column(name).unwrap().text(i).and_then(|t| t.parse().ok()))
     };
     assert_eq!((pixel(0, "pixel_1_1"), pixel(3, "pixel_1_1")), (Some(0.0), Some(1.0)));
     assert!((pixel(0, "pixel_2_2").unwrap() - 0.2).abs() < 1e-6);
-    let sharp = read(ReadOptions { pixels: (2, 2), binarise: Some(0.5), ..ReadOptions::default() });
+    let sharp = read(Pictures { pixels: (2, 2), binarise: Some(0.5), patches: None });
     assert_eq!(sharp.column("pixel_1_1").unwrap().kind(), Kind::YesNo);
     // Grey pictures have one band and coloured ones three: their patches are no rows of one table.
-    let patches = ReadOptions { patches: Some((3, 3)), ..ReadOptions::default() };
+    let patches = as_options(Pictures { patches: Some((3, 3)), ..Pictures::default() });
     assert!(Table::read_with(&folder, &patches).unwrap_err().to_string().contains("bands"));
     ["dark", "light"].iter().for_each(|class| fs::remove_file(folder.join(class).join("c.jpg")).unwrap());
     let patches = Table::read_with(&folder, &patches).unwrap();

@@ -103,8 +103,12 @@ impl TextEncoder {
         let mut kept: Vec<usize> = (0..counted.words.bound()).filter(fits).collect();
         let word = |id: usize| counted.words.word(id);
         if kept.len() > self.settings.words {
-            let totals = counted.totals();
-            kept.sort_unstable_by(|&a, &b| totals[b].cmp(&totals[a]).then_with(|| word(a).cmp(word(b))));
+            // Where only presence counts, a word is as frequent as its rows.
+            let often: Vec<u64> = match self.settings.weigh {
+                Weigh::Presence => counted.rows_with.iter().map(|&rows| rows.into()).collect(),
+                Weigh::Counts | Weigh::Tfidf => counted.totals(),
+            };
+            kept.sort_unstable_by(|&a, &b| often[b].cmp(&often[a]).then_with(|| word(a).cmp(word(b))));
             kept.truncate(self.settings.words);
         }
         // Most words differ within their first letters, which are quicker to compare as one number.

@@ -1,6 +1,8 @@
 //! What may be asked of a column of texts.
 
+use crate::encode::settings::unknown;
 use crate::error::{Error, Result, did_you_mean};
+use crate::table::Kind;
 use serde::{Deserialize, Serialize};
 
 /// How texts become numbers: what is counted, which of it is kept, and how counts are weighed.
@@ -15,7 +17,7 @@ pub struct Texts {
     pub ngrams: (usize, usize),
     /// Whether upper and lower case are the same.
     pub lower: bool,
-    /// Whether accents are taken off: `é` counts as `e`.
+    /// Whether accents are taken off: `é` counts as `e` (`accents=no`).
     pub plain: bool,
     /// Words that are passed over.
     pub stop: Stop,
@@ -271,7 +273,7 @@ impl Texts {
             ("tfidf", "") => self.weigh = Weigh::Tfidf,
             ("damp", _) => self.damp = answer()?,
             ("lower", _) => self.lower = answer()?,
-            ("plain", _) => self.plain = answer()?,
+            ("accents", _) => self.plain = !answer()?,
             ("ngrams", _) => {
                 let bounds = value.split_once('-').unwrap_or((value, value));
                 let (from, to) = (bounds.0.parse().unwrap_or(0), bounds.1.parse().unwrap_or(0));
@@ -292,11 +294,20 @@ impl Texts {
             ("by", "chi-squared") => self.by = Score::ChiSquared,
             ("by", _) => return Err(wrong("Give mutual-information or chi-squared.")),
             ("hash", _) => self.hash = number(0)?,
-            _ => {
-                return Err(Error::setting(name, "is not a setting of a text", did_you_mean(name, "settings", NAMES)));
-            }
+            _ => return Err(unknown(name, Kind::Text)),
         }
         Ok(())
+    }
+
+    /// Settings that shut each other out.
+    pub(in crate::encode) fn check_together(&self) -> Result<()> {
+        let letters = matches!(self.cut, Cut::Letters | Cut::LettersInWords);
+        let clash = match (self.stem, &self.stop) {
+            (Some(_), _) if letters => "stem",
+            (_, Stop::Language(_) | Stop::List(_)) if letters => "stop",
+            _ => return self.check(),
+        };
+        Err(Error::setting(clash, "is for words, and letters are counted", "Leave one of them out."))
     }
 
     pub(super) fn check(&self) -> Result<()> {
@@ -321,7 +332,7 @@ impl Texts {
 }
 
 /// What [`Texts::set`] knows.
-const NAMES: [&str; 18] = [
+pub(in crate::encode) const NAMES: [&str; 18] = [
     "words",
     "runs",
     "letters",
@@ -331,7 +342,7 @@ const NAMES: [&str; 18] = [
     "tfidf",
     "damp",
     "lower",
-    "plain",
+    "accents",
     "ngrams",
     "stop",
     "stem",

@@ -70,7 +70,15 @@ pub(super) fn parse(bytes: Vec<u8>, source: &str, delimiter: Option<u8>, header:
         return Err(refuse(source, None, "there is a header but no row below it", remedy));
     }
     let columns = written.columns(parsed, run)?;
-    Ok(Cells { source: source.into(), names, columns, rows: lines.len(), lines, written: Some(written) })
+    Ok(Cells {
+        source: source.into(),
+        names,
+        columns,
+        rows: lines.len(),
+        lines,
+        written: Some(written),
+        ..Cells::default()
+    })
 }
 
 impl Written {

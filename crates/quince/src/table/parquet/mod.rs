@@ -2,11 +2,13 @@
 
 mod thrift;
 
-use super::arrow::{is_understood, not_understood};
-use super::cells::{Cells, Raw, most_cells};
+use super::arrow::{is_readable, not_understood};
+use super::cells::{Cells, Raw, is_too_long, most_cells};
 use super::{Column, Table};
 use crate::error::{Error, Place, Result};
-use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int64Type, UInt64Type};
+use arrow_array::{LargeStringArray, RecordBatch};
 use arrow_schema::Schema;
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
@@ -19,7 +21,15 @@ const LIES: &str = "it contradicts itself";
 pub(super) fn parse(bytes: Vec<u8>, source: &str) -> Result<Cells> {
     let refuse = |error: &dyn std::fmt::Display| {
         let place = Place { file: Some(source.into()), ..Place::default() };
-        Error::table(place, format!("the Parquet file cannot be read: {error}"), "Write the file again.".to_string())
+        let error = error.to_string();
+        let (problem, remedy) = match error.split_once("Disabled feature at compile time: ") {
+            Some((_, codec)) => (
+                format!("its pages are packed with {codec}, which is not read"),
+                "Write the file again with snappy, gzip, zstd, lz4 or no compression.",
+            ),
+            None => (error, "Copy the file again, or write it again where it was made."),
+        };
+        Error::table(place, format!("the Parquet file cannot be read: {problem}"), remedy)
     };
     // What the headers say is checked before the reader goes by it, and should it still fall over a lie, we stand.
     let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| read(Bytes::from(bytes))));
@@ -31,31 +41,42 @@ pub(super) fn parse(bytes: Vec<u8>, source: &str) -> Result<Cells> {
     if rows == 0 || schema.fields().is_empty() {
         return Err(refuse(&"it has no rows"));
     }
+    let fields = schema.fields().iter().enumerate();
+    let places = fields.filter(|(_, field)| is_readable(field.data_type())).map(|(j, _)| j);
+    let exact = places.enumerate().filter_map(|(k, j)| Some((j, exact_digits(&batches, k)?))).collect();
     let is_read: Vec<String> = schema
         .fields()
         .iter()
-        .filter(|field| is_understood(field.data_type()))
+        .filter(|field| is_readable(field.data_type()))
         .map(|field| field.name().clone())
         .collect();
     let mut columns = Table::from_batches(&is_read, &batches)?.columns.into_iter();
-    let column = |field: &arrow_schema::FieldRef| match is_understood(field.data_type()) {
+    let column = |field: &arrow_schema::FieldRef| match is_readable(field.data_type()) {
         true => columns.next(),
         false => Some(not_understood(field.name(), field.data_type(), rows)),
     };
     let columns: Vec<Column> = schema.fields().iter().filter_map(column).collect();
     let names = columns.iter().map(|column| column.name.clone()).collect();
     let columns = columns.into_iter().map(Raw::Typed).collect();
-    Ok(Cells { source: source.into(), names, columns, rows, lines: Vec::new(), written: None })
+    Ok(Cells { source: source.into(), names, columns, rows, exact, ..Cells::default() })
 }
 
-/// The columns that are numbers or words, in batches, and the schema of all.
+/// The whole numbers of a column as words, if some have more digits than a float keeps.
+fn exact_digits(batches: &[RecordBatch], column: usize) -> Option<LargeStringArray> {
+    let parts = || batches.iter().map(|batch| batch.column(column));
+    let signed = || parts().flat_map(|part| part.as_primitive_opt::<Int64Type>().into_iter().flatten());
+    let unsigned = || parts().flat_map(|part| part.as_primitive_opt::<UInt64Type>().into_iter().flatten());
+    let whole = || signed().map(|x| x.map(i128::from)).chain(unsigned().map(|x| x.map(i128::from)));
+    whole().flatten().any(is_too_long).then(|| whole().map(|x| x.map(|x| x.to_string())).collect())
+}
+
+/// The columns that can be read, in batches, and the schema of all.
 fn read(bytes: Bytes) -> std::result::Result<(Schema, Vec<RecordBatch>), String> {
     check_footer(&bytes)?;
     let most = most_cells(bytes.len());
     let builder = ParquetRecordBatchReaderBuilder::try_new(bytes.clone()).map_err(|e| e.to_string())?;
     let schema = builder.schema().as_ref().clone();
-    let wanted: Vec<usize> =
-        (0..schema.fields().len()).filter(|&j| is_understood(schema.field(j).data_type())).collect();
+    let wanted: Vec<usize> = (0..schema.fields().len()).filter(|&j| is_readable(schema.field(j).data_type())).collect();
     let leaves = ProjectionMask::roots(builder.parquet_schema(), wanted.iter().copied());
     let largest = check_pages(&bytes, builder.metadata(), (&leaves, wanted.len()), most)?;
     // No word is longer than the page it stands in, so that a batch of words fits, however often they are the same.
