@@ -254,7 +254,7 @@ fn what_is_said_in_vain_is_refused() {
         ("compare t.csv -t y --weight x --encode x=log", "'x' is the weight", "Leave its --encode"),
         ("curve t.csv -t y -m ridge --vary alpha=", "'alpha' has no values", "alpha=0.1,1,10"),
         ("curve t.csv -t y -m ridge --vary degree=0", "'degree' cannot be 0", "from 1 to 10"),
-        ("compare t.libsvm -t label", "a table of 4000000000 features needs about 96 GB", "Use fewer"),
+        ("train t.libsvm -t label -m ridge -o m", "learning from 4000000000 features needs about 96 GB", "Use fewer"),
     ] {
         let answer = bench.run(line);
         assert_eq!((answer.code, answer.out.as_str()), (Some(1), ""), "{line}\n{}", answer.err);

@@ -118,9 +118,6 @@ impl Encoder {
             return Err(nothing_left(table));
         }
         encoder.terms()?;
-        // Every method keeps a few numbers a feature, and a sparse file may name any place.
-        let width = encoder.width();
-        crate::matrix::afford(24.0 * width as f64, &format!("a table of {width} features"))?;
         let dense = encoder.encode_dense(&columns, run)?;
         if encoder.neighbours() > 0 {
             encoder.donors = Some(encoder.numbers_of(&dense));

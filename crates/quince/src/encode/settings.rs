@@ -248,8 +248,12 @@ mod tests {
     fn settings_are_read_as_people_write_them() {
         let Wish::Numbers(numbers) = Wish::parse(Kind::Count, "log, fill=median,missing").unwrap() else { panic!() };
         assert_eq!(numbers, Numbers { plain: false, log: true, fill: Fill::Median, missing: true });
-        let Wish::Categories(sizes) = Wish::parse(Kind::Category, "order=s:m:l,rare=2%").unwrap() else { panic!() };
-        assert_eq!((sizes.order.join(" "), sizes.rare), ("s m l".into(), Amount::Share(0.02)));
+        let categories = |settings| match Wish::parse(Kind::Category, settings).unwrap() {
+            Wish::Categories(categories) => categories,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(categories("order=s:m:l,plain").order.join(" "), "s m l");
+        assert_eq!(categories("rare=2%").rare, Amount::Share(0.02));
         let Wish::Texts(texts) = Wish::parse(Kind::Text, "tfidf,stem=english,select=2000,ngrams=1-2").unwrap() else {
             panic!()
         };

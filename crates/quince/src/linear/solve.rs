@@ -109,6 +109,7 @@ impl Problem<'_> {
 
     /// The means of the targets, and zeros for the means of the features, which are found later.
     pub(super) fn centre(&self) -> Result<Centred> {
+        self.features.afford_columns()?;
         let rows = self.features.rows();
         let weight = |i: usize| self.weights.map_or(1.0, |w| w[i]);
         let total: f64 = (0..rows).map(weight).sum();

@@ -178,6 +178,11 @@ impl<'a> Features<'a> {
         }
     }
 
+    /// An error if a few numbers a column are more than fit into memory: a sparse file may name any place.
+    pub(crate) fn afford_columns(&self) -> Result<()> {
+        super::afford(24.0 * self.columns() as f64, &format!("learning from {} features", self.columns()))
+    }
+
     /// The mean of each column, rows weighted. Not-a-number and infinite values are refused here, with their place.
     pub(crate) fn means(&self, weights: Option<&[f64]>, run: &Run) -> Result<Vec<f64>> {
         let total = weights.map_or(self.rows as f64, |w| w.iter().sum());

@@ -138,6 +138,7 @@ impl Learner for Knn {
     };
 
     fn fit(&self, examples: &Examples<'_>, run: &Run) -> Result<(KnnModel, Report)> {
+        examples.features.afford_columns()?;
         let kept = Kept::of(examples)?;
         let measure = self.measure(examples)?;
         let (index, kept) = kept.index(measure, self.search, run)?;
