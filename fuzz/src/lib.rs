@@ -2,6 +2,7 @@
 
 pub mod gzip;
 mod memory;
+pub mod panics;
 pub mod seeds;
 
 use quince::table::{Cells, Kind, ReadOptions};

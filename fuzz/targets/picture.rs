@@ -1,11 +1,12 @@
 //! Pictures, as the only file of a folder. The first byte says: a grid or patches, grey or two levels, and whether the picture
-//! may be large. Decoding a large one takes a hundred times as long, and mostly shows no more.
+//! may be large. Decoding a large one takes a hundred times as long, and mostly shows no more. The reader takes panics of the decoders
+//! for refusals.
 #![no_main]
 
 use image::ImageReader;
 use libfuzzer_sys::fuzz_target;
 use quince::table::{Cells, Pictures, ReadOptions};
-use quince_fuzz::{check_cells, check_error, run, seeds, take};
+use quince_fuzz::{check_cells, check_error, panics, run, seeds, take};
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -29,7 +30,10 @@ fn is_small(bytes: &[u8]) -> bool {
 }
 
 fuzz_target!(
-    init: seeds::plant(seeds::pictures()),
+    init: {
+        seeds::plant(seeds::pictures());
+        panics::keep();
+    },
     |input: &[u8]| {
         let mut rest = input;
         let choice = take(&mut rest);
@@ -43,9 +47,9 @@ fuzz_target!(
             binarise: (choice & 2 == 2).then_some(0.5),
         };
         let options = ReadOptions { pictures: Some(pictures), ..ReadOptions::default() };
-        match Cells::read(&*FOLDER, &options, &run()) {
+        panics::none_from(|| match Cells::read(&*FOLDER, &options, &run()) {
             Ok(cells) => check_cells(cells, &options, None),
             Err(error) => check_error(&error),
-        }
+        });
     }
 );

@@ -89,7 +89,9 @@ fn open(entry: &Entry) -> Result<Picture> {
     limits.max_image_height = Some(LONGEST);
     limits.max_alloc = Some(MOST_BYTES.min(FREE_BYTES + length.saturating_mul(MOST_PACKED)));
     reader.limits(limits);
-    let picture = reader.decode().map_err(|e| wrong(&e))?;
+    // Should a decoder fall over a picture that contradicts itself, we stand.
+    let decoded = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| reader.decode()));
+    let picture = decoded.map_err(|_| wrong(&"it contradicts itself"))?.map_err(|e| wrong(&e))?;
     if picture.width() == 0 || picture.height() == 0 {
         return Err(wrong(&"it has no pixels"));
     }

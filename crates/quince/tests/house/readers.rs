@@ -336,6 +336,8 @@ fn pictures_that_are_none_or_claim_to_be_huge_are_refused() {
     };
     png.extend(crc.to_be_bytes());
     assert!(problem(&png).contains("the picture cannot be read"));
+    // A JPEG on which the decoder panics (found by fuzzing).
+    assert!(problem(include_bytes!("decoder_panics.jpg")).ends_with("cannot be read: it contradicts itself"));
     // 400 megabytes, within the limit, out of a file of twenty bytes.
     assert!(problem(b"P5\n20000 20000\n255\n\0").contains("the picture cannot be read"));
 }
