@@ -28,13 +28,23 @@ pub(crate) fn to_python(error: Error) -> PyErr {
 /// said in the command's words is said in Python's.
 fn sentence(error: &Error) -> String {
     let (problem, remedy) = (error.to_string(), error.remedy());
-    let remedy = remedy.replace("--kind name=number", "kinds={'name': 'number'}");
+    let remedy = in_pythons_words(remedy);
     let remedy = remedy.replace("--task regression", "task='regression'").replace("`quince models`", "quince.models()");
     if remedy.is_empty() {
         return problem;
     }
     let end = if problem.ends_with(['.', '!', '?']) { "" } else { "." };
     format!("{problem}{end} {remedy}")
+}
+
+/// `--kind age=number` as `kinds={'age': 'number'}`.
+fn in_pythons_words(remedy: &str) -> String {
+    let Some((before, rest)) = remedy.split_once("--kind ") else { return remedy.to_string() };
+    let end = rest.find([' ', ',', '.', ')']).unwrap_or(rest.len());
+    match rest[..end].split_once('=') {
+        Some((name, kind)) => format!("{before}kinds={{'{name}': '{kind}'}}{}", &rest[end..]),
+        None => remedy.to_string(),
+    }
 }
 
 /// A ValueError of our own, in the same form.

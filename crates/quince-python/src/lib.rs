@@ -8,6 +8,7 @@ mod baseline;
 mod cluster;
 mod encode;
 mod errors;
+mod family;
 mod features;
 mod json;
 mod learn;
@@ -27,6 +28,8 @@ mod _quince {
     use crate::cluster::{cluster_distances, cluster_error, cluster_labels, fit_clusters, learn_batch, silhouettes};
     #[pymodule_export]
     use crate::encode::{TableEncoder, count_products, fill_holes, learn_table, monomials, products};
+    #[pymodule_export]
+    use crate::family::{Gaussian, Joint, Multinomial, Single};
     #[pymodule_export]
     use crate::learn::{compare, models, train};
     #[pymodule_export]

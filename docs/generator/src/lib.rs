@@ -131,6 +131,8 @@ mod rust_examples {
     mod clusters {}
     #[doc = include_str!("../../saved-models.md")]
     mod saved_models {}
+    #[doc = include_str!("../../distributions.md")]
+    mod distributions {}
     #[doc = include_str!("../../methods/baseline.md")]
     mod baseline {}
     #[doc = include_str!("../../methods/least-squares.md")]

@@ -5,6 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::numbers::ln_factorial;
+use crate::run::Stream;
 
 /// A multinomial distribution.
 ///
@@ -91,6 +92,28 @@ impl Multinomial {
         Ok(Multinomial::log_coefficient(counts)? + each.sum::<f64>())
     }
 
+    /// A draw of so many words: how often each occurs.
+    pub fn sample(&self, length: usize, stream: &mut Stream) -> Vec<f64> {
+        let mut counts = vec![0.0; self.probabilities.len()];
+        (0..length).for_each(|_| counts[self.sample_place(stream)] += 1.0);
+        counts
+    }
+
+    /// A draw of one word: its place.
+    pub fn sample_place(&self, stream: &mut Stream) -> usize {
+        let mut left = stream.uniform();
+        // Rounding may leave a crumb over when all places have been passed: the last that can occur takes it.
+        let possible = |place: &usize| self.probabilities[*place] > 0.0;
+        let last = (0..self.probabilities.len()).rev().find(possible).unwrap_or(0);
+        for (place, p) in self.probabilities.iter().enumerate().take(last) {
+            left -= p;
+            if left < 0.0 {
+                return place;
+            }
+        }
+        last
+    }
+
     /// The counts, with what is expected in their holes.
     pub fn expected(&self, counts: &[f64]) -> Result<Vec<f64>> {
         check(counts, self.probabilities.len())?;
@@ -154,6 +177,15 @@ mod tests {
         assert_eq!(family.log_probability(&[2.0, 0.0, 0.0]).unwrap(), 0.0);
         assert_eq!(family.log_probability(&[2.0, 1.0, 0.0]).unwrap(), f64::NEG_INFINITY);
         assert_eq!(family.log_probability(&[HOLE, 1.0, 0.0]).unwrap(), f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn draws_are_as_frequent_as_they_should_be() {
+        let family = Multinomial::new(&[1.0, 0.0, 3.0, 0.0]).unwrap();
+        let counts = family.sample(40_000, &mut Stream::new(2, 0));
+        assert_eq!((counts[1], counts[3], counts[0] + counts[2]), (0.0, 0.0, 40_000.0));
+        // The standard deviation is 87.
+        assert!((counts[0] - 10_000.0).abs() < 435.0, "{counts:?}");
     }
 
     #[test]

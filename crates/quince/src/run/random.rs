@@ -42,6 +42,17 @@ impl Stream {
         }
     }
 
+    /// A standard normal number, by Marsaglia's polar method.
+    pub fn normal(&mut self) -> f64 {
+        loop {
+            let (u, v) = (2.0 * self.uniform() - 1.0, 2.0 * self.uniform() - 1.0);
+            let square = u * u + v * v;
+            if square > 0.0 && square < 1.0 {
+                return u * (-2.0 * square.ln() / square).sqrt();
+            }
+        }
+    }
+
     /// Shuffles in place, every order equally likely (Fisher and Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {

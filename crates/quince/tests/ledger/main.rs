@@ -1,6 +1,7 @@
 //! The ledger's numbers, one file a letter. Every test names the row it proves.
 
 mod clusters;
+mod distributions;
 mod evaluation;
 mod linear;
 mod neighbours;

@@ -1,0 +1,100 @@
+//! The beta distribution: what is known of a probability p after a - 1 successes and b - 1 failures.
+//! p(x) = x^(a-1) (1-x)^(b-1) / B(a, b). Its peak is at (a - 1) / (a + b - 2).
+
+use super::{Distribution, check_number};
+use crate::error::{Error, Result};
+use crate::run::Stream;
+use statrs::function::beta::{beta_reg, ln_beta};
+
+/// A beta distribution.
+///
+/// ```
+/// use quince::family::{Beta, Distribution};
+/// // Three heads and one tail, of a coin about which nothing was known.
+/// let coin = Beta::new(4.0, 2.0)?;
+/// assert_eq!((coin.mode(), coin.mean()), (Some(0.75), 4.0 / 6.0));
+/// # quince::Result::Ok(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Beta {
+    a: f64,
+    b: f64,
+}
+
+impl Beta {
+    /// With these two shapes.
+    pub fn new(a: f64, b: f64) -> Result<Beta> {
+        for (name, shape) in [("a", a), ("b", b)] {
+            check_number(name, shape, 0.0)?;
+            if shape == 0.0 {
+                return Err(Error::setting(name, "cannot be 0", "Give a number above zero."));
+            }
+        }
+        Ok(Beta { a, b })
+    }
+
+    /// A belief in probability p as strong as that many observations, under which the most likely probability after s
+    /// successes in n tries is (s + strength p) / (n + strength).
+    pub fn belief(p: f64, strength: f64) -> Result<Beta> {
+        Beta::new(strength * p + 1.0, strength * (1.0 - p) + 1.0)
+    }
+
+    /// What is known after so many more successes and failures.
+    pub fn after(&self, successes: f64, failures: f64) -> Result<Beta> {
+        Beta::new(self.a + successes, self.b + failures)
+    }
+
+    /// The most likely value, where there is one inside.
+    pub fn mode(&self) -> Option<f64> {
+        (self.a > 1.0 && self.b > 1.0).then(|| (self.a - 1.0) / (self.a + self.b - 2.0))
+    }
+}
+
+impl Distribution for Beta {
+    fn log_density(&self, x: f64) -> f64 {
+        if !(0.0..=1.0).contains(&x) {
+            return f64::NEG_INFINITY;
+        }
+        let part = |shape: f64, log: f64| if shape == 1.0 { 0.0 } else { (shape - 1.0) * log };
+        part(self.a, x.ln()) + part(self.b, (-x).ln_1p()) - ln_beta(self.a, self.b)
+    }
+
+    fn cumulative(&self, x: f64) -> f64 {
+        if x <= 0.0 {
+            0.0
+        } else if x >= 1.0 {
+            1.0
+        } else {
+            beta_reg(self.a, self.b, x)
+        }
+    }
+
+    fn mean(&self) -> f64 {
+        self.a / (self.a + self.b)
+    }
+
+    fn variance(&self) -> f64 {
+        let all = self.a + self.b;
+        self.a * self.b / (all * all * (all + 1.0))
+    }
+
+    fn sample(&self, stream: &mut Stream) -> f64 {
+        let (x, y) = (gamma(self.a, stream), gamma(self.b, stream));
+        x / (x + y)
+    }
+}
+
+/// A draw from the gamma distribution with this shape (Marsaglia and Tsang 2000).
+fn gamma(shape: f64, stream: &mut Stream) -> f64 {
+    if shape < 1.0 {
+        return gamma(shape + 1.0, stream) * (1.0 - stream.uniform()).powf(1.0 / shape);
+    }
+    let d = shape - 1.0 / 3.0;
+    loop {
+        let x = stream.normal();
+        let v = (1.0 + x / (3.0 * d.sqrt())).powi(3);
+        if v > 0.0 && (1.0 - stream.uniform()).ln() < 0.5 * x * x + d * (1.0 - v + v.ln()) {
+            return d * v;
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The Poisson distribution: how often something happens that happens λ times on average, each time on its own.
+//! P(k) = λᵏ e^-λ / k!; counts are most likely under their own mean λ.
+
+use super::{Distribution, check_counts, check_number, check_values, drawn_from_mode};
+use crate::error::Result;
+use crate::numbers::{ln_factorial, mean_and_deviation};
+use crate::run::Stream;
+use statrs::function::gamma::gamma_ur;
+
+/// A Poisson distribution.
+///
+/// ```
+/// use quince::family::{Distribution, Poisson};
+/// let calls = Poisson::new(9.0)?;
+/// assert!((calls.log_density(9.0).exp() - 0.13176).abs() < 1e-5);
+/// # quince::Result::Ok(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Poisson {
+    rate: f64,
+}
+
+impl Poisson {
+    /// With this mean.
+    pub fn new(rate: f64) -> Result<Poisson> {
+        check_number("rate", rate, 0.0)?;
+        Ok(Poisson { rate })
+    }
+
+    /// The one under which these counts are most likely.
+    pub fn fit(counts: &[f64]) -> Result<Poisson> {
+        check_values(counts)?;
+        check_counts(counts)?;
+        Poisson::new(mean_and_deviation(counts).0)
+    }
+}
+
+impl Distribution for Poisson {
+    fn log_density(&self, k: f64) -> f64 {
+        match k {
+            _ if k < 0.0 || k.fract() != 0.0 || k.is_infinite() => f64::NEG_INFINITY,
+            _ if self.rate == 0.0 => {
+                if k == 0.0 {
+                    0.0
+                } else {
+                    f64::NEG_INFINITY
+                }
+            }
+            _ => k * self.rate.ln() - self.rate - ln_factorial(k),
+        }
+    }
+
+    fn cumulative(&self, k: f64) -> f64 {
+        match k {
+            _ if k < 0.0 => 0.0,
+            _ if self.rate == 0.0 || k.is_infinite() => 1.0,
+            _ => gamma_ur(k.floor() + 1.0, self.rate),
+        }
+    }
+
+    fn mean(&self) -> f64 {
+        self.rate
+    }
+
+    fn variance(&self) -> f64 {
+        self.rate
+    }
+
+    fn sample(&self, stream: &mut Stream) -> f64 {
+        drawn_from_mode(self, self.rate.floor(), f64::INFINITY, stream)
+    }
+}
