@@ -47,7 +47,9 @@ impl Normal {
     pub fn fit_unbiased(values: &[f64]) -> Result<Normal> {
         check_values(values)?;
         let (mean, deviation) = mean_and_deviation(values);
-        Normal::new(mean, deviation)
+        // The plain sum is exact for whole numbers; of very large ones it overflows.
+        let plain = values.iter().sum::<f64>() / values.len() as f64;
+        Normal::new(if plain.is_finite() { plain } else { mean }, deviation)
     }
 
     /// The standard deviation.

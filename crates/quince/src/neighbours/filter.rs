@@ -176,7 +176,7 @@ impl<'a> Filter<'a> {
         let query = questions.queries.row(q, &mut space.of_query);
         for &(_, i) in &state.pending {
             let row = self.rows.row(i as usize, &mut space.of_row);
-            state.best.offer(self.measure.rank(query, row, self.centre.len()), i);
+            state.best.offer(self.measure.rank_up_to(state.best.worst(), query, row, self.centre.len()), i);
         }
         state.pending.clear();
         let worst = state.best.worst();

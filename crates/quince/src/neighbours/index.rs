@@ -255,7 +255,7 @@ impl Prepared {
                     let (query, own) = (questions.queries.row(*q, &mut of_query), questions.own(*q));
                     for i in stripe.clone().map(|i| (some.start + i) as u32).filter(|&i| i != own) {
                         let row = questions.rows.row(i as usize, &mut of_row);
-                        best.offer(self.measure.rank(query, row, columns), i);
+                        best.offer(self.measure.rank_up_to(best.worst(), query, row, columns), i);
                     }
                 });
                 done = some.end;

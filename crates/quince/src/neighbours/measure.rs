@@ -245,18 +245,60 @@ impl Measure {
 
     /// What searches compare: the smaller, the nearer.
     pub(super) fn rank(&self, x: Row<'_>, y: Row<'_>, columns: usize) -> f64 {
+        self.rank_up_to(f64::INFINITY, x, y, columns)
+    }
+
+    /// The rank, if it is at most `most`; if not, something larger than that.
+    pub(super) fn rank_up_to(&self, most: f64, x: Row<'_>, y: Row<'_>, columns: usize) -> f64 {
         if self.metric == Metric::Cosine {
             return self.cosine(x, y);
         }
         let differing = |j: usize, a: f64, b: f64| if a == b { 0.0 } else { self.weight(j) };
-        let rank = with_ground!(self, ground => sum_of(x, y, |j, a, b| ground.term(j, a - b), join_of(ground)));
-        let (rank, missing) = rank.unwrap_or_else(|| sum_of(x, y, differing, |sum, term| sum + term));
-        if missing.is_empty() || self.metric == Metric::Chebyshev {
-            return if missing.len() == columns && columns > 0 { f64::INFINITY } else { rank };
+        let sum =
+            with_ground!(self, ground => self.sum_of(most, x, y, |j, a, b| ground.term(j, a - b), join_of(ground)));
+        let Sum { sum, gone, missing } =
+            sum.unwrap_or_else(|| self.sum_of(most, x, y, differing, |sum, term| sum + term));
+        if missing == 0 || self.metric == Metric::Chebyshev {
+            return if missing == columns && columns > 0 { f64::INFINITY } else { sum };
         }
         let total = self.total_weight(columns);
-        let gone: f64 = missing.iter().map(|&j| self.weight(j)).sum();
-        if total - gone > 0.0 && missing.len() < columns { rank * (total / (total - gone)) } else { f64::INFINITY }
+        if total - gone > 0.0 && missing < columns { sum * (total / (total - gone)) } else { f64::INFINITY }
+    }
+
+    /// Joins the terms of all columns in order; columns in which either row has a hole are left out and counted. Sums only
+    /// grow, so one that has passed `most` is as good as infinite.
+    #[inline(always)]
+    fn sum_of(
+        &self,
+        most: f64,
+        x: Row<'_>,
+        y: Row<'_>,
+        term: impl Fn(usize, f64, f64) -> f64,
+        join: impl Fn(f64, f64) -> f64,
+    ) -> Sum {
+        const FEW: usize = 16;
+        let mut found = Sum { sum: 0.0, gone: 0.0, missing: 0 };
+        let mut visit = |j: usize, a: f64, b: f64| {
+            let term = term(j, a, b);
+            if term.is_nan() || a.is_nan() || b.is_nan() {
+                found.gone += self.weight(j);
+                found.missing += 1;
+            } else {
+                found.sum = join(found.sum, term);
+            }
+            found.sum
+        };
+        for (first, (some, others)) in (0..).step_by(FEW).zip(x.dense.chunks(FEW).zip(y.dense.chunks(FEW))) {
+            let mut sum = 0.0;
+            some.iter().zip(others).enumerate().for_each(|(l, (a, b))| sum = visit(first + l, *a, *b));
+            if sum > most {
+                return Sum { sum: f64::INFINITY, gone: 0.0, missing: 0 };
+            }
+        }
+        for_sparse_columns(x, y, |j, a, b| {
+            visit(j, a, b);
+        });
+        found
     }
 
     fn cosine(&self, x: Row<'_>, y: Row<'_>) -> f64 {
@@ -282,25 +324,24 @@ fn join_of<G: Ground>(_: G) -> impl Fn(f64, f64) -> f64 {
     G::join
 }
 
-/// Joins the terms of all columns in order; columns in which either row has a hole are left out and listed.
-fn sum_of(
-    x: Row<'_>,
-    y: Row<'_>,
-    term: impl Fn(usize, f64, f64) -> f64,
-    join: impl Fn(f64, f64) -> f64,
-) -> (f64, Vec<usize>) {
-    let (mut sum, mut missing) = (0.0, Vec::new());
-    for_columns(x, y, |j, a, b| {
-        let term = term(j, a, b);
-        if term.is_nan() || a.is_nan() || b.is_nan() { missing.push(j) } else { sum = join(sum, term) }
-    });
-    (sum, missing)
+/// What the columns of two rows come to.
+struct Sum {
+    sum: f64,
+    /// The weight of the columns in which either has a hole, and how many they are.
+    gone: f64,
+    missing: usize,
 }
 
 /// Calls `visit(column, x, y)` for every column in which either row may differ from zero, in order.
 #[inline(always)]
 fn for_columns(x: Row<'_>, y: Row<'_>, mut visit: impl FnMut(usize, f64, f64)) {
     x.dense.iter().zip(y.dense).enumerate().for_each(|(j, (a, b))| visit(j, *a, *b));
+    for_sparse_columns(x, y, visit);
+}
+
+/// As above, for the columns that are sparse.
+#[inline(always)]
+fn for_sparse_columns(x: Row<'_>, y: Row<'_>, mut visit: impl FnMut(usize, f64, f64)) {
     let first = x.dense.len();
     let ((xs, x_values), (ys, y_values)) = (x.sparse, y.sparse);
     let (mut a, mut b) = (0, 0);
