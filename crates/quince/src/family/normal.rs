@@ -38,18 +38,25 @@ impl Normal {
 
     /// The one under which these values are most likely.
     pub fn fit(values: &[f64]) -> Result<Normal> {
-        let unbiased = Normal::fit_unbiased(values)?;
-        let n = values.len() as f64;
-        Normal::new(unbiased.mean, unbiased.deviation * ((n - 1.0) / n).sqrt())
+        Normal::fit_by(values, values.len() as f64)
     }
 
     /// As [`Normal::fit`], with the unbiased variance.
     pub fn fit_unbiased(values: &[f64]) -> Result<Normal> {
+        Normal::fit_by(values, values.len() as f64 - 1.0)
+    }
+
+    fn fit_by(values: &[f64], divisor: f64) -> Result<Normal> {
         check_values(values)?;
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / divisor;
+        if variance.is_normal() {
+            return Normal::new(mean, variance.sqrt());
+        }
+        // Plain sums are exact for whole numbers, but overflow or vanish at the ends of the range.
         let (mean, deviation) = mean_and_deviation(values);
-        // The plain sum is exact for whole numbers; of very large ones it overflows.
-        let plain = values.iter().sum::<f64>() / values.len() as f64;
-        Normal::new(if plain.is_finite() { plain } else { mean }, deviation)
+        Normal::new(mean, deviation * ((n - 1.0) / divisor).sqrt())
     }
 
     /// The standard deviation.

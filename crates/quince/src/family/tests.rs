@@ -118,6 +118,8 @@ fn what_is_no_distribution_is_refused() {
         let error = error.unwrap_or_else(|| panic!("number {place} is taken for a distribution"));
         assert!(!error.remedy().is_empty());
     }
+    let far = Normal::fit(&[1e200, 3e200]).unwrap();
+    assert!((far.mean() / 2e200 - 1.0).abs() < 1e-12 && (far.deviation() / 1e200 - 1.0).abs() < 1e-12);
     let certain = Binomial::bernoulli(1.0).unwrap();
     assert_eq!((certain.log_density(1.0), certain.log_density(0.0)), (0.0, f64::NEG_INFINITY));
     assert_eq!(Poisson::new(0.0).unwrap().density(0.0), 1.0);
