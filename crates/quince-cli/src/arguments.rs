@@ -53,6 +53,10 @@ pub enum Command {
     Predict(Predict),
     /// Measure a saved model on a table whose target is known
     Evaluate(Evaluate),
+    /// Show what a saved model has learnt, or what spoke for its answer to a row
+    Explain(Explain),
+    /// Make up rows as a saved model believes they come about
+    Sample(Sample),
     /// Find groups of rows that are alike
     Cluster(Cluster),
     /// Show the kinds, holes and statistics of a table's columns
@@ -147,6 +151,10 @@ pub struct Compare {
     /// The methods to compare (all that fit the target if not given)
     #[arg(long, short, value_delimiter = ',', value_name = "NAME,...")]
     pub models: Vec<String>,
+    /// The family of columns, for naive-bayes: normal for all that can, age=normal, visits=poisson, height+weight=gaussian
+    /// (may be repeated)
+    #[arg(long, value_name = "COLUMN=FAMILY,...")]
+    pub family: Vec<String>,
     /// A setting of a method, for example ridge.alpha=0.1
     #[arg(long, value_name = "METHOD.SETTING=VALUE")]
     pub set: Vec<String>,
@@ -175,6 +183,10 @@ pub struct Train {
     /// The method; `quince models` lists them
     #[arg(long, short, value_name = "NAME")]
     pub model: String,
+    /// The family of columns, for naive-bayes: normal for all that can, age=normal, visits=poisson, height+weight=gaussian
+    /// (may be repeated)
+    #[arg(long, value_name = "COLUMN=FAMILY,...")]
+    pub family: Vec<String>,
     /// A setting, for example alpha=0.1
     #[arg(long, value_name = "SETTING=VALUE")]
     pub set: Vec<String>,
@@ -201,6 +213,10 @@ pub struct Curve {
     /// The method; `quince models` lists them
     #[arg(long, short, value_name = "NAME")]
     pub model: String,
+    /// The family of columns, for naive-bayes: normal for all that can, age=normal, visits=poisson, height+weight=gaussian
+    /// (may be repeated)
+    #[arg(long, value_name = "COLUMN=FAMILY,...")]
+    pub family: Vec<String>,
     /// A setting, for example alpha=0.1
     #[arg(long, value_name = "SETTING=VALUE")]
     pub set: Vec<String>,
@@ -246,6 +262,63 @@ pub struct Evaluate {
     /// Also give the points of each class's ROC curve
     #[arg(long)]
     pub roc: bool,
+}
+
+#[derive(Args)]
+pub struct Explain {
+    /// The saved model
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+    /// A table, one row of which is to be explained
+    #[arg(value_name = "TABLE")]
+    pub table: Option<OneTable>,
+    /// The row, counted from 1
+    #[arg(long, value_name = "NUMBER", value_parser = parse_row)]
+    pub row: Option<usize>,
+}
+
+/// A table that is read as usual.
+#[derive(Clone, Debug)]
+pub struct OneTable(PathBuf);
+
+impl From<std::ffi::OsString> for OneTable {
+    fn from(path: std::ffi::OsString) -> OneTable {
+        OneTable(path.into())
+    }
+}
+
+impl OneTable {
+    pub fn as_options(&self) -> TableOptions {
+        TableOptions {
+            table: self.0.clone(),
+            delimiter: None,
+            no_header: false,
+            format: None,
+            pixels: None,
+            binarise: None,
+            patches: None,
+        }
+    }
+}
+
+fn parse_row(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&row| row >= 1).ok_or_else(|| "rows are counted from 1".into())
+}
+
+#[derive(Args)]
+pub struct Sample {
+    /// The saved model
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+    /// How many rows
+    #[arg(long, short = 'n', default_value_t = 10, value_name = "NUMBER")]
+    pub rows: usize,
+    /// Only rows of this class
+    #[arg(long, value_name = "NAME")]
+    pub class: Option<String>,
+    /// Write the rows here instead of to standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -140,6 +140,22 @@ pub fn settings(entry: &Entry, written: &[(String, String)]) -> Result<Value> {
     Ok(Value::Object(settings))
 }
 
+/// Adds the families of columns to the settings of a method that has them.
+pub fn add_families(entry: &Entry, families: &[String], written: &mut Vec<(String, String)>) -> Result<()> {
+    if families.is_empty() {
+        return Ok(());
+    }
+    if entry.card.setting("family").is_none() {
+        return Err(Error::Setting {
+            name: "family".into(),
+            problem: format!("has no effect: '{}' has no families of columns", entry.card.name),
+            remedy: "Use it with naive-bayes, or leave it out.".into(),
+        });
+    }
+    written.push(("family".into(), families.join(",")));
+    Ok(())
+}
+
 /// Splits `name=value`.
 pub fn assignment(text: &str) -> Result<(String, String)> {
     text.split_once('=').map(|(name, value)| (name.to_string(), value.to_string())).ok_or_else(|| Error::Setting {

@@ -23,6 +23,8 @@ fn main() -> ExitCode {
         Command::Train(options) => commands::train::run(options, &session),
         Command::Predict(options) => commands::predict::run(options, &session),
         Command::Evaluate(options) => commands::evaluate::run(options, &session),
+        Command::Explain(options) => commands::explain::run(options, &session),
+        Command::Sample(options) => commands::sample::run(options, &session),
         Command::Cluster(options) => commands::cluster::run(options, &session),
         Command::Describe(options) => commands::describe::run(options, &session),
         Command::Models(options) => commands::models::run(options, &session),

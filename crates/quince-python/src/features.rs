@@ -2,13 +2,15 @@
 
 use crate::errors::{to_python, wrong};
 use numpy::{
-    Element, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods,
+    Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray,
+    PyUntypedArrayMethods,
 };
 use pyo3::prelude::*;
 use quince::Matrix;
 use quince::matrix::{Dense, Features, Real, Sparse, View};
+use std::sync::Arc;
 
-/// Rows of numbers that Python owns (dense) or that were copied from it (sparse).
+/// Rows of numbers that Python owns; sparse ones are copied if their types are not ours.
 pub(crate) enum Held<'py> {
     F32(PyReadonlyArray2<'py, f32>),
     F64(PyReadonlyArray2<'py, f64>),
@@ -80,12 +82,28 @@ fn view<'a, T: Element + Real>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<V
     View::strided(values, (shape[0], shape[1]), (counted[0], counted[1])).map_err(to_python)
 }
 
-/// Copies scipy's compressed rows.
+/// The numbers of an array that lie side by side, for as long as somebody holds it.
+fn lying<T: Element>(array: &Bound<'_, PyArray1<T>>) -> Option<&'static [T]> {
+    let fine = array.is_c_contiguous() && array.is_aligned() && array.len() > 0;
+    // SAFETY: numpy vouches for so many elements from the first on; whoever asks keeps the array alive.
+    fine.then(|| unsafe { std::slice::from_raw_parts(array.data().cast_const(), array.len()) })
+}
+
+/// scipy's compressed rows, where they are if their types are ours.
 fn sparse(x: &Bound<'_, PyAny>) -> PyResult<Sparse> {
     let (rows, columns): (usize, usize) = x.getattr("shape")?.extract()?;
     let starts = whole_numbers(&x.getattr("indptr")?)?;
-    let indices = whole_numbers::<u32>(&x.getattr("indices")?)?;
-    let data = x.getattr("data")?;
+    let (indices, data) = (x.getattr("indices")?, x.getattr("data")?);
+    if let (Ok(places), Ok(values)) = (indices.cast::<PyArray1<i32>>(), data.cast::<PyArray1<f64>>())
+        && let (Some(places), Some(values)) = (lying(places), lying(values))
+    {
+        // SAFETY: i32 and u32 have the same size and alignment, and a negative place is refused as one past the last column.
+        let places = unsafe { std::slice::from_raw_parts(places.as_ptr().cast::<u32>(), places.len()) };
+        let keeper = Arc::new((indices.clone().unbind(), data.clone().unbind()));
+        // SAFETY: the keeper holds both arrays, and nobody is given leave to write to them while we work.
+        return unsafe { Sparse::kept((rows, columns), starts, places, values, keeper) }.map_err(to_python);
+    }
+    let indices = whole_numbers::<u32>(&indices)?;
     let values: Vec<f64> = match data.extract::<PyReadonlyArray1<'_, f64>>() {
         Ok(array) => array.as_array().iter().copied().collect(),
         Err(_) => data.extract::<PyReadonlyArray1<'_, f32>>()?.as_array().iter().map(|&v| f64::from(v)).collect(),

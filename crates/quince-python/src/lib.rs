@@ -5,6 +5,7 @@
 //! and leaderboards are handed over. scikit-learn's parameters, attributes and checks are in `python/quince/`.
 
 mod baseline;
+mod bayes;
 mod cluster;
 mod encode;
 mod errors;
@@ -24,6 +25,8 @@ mod text;
 mod _quince {
     #[pymodule_export]
     use crate::baseline::{baseline_of_classes, baseline_of_numbers, baseline_of_values};
+    #[pymodule_export]
+    use crate::bayes::{ask_bayes, bayes_classes, bayes_parameters, fit_bayes, update_bayes};
     #[pymodule_export]
     use crate::cluster::{cluster_distances, cluster_error, cluster_labels, fit_clusters, learn_batch, silhouettes};
     #[pymodule_export]

@@ -117,6 +117,43 @@ impl Model {
         json::serialised(data.py(), serde_json::to_value(evaluation))
     }
 
+    /// What the model has learnt, or, of one row of `data` (counted from 0), what spoke for the answer: a dict of sentences and
+    /// tables.
+    #[pyo3(signature = (data=None, *, row=0))]
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        data: Option<&Bound<'py, PyAny>>,
+        row: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let said = match data {
+            None => self.0.explain().map_err(to_python)?,
+            Some(data) if is_tabular(data)? => {
+                let table = from_anything(data, Some(&self.0), false)?;
+                work(py, Steering::threads(1), |run| self.0.explain_row(&table, row, run))?
+            }
+            Some(data) => {
+                let rows = as_floats(data)?;
+                let one = rows.get_item(pyo3::types::PySlice::new(py, row as isize, row as isize + 1, 1))?;
+                let held = Held::new(&one)?;
+                self.0.explain_features(&held.features()?).map_err(to_python)?
+            }
+        };
+        json::serialised(py, serde_json::to_value(said))
+    }
+
+    /// Makes up rows as the model believes they come about: a dict of columns, each a list of words.
+    #[pyo3(signature = (n=1, *, label=None, seed=0))]
+    fn sample<'py>(&self, py: Python<'py>, n: usize, label: Option<&str>, seed: u64) -> PyResult<Bound<'py, PyDict>> {
+        let steering = Steering { seed, threads: 1, budget: None };
+        let made = work(py, steering, |run| self.0.sample(n, label, run))?;
+        let columns = PyDict::new(py);
+        for (j, name) in made.names.iter().enumerate() {
+            columns.set_item(name, made.rows.iter().map(|row| row[j].as_str()).collect::<Vec<_>>())?;
+        }
+        Ok(columns)
+    }
+
     /// The method's name in the registry.
     #[getter]
     fn method(&self) -> &'static str {

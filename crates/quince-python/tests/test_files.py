@@ -55,6 +55,20 @@ def fitted():
     yield quince.NearestNeighbors(metric="manhattan", metric_params={"w": [1.0, 2.0, 0.1, 5e-5]}).fit(HOLES)
     yield quince.NearestNeighbors(algorithm="brute").fit(pd.DataFrame(IRIS.astype(np.float32), columns=list("abcd")))
     yield quince.NearestNeighbors(metric="cosine").fit(sparse.csr_matrix(IRIS))
+    yield quince.GaussianNB(priors=np.array([0.2, 0.3, 0.5])).fit(HOLES, WORDS, SPECIES + 1)
+    yield quince.MultinomialNB().fit(pd.DataFrame(IRIS, columns=list("abcd")), SPECIES)
+    yield quince.MultinomialNB(class_prior=[0.2, 0.3, 0.5]).fit(sparse.csr_matrix(IRIS), WORDS)
+    yield quince.BernoulliNB(binarize=2.0).fit(IRIS.astype(np.float32), SPECIES)
+    yield quince.BernoulliNB(fit_prior=False).fit(sparse.csr_matrix(IRIS), SPECIES > 1)
+    yield quince.CategoricalNB(min_categories=[2, 9, 3, 3]).fit(HOLES, WORDS)
+    yield quince.LinearDiscriminantAnalysis().fit(IRIS, WORDS)
+    yield quince.LinearDiscriminantAnalysis(store_covariance=True).fit(IRIS.astype(np.float32)[:100], SPECIES[:100])
+    yield quince.LinearDiscriminantAnalysis("eigen", "auto", [0.2, 0.3, 0.5]).fit(IRIS, SPECIES)
+    yield quince.LinearDiscriminantAnalysis().fit(np.c_[IRIS[:, :3], IRIS[:, 0]], SPECIES)
+    yield quince.QuadraticDiscriminantAnalysis(reg_param=0.1, store_covariance=True).fit(IRIS, WORDS)
+    yield quince.QuadraticDiscriminantAnalysis(solver="eigen", shrinkage="auto").fit(IRIS, SPECIES)
+    yield quince.NearestCentroid().fit(pd.DataFrame(IRIS, columns=list("abcd")), WORDS)
+    yield quince.NearestCentroid(shrink_threshold=0.2, priors="empirical").fit(IRIS[20:], WORDS[20:])
     yield quince.KMeans(3, random_state=0).fit(IRIS)
     yield quince.KMeans("auto", random_state=0).fit(pd.DataFrame(IRIS.astype(np.float32), columns=list("abcd")))
     yield quince.KMeans(4, init=IRIS[:4], algorithm="sequential").fit(sparse.csr_matrix(IRIS))
@@ -154,8 +168,13 @@ def test_an_opened_estimator_works_like_the_fitted_one(model, tmp_path):
         for one in (model, again):
             one.set_params(n_neighbors=7, weights="uniform")
         assert_equal(again.predict(rows), model.predict(rows))
-    if hasattr(model, "partial_fit"):
+    if hasattr(model, "cluster_centers_") and hasattr(model, "partial_fit"):
         assert_equal(again.partial_fit(rows).cluster_centers_, model.partial_fit(rows).cluster_centers_)
+    elif hasattr(model, "partial_fit"):
+        labels = model.predict(rows)
+        for one in (model, again):
+            one.partial_fit(rows, labels, sample_weight=weights)
+        assert_equal(again.predict_proba(rows), model.predict_proba(rows))
 
 
 def test_a_function_is_pickled_and_not_saved(tmp_path):
@@ -210,6 +229,7 @@ def test_a_file_that_is_no_model_is_refused(tmp_path):
         {"class": "Ridge", "params": {"nothing": 1}, "attributes": {}},
         {"class": "Ridge", "params": {}, "attributes": {"_type": "float64"}},
         {"class": "Ridge"},
+        {"class": "GaussianNB", "params": {}, "attributes": {}},
         {"class": "Ridge", "params": {}, "attributes": {"x": {"array": [1], "dtype": "V8", "shape": [1]}}},
         {"class": "Ridge", "params": {}, "attributes": {"x": {"array": [1], "dtype": "f8", "shape": [7]}}},
     ],

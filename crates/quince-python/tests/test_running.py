@@ -51,7 +51,8 @@ INTERRUPTED = """
         model = quince.LinearRegression().fit(X, X[:, 0])
         fit = lambda: model.singular_
     elif kind == "sparse":
-        fit = lambda X=sparse.random(40_000, 6_000, 0.02, "csr", rng=rng): quince.Ridge().fit(X, np.arange(40_000.0))
+        X = sparse.random(120_000, 6_000, 0.02, "csr", rng=rng)
+        fit = lambda: quince.Ridge().fit(X, np.arange(120_000.0))
     elif kind == "neighbours by product":
         X = rng.standard_normal((100_000, 200), dtype=np.float32)
         fit = lambda model=quince.NearestNeighbors().fit(X): model.kneighbors(X)

@@ -4,7 +4,9 @@
 //! what it learns implements [`Fitted`]. Settings and fitted models are different types, so nothing can predict before
 //! it was fitted. [`Learn`] is the same as a trait object, for code that knows a method by its name only.
 
+use crate::encode::Encoder;
 use crate::error::{Error, Result};
+use crate::explain::Explanation;
 use crate::matrix::{Features, Matrix};
 use crate::model::Parts;
 use crate::registry::Card;
@@ -111,23 +113,6 @@ pub enum Task {
     Clustering,
 }
 
-/// Names of features, made when they are asked for: there may be very many.
-#[derive(Clone, Copy)]
-pub struct Names<'a>(Option<&'a (dyn Fn() -> Vec<String> + Sync)>);
-
-impl Names<'_> {
-    /// All names, or none.
-    pub fn list(&self) -> Vec<String> {
-        self.0.map_or_else(Vec::new, |make| make())
-    }
-}
-
-impl std::fmt::Debug for Names<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.0.is_some() { "Names" } else { "no names" })
-    }
-}
-
 /// Rows to learn from: features, target and, if rows do not count alike, weights.
 #[derive(Clone, Copy, Debug)]
 pub struct Examples<'a> {
@@ -137,8 +122,8 @@ pub struct Examples<'a> {
     pub target: &'a Target,
     /// How much each row counts; `None` if all count alike.
     pub weights: Option<&'a [f64]>,
-    /// The names of the features where they come from a table (`age`, `city=Oslo`, `review: good`), or none.
-    pub names: Names<'a>,
+    /// What made the features, where they come from a table: it knows their names.
+    pub encoder: Option<&'a Encoder>,
 }
 
 impl<'a> Examples<'a> {
@@ -157,12 +142,12 @@ impl<'a> Examples<'a> {
         if let Some(weights) = weights {
             check_weights(weights, rows)?;
         }
-        Ok(Examples { features, target, weights, names: Names(None) })
+        Ok(Examples { features, target, weights, encoder: None })
     }
 
-    /// The same, knowing the names of the features.
-    pub fn named(self, names: &'a (dyn Fn() -> Vec<String> + Sync)) -> Examples<'a> {
-        Examples { names: Names(Some(names)), ..self }
+    /// The same, knowing what made the features.
+    pub fn encoded_by(self, encoder: &'a Encoder) -> Examples<'a> {
+        Examples { encoder: Some(encoder), ..self }
     }
 }
 
@@ -262,11 +247,14 @@ impl Prediction {
         }
     }
 
-    /// Whether every number in it is finite: a model whose answer is not must not leave the house.
+    /// Whether every number in it is finite (the score of a class that cannot be is -∞): a model whose answer is not must not
+    /// leave the house.
     pub(crate) fn is_finite(&self) -> bool {
         let finite = |matrix: &Matrix| matrix.values().iter().all(|value| value.is_finite());
         match self {
-            Prediction::Classes { scores, probabilities } => finite(scores) && finite(probabilities),
+            Prediction::Classes { scores, probabilities } => {
+                scores.values().iter().all(|score| *score < f64::INFINITY) && finite(probabilities)
+            }
             Prediction::Numbers(numbers) => finite(numbers),
             Prediction::Clusters { distances, .. } => finite(distances),
         }
@@ -274,13 +262,25 @@ impl Prediction {
 }
 
 fn largest(values: &[f64]) -> u32 {
-    let mut best = 0;
-    for (k, value) in values.iter().enumerate() {
-        if *value > values[best] {
-            best = k;
-        }
+    let (mut best, mut most) = (0, values.first().copied().unwrap_or(0.0));
+    for (k, &value) in values.iter().enumerate() {
+        // Both are chosen without a branch, which would be guessed wrongly every other time.
+        let larger = value > most;
+        best = if larger { k as u32 } else { best };
+        most = if larger { value } else { most };
     }
-    best as u32
+    best
+}
+
+/// A row that a model has drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drawn {
+    /// Its class.
+    pub class: usize,
+    /// Its dense features; NaN where the model says nothing.
+    pub dense: Vec<f64>,
+    /// Of each sparse column its first place, and the places in the order in which they were drawn.
+    pub sequences: Vec<(usize, Vec<usize>)>,
 }
 
 /// Settings of a method, ready to be fitted.
@@ -304,6 +304,26 @@ pub trait Learner: Serialize + DeserializeOwned + Default + Clone + Send + Sync 
 pub trait Fitted: Any + Send + Sync {
     /// Predicts for every row.
     fn predict(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction>;
+
+    /// The same with more rows learnt from; `None` if the method has to start anew.
+    fn updated(&self, _more: &Examples<'_>, _run: &Run) -> Result<Option<Box<dyn Fitted>>> {
+        Ok(None)
+    }
+
+    /// What the model has learnt, as a person reads it; `None` if the method cannot say. `encoder` knows the names of features.
+    fn explain(&self, _encoder: &Encoder, _classes: &[String]) -> Option<Explanation> {
+        None
+    }
+
+    /// What spoke for the answer to a row; `None` if the method cannot say.
+    fn explain_row(&self, _row: &Features<'_>, _encoder: &Encoder, _classes: &[String]) -> Result<Option<Explanation>> {
+        Ok(None)
+    }
+
+    /// Draws rows, of one class only if that is given; `None` if the method does not say how rows come about.
+    fn sample(&self, _count: usize, _class: Option<usize>, _run: &Run) -> Result<Option<Vec<Drawn>>> {
+        Ok(None)
+    }
 
     /// Puts all numbers of the model into named arrays.
     fn save(&self, parts: &mut Parts);

@@ -19,10 +19,12 @@
 //! Same data, settings, seed and version: the same bits, on one thread or on many.
 
 pub mod baseline;
+pub mod bayes;
 pub mod cluster;
 pub mod encode;
 mod error;
 pub mod evaluate;
+pub mod explain;
 pub mod family;
 pub mod learn;
 pub mod linear;

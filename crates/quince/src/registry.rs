@@ -1,6 +1,7 @@
 //! Every method, once. The command line, `compare`, the guide and the README read this list and nothing else.
 
 use crate::baseline::Baseline;
+use crate::bayes::{Gaussian, NaiveBayes};
 use crate::cluster::KMeans;
 use crate::error::{Error, Result, did_you_mean};
 use crate::learn::{Fitted, Learn, Learner, Task};
@@ -15,6 +16,8 @@ pub static METHODS: &[Entry] = &[
     Entry::of::<LeastSquares>(),
     Entry::of::<Ridge>(),
     Entry::of::<Knn>(),
+    Entry::of::<NaiveBayes>(),
+    Entry::of::<Gaussian>(),
     Entry::of::<KMeans>(),
 ];
 
@@ -149,6 +152,8 @@ pub enum Ability {
     Cluster,
     /// Takes rows with holes as they are.
     Holes,
+    /// Takes all columns as they are: categories as categories, words as counts, numbers unscaled, holes as holes.
+    AsTheyAre,
 }
 
 impl Ability {
@@ -163,6 +168,7 @@ impl Ability {
             Ability::ExactLeaveOneOut => "exact leave-one-out",
             Ability::Cluster => "clusters",
             Ability::Holes => "holes",
+            Ability::AsTheyAre => "columns as they are",
         }
     }
 }
@@ -193,6 +199,29 @@ pub enum Allowed {
     Choice(&'static [&'static str]),
     /// Any text.
     Text,
+    /// A text that can be read in a way of its own.
+    Written(Reading),
+}
+
+/// How a text is read: what it is called, and an error if it cannot be.
+#[derive(Clone, Copy)]
+pub struct Reading {
+    /// What it takes, in a few words.
+    pub takes: &'static str,
+    /// An error, with a remedy, if a text cannot be read.
+    pub check: fn(&str) -> Result<()>,
+}
+
+impl PartialEq for Reading {
+    fn eq(&self, other: &Reading) -> bool {
+        self.takes == other.takes
+    }
+}
+
+impl std::fmt::Debug for Reading {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.takes)
+    }
 }
 
 impl std::fmt::Display for Allowed {
@@ -205,12 +234,16 @@ impl std::fmt::Display for Allowed {
             Allowed::WholeOrAuto(least) => write!(f, "a whole number of at least {least}, or auto"),
             Allowed::Choice(words) => write!(f, "one of {}", words.join(", ")),
             Allowed::Text => f.write_str("any text"),
+            Allowed::Written(reading) => f.write_str(reading.takes),
         }
     }
 }
 
 impl Setting {
     fn check(&self, value: &Value) -> Result<()> {
+        if let (Allowed::Written(reading), Value::String(text)) = (&self.allowed, value) {
+            return (reading.check)(text);
+        }
         let fine = match (&self.allowed, value) {
             (Allowed::Switch, Value::Bool(_)) | (Allowed::Text, Value::String(_)) => true,
             (Allowed::Number(least, most), Value::Number(n)) => n.as_f64().is_some_and(|n| *least <= n && n <= *most),
@@ -231,7 +264,7 @@ impl Setting {
             Allowed::Number(..) => text.parse::<f64>().ok().filter(|n| n.is_finite()).map(Value::from),
             Allowed::WholeOrAuto(_) if text == "auto" => Some(Value::from(text)),
             Allowed::Whole(_) | Allowed::WholeOrAuto(_) => text.parse::<u64>().ok().map(Value::from),
-            Allowed::Choice(_) | Allowed::Text => Some(Value::from(text)),
+            Allowed::Choice(_) | Allowed::Text | Allowed::Written(_) => Some(Value::from(text)),
         };
         let value = value.ok_or_else(|| self.out_of_range(text))?;
         self.check(&value)?;

@@ -141,6 +141,10 @@ mod rust_examples {
     mod ridge {}
     #[doc = include_str!("../../methods/knn.md")]
     mod knn {}
+    #[doc = include_str!("../../methods/naive-bayes.md")]
+    mod naive_bayes {}
+    #[doc = include_str!("../../methods/gaussian.md")]
+    mod gaussian {}
     #[doc = include_str!("../../methods/kmeans.md")]
     mod kmeans {}
 }

@@ -70,6 +70,14 @@ fn learners(options: &Compare, task: Task) -> Result<Vec<Box<dyn Learn>>> {
         }
         written.push((method.to_string(), (setting.to_string(), value)));
     }
+    let with_families: Vec<_> = entries.iter().filter(|entry| entry.card.setting("family").is_some()).collect();
+    if let (false, [], [first, ..]) = (options.family.is_empty(), &with_families[..], &entries[..]) {
+        input::add_families(first, &options.family, &mut Vec::new())?;
+    }
+    for entry in with_families.iter().filter(|_| !options.family.is_empty()) {
+        let setting = ("family".to_string(), options.family.join(","));
+        written.push((entry.card.name.to_string(), setting));
+    }
     let configure = |entry: &&registry::Entry| {
         let own: Vec<_> = written.iter().filter(|(m, _)| m == entry.card.name).map(|(_, s)| s.clone()).collect();
         entry.configure(&input::settings(entry, &own)?)

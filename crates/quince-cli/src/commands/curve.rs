@@ -19,6 +19,7 @@ pub fn run(options: &Curve, session: &Session) -> Result<()> {
     let folds = folds(&options.folds, learnable.groups)?;
     let entry = registry::method(&options.model)?;
     let mut written = options.set.iter().map(|text| input::assignment(text)).collect::<Result<Vec<_>>>()?;
+    input::add_families(entry, &options.family, &mut written)?;
     let (over, ways) = match &options.vary {
         None => {
             let learner = entry.configure(&input::settings(entry, &written)?)?;

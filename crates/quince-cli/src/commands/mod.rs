@@ -5,6 +5,8 @@ pub mod compare;
 pub mod curve;
 pub mod describe;
 pub mod evaluate;
+pub mod explain;
 pub mod models;
 pub mod predict;
+pub mod sample;
 pub mod train;

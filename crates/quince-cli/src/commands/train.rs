@@ -3,7 +3,7 @@
 use crate::arguments::Train;
 use crate::input::{self, Session};
 use crate::show;
-use quince::encode::{Encoder, Holes};
+use quince::encode::Encoder;
 use quince::evaluate::{Evaluation, evaluate};
 use quince::learn::{Examples, Learn};
 use quince::registry::{self, Ability};
@@ -13,7 +13,8 @@ use serde_json::json;
 
 pub fn run(options: &Train, session: &Session) -> Result<()> {
     let entry = registry::method(&options.model)?;
-    let written = options.set.iter().map(|text| input::assignment(text)).collect::<Result<Vec<_>>>()?;
+    let mut written = options.set.iter().map(|text| input::assignment(text)).collect::<Result<Vec<_>>>()?;
+    input::add_families(entry, &options.family, &mut written)?;
     let learner = entry.configure(&input::settings(entry, &written)?)?;
     if options.loo && !entry.card.can(Ability::ExactLeaveOneOut) {
         return Err(Error::Setting {
@@ -54,11 +55,9 @@ pub fn run(options: &Train, session: &Session) -> Result<()> {
 fn leave_one_out(learnable: &Learnable, learner: &dyn Learn, session: &Session) -> Result<Evaluation> {
     session.progress.stage("leaving each row out");
     let labelled = &learnable.labelled;
-    let holes = Holes::for_method(learner.card());
-    let (encoder, rows) = Encoder::fit(&labelled.table, Some(&labelled.target), holes, &session.run)?;
+    let (encoder, rows) = Encoder::fit_for(learner.card(), &labelled.table, Some(&labelled.target), &session.run)?;
     let weights = learnable.weights.as_deref();
-    let names = || encoder.feature_names().collect();
-    let examples = Examples::new(rows.features(), &labelled.target, weights)?.named(&names);
+    let examples = Examples::new(rows.features(), &labelled.target, weights)?.encoded_by(&encoder);
     let prediction = learner.leave_one_out(&examples, &session.run)?.ok_or_else(|| Error::Data {
         problem: "with these settings the method has no exact leave-one-out".into(),
         remedy: "Use quince compare --folds loo.".into(),

@@ -1,6 +1,7 @@
 //! The command as a user runs it: what it prints, where, with which exit code, and what it leaves behind.
 
 mod bad_input;
+mod bayes;
 mod clustering;
 mod commands;
 mod interrupting;

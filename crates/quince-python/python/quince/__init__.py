@@ -1,10 +1,12 @@
 """Classical machine learning for real tables, with scikit-learn's conventions.
 
 Whoever has arrays uses the estimators (`LinearRegression`, `Ridge`, `RidgeClassifier`, `KNeighborsClassifier`,
-`KNeighborsRegressor`, `NearestNeighbors`, `KMeans`, `MiniBatchKMeans`, `BisectingKMeans`, `DummyClassifier`,
-`DummyRegressor`), which take scikit-learn's parameters and show its attributes, and prepare features with
-`StandardScaler`, `OneHotEncoder`, `OrdinalEncoder`, `SimpleImputer`, `KNNImputer`, `PolynomialFeatures` and, for a whole
-data frame at once, `TableEncoder`. Whoever has a table (a file, or a pandas, polars or pyarrow frame with numbers,
+`KNeighborsRegressor`, `NearestNeighbors`, `GaussianNB`, `MultinomialNB`, `BernoulliNB`, `CategoricalNB`, `PoissonNB`,
+`LinearDiscriminantAnalysis`, `QuadraticDiscriminantAnalysis`, `NearestCentroid`, `KMeans`, `MiniBatchKMeans`,
+`BisectingKMeans`, `DummyClassifier`, `DummyRegressor`), which take scikit-learn's parameters and show its attributes, and
+prepare features with `StandardScaler`, `OneHotEncoder`, `OrdinalEncoder`, `SimpleImputer`, `KNNImputer`,
+`PolynomialFeatures` and, for a whole data frame at once, `TableEncoder`. `MixedNB` and `GaussianClassifier` take arrays
+and data frames as they are. Whoever has a table (a file, or a pandas, polars or pyarrow frame with numbers,
 categories, texts and holes) uses `train` and `compare`. Every model is saved with `save` and opened with `load`, and
 opening one never runs code.
 """
@@ -12,6 +14,18 @@ opening one never runs code.
 from quince._quince import Model, Table, __version__, models, read, read_csv
 from quince._threads import set_threads
 from quince.baseline import DummyClassifier, DummyRegressor
+from quince.bayes import (
+    BernoulliNB,
+    CategoricalNB,
+    GaussianClassifier,
+    GaussianNB,
+    LinearDiscriminantAnalysis,
+    MixedNB,
+    MultinomialNB,
+    NearestCentroid,
+    PoissonNB,
+    QuadraticDiscriminantAnalysis,
+)
 from quince.cluster import BisectingKMeans, KMeans, MiniBatchKMeans, silhouette_samples, silhouette_score
 from quince.files import load
 from quince.learn import Comparison, compare, train
@@ -36,23 +50,33 @@ from quince.text import (
 )
 
 __all__ = [
+    "BernoulliNB",
     "BisectingKMeans",
+    "CategoricalNB",
     "Comparison",
     "CountVectorizer",
     "DummyClassifier",
     "DummyRegressor",
+    "GaussianClassifier",
+    "GaussianNB",
     "HashingVectorizer",
     "KMeans",
     "KNNImputer",
     "KNeighborsClassifier",
     "KNeighborsRegressor",
+    "LinearDiscriminantAnalysis",
     "LinearRegression",
     "MiniBatchKMeans",
+    "MixedNB",
     "Model",
+    "MultinomialNB",
+    "NearestCentroid",
     "NearestNeighbors",
     "OneHotEncoder",
     "OrdinalEncoder",
+    "PoissonNB",
     "PolynomialFeatures",
+    "QuadraticDiscriminantAnalysis",
     "Ridge",
     "RidgeClassifier",
     "SelectKBest",

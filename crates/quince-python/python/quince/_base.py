@@ -48,6 +48,13 @@ def names_of(classes: NDArray[Any]) -> list[str]:
     return [name(label) for label in classes.tolist()]
 
 
+def _same(one: Any, other: Any) -> bool:
+    """Whether two attributes are equal: arrays, or lists of arrays of different shapes."""
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return np.array_equal(one, other)
+
+
 class Estimator(BaseEstimator):
     """An estimator that holds a fitted `quince.Model` and is saved and pickled as that model's bytes."""
 
@@ -95,7 +102,7 @@ class Estimator(BaseEstimator):
         state = dict(super().__getstate__())
         if "_model" in state:
             for name, value in self._from_model().items():
-                if name in state and np.array_equal(state[name], value):
+                if name in state and _same(state[name], value):
                     del state[name]
         return state
 

@@ -48,14 +48,15 @@ def save(estimator: Estimator, state: dict[str, Any], path: str | os.PathLike[st
         "params": {name: encode(value, name) for name, value in parameters.items()},
         "attributes": {name: encode(value, name) for name, value in attributes.items()},
     }
-    names = [str(name) for name in state.get("feature_names_in_", ())]
+    # A model of a table has the names of its columns, in its own order.
+    names = [] if state.get("_of_table") else [str(name) for name in state.get("feature_names_in_", ())]
     notes = json.dumps({"python": about}, allow_nan=False)
     state["_model"].annotated(notes, names or None).save(path)
 
 
 def estimators() -> dict[str, type[Estimator]]:
     """The classes that a file may name: ours, and no other."""
-    from quince import baseline, cluster, linear, neighbours
+    from quince import baseline, bayes, cluster, linear, neighbours
 
     rooms = (
         linear.LinearRegression,
@@ -66,6 +67,16 @@ def estimators() -> dict[str, type[Estimator]]:
         neighbours.KNeighborsClassifier,
         neighbours.KNeighborsRegressor,
         neighbours.NearestNeighbors,
+        bayes.GaussianNB,
+        bayes.MultinomialNB,
+        bayes.BernoulliNB,
+        bayes.CategoricalNB,
+        bayes.PoissonNB,
+        bayes.MixedNB,
+        bayes.GaussianClassifier,
+        bayes.LinearDiscriminantAnalysis,
+        bayes.QuadraticDiscriminantAnalysis,
+        bayes.NearestCentroid,
         cluster.KMeans,
         cluster.MiniBatchKMeans,
         cluster.BisectingKMeans,

@@ -17,10 +17,12 @@
 //!
 //! All of this is only what is usual: a table may wish otherwise ([`Encoding`], [`Table::with_encoding`]).
 
+mod decode;
 mod impute;
 mod plan;
 mod polynomial;
 mod products;
+mod scheme;
 pub mod select;
 mod settings;
 mod shares;
@@ -29,6 +31,7 @@ mod text;
 pub use impute::{Near, fill_from_neighbours};
 pub use polynomial::monomials;
 pub use products::{Expanded, Number, Products};
+pub use scheme::{Part, Scheme, What};
 pub use settings::{Categories, Encoding, Fill, Numbers, Wish};
 pub use shares::{ClassWords, ColumnWords, WordShare, word_shares};
 pub use text::{Amount, ClassOf, Counts, Cut, Language, Score, Stop, TextEncoder, Texts, Weigh, stop_words};
@@ -58,9 +61,16 @@ pub struct Encoder {
     /// How the numbers were made of pictures, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pictures: Option<Pictures>,
+    /// Columns are taken as they are: see [`Encoder::fit_as_they_are`].
+    #[serde(default, skip_serializing_if = "is_false")]
+    as_they_are: bool,
     /// The numbers of the training rows, with holes, where holes are filled from near rows.
     #[serde(skip)]
     donors: Option<Matrix>,
+}
+
+fn is_false(answer: &bool) -> bool {
+    !answer
 }
 
 fn is_plain(degree: &usize) -> bool {
@@ -85,7 +95,7 @@ pub enum Holes {
 impl Holes {
     /// What a method wants.
     pub fn for_method(card: &Card) -> Holes {
-        if card.can(Ability::Holes) { Holes::Kept } else { Holes::Filled }
+        if card.can(Ability::Holes) || card.can(Ability::AsTheyAre) { Holes::Kept } else { Holes::Filled }
     }
 }
 
@@ -97,19 +107,41 @@ impl Encoder {
 
     /// Learns how to encode from these rows, and encodes them. The target is only looked at where words are selected by it.
     pub fn fit(table: &Table, target: Option<&Target>, holes: Holes, run: &Run) -> Result<(Encoder, Rows)> {
+        Encoder::fit_by(false, table, target, holes, run)
+    }
+
+    /// Learns how to take columns as they are, for methods that have a family for each: numbers stay unscaled, categories become
+    /// the numbers 0, 1, ..., words are counted, and holes stay holes (NaN; of a text, at its first word).
+    pub fn fit_as_they_are(table: &Table, target: Option<&Target>, run: &Run) -> Result<(Encoder, Rows)> {
+        Encoder::fit_by(true, table, target, Holes::Kept, run)
+    }
+
+    /// Learns how to encode for a method.
+    pub fn fit_for(card: &Card, table: &Table, target: Option<&Target>, run: &Run) -> Result<(Encoder, Rows)> {
+        Encoder::fit_by(card.can(Ability::AsTheyAre), table, target, Holes::for_method(card), run)
+    }
+
+    fn fit_by(
+        as_they_are: bool,
+        table: &Table,
+        target: Option<&Target>,
+        holes: Holes,
+        run: &Run,
+    ) -> Result<(Encoder, Rows)> {
         let classes = match target {
             Some(Target::Classes { classes, codes }) => Some((codes.as_slice(), classes.count())),
             _ => None,
         };
         let Encoding { degree, pictures, .. } = *table.encoding();
-        let mut encoder = Encoder { degree, pictures, ..Encoder::identity(0) };
+        let mut encoder = Encoder { degree, pictures, as_they_are, ..Encoder::identity(0) };
         encoder.identity = None;
         let (mut columns, mut texts) = (Vec::new(), Vec::new());
         for column in table.columns().iter().filter(|column| column.kind() != Kind::Ignored) {
             run.check()?;
             let field = Field { name: column.name().into(), kind: column.kind() };
             let wish = table.encoding().columns.get(column.name());
-            let (plan, rows) = Plan::learn(column, wish, classes, run)?;
+            let learn = if as_they_are { Plan::learn_as_is } else { Plan::learn };
+            let (plan, rows) = learn(column, wish, classes, run)?;
             encoder.columns.push(Encoded { field, plan });
             columns.push(column);
             texts.push(rows);
@@ -135,6 +167,7 @@ impl Encoder {
             names: Vec::new(),
             degree: 1,
             pictures: None,
+            as_they_are: false,
             donors: None,
         }
     }
@@ -358,7 +391,9 @@ impl Encoder {
         let mut parts = Vec::new();
         for ((Encoded { plan, .. }, column), known) in self.columns.iter().zip(columns).zip(known) {
             run.check()?;
-            parts.extend(if known.is_some() { known } else { plan.encode_sparse(column, run)? });
+            let part = if known.is_some() { known } else { plan.encode_sparse(column, run)? };
+            let marked = self.as_they_are && matches!(plan, Plan::Words(_));
+            parts.extend(part.map(|part| if marked { part.with_holes(|i| column.is_hole(i)) } else { part }));
         }
         Ok((!parts.is_empty()).then(|| Sparse::side_by_side(parts)))
     }

@@ -1,13 +1,14 @@
 //! How one column becomes features.
 
 use super::settings::{Categories, Fill, Numbers, Wish};
-use super::text::{ClassOf, TextEncoder, Texts};
+use super::text::{ClassOf, TextEncoder, Texts, Weigh};
 use crate::error::Result;
 use crate::matrix::{Matrix, Sparse};
 use crate::numbers::mean_and_deviation;
 use crate::run::Run;
 use crate::table::{Column, Kind};
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
 
 /// Categories of more values than this are sparse.
 const DENSE_CATEGORIES: usize = 32;
@@ -59,6 +60,15 @@ pub(super) enum Plan {
         #[serde(default, skip_serializing_if = "is_false")]
         missing: bool,
     },
+    /// The number of a category, from 0: for methods that take categories as they are.
+    Codes {
+        names: Vec<String>,
+        /// Another number stands for all other categories.
+        #[serde(default, skip_serializing_if = "is_false")]
+        rare: bool,
+        #[serde(default, skip_serializing_if = "is_false")]
+        missing: bool,
+    },
     Hashed {
         places: usize,
         #[serde(default, skip_serializing_if = "is_false")]
@@ -102,6 +112,44 @@ impl Plan {
             (_, Some(Wish::Numbers(numbers))) => (Plan::numbers(column, numbers), None),
             _ => (Plan::numbers(column, &Numbers::default()), None),
         })
+    }
+
+    /// Learns from a column for a method that takes columns as they are: numbers are not scaled unless that is wished, categories
+    /// get numbers, and words are counted.
+    pub(super) fn learn_as_is(
+        column: &Column,
+        wish: Option<&Wish>,
+        classes: Option<ClassOf<'_>>,
+        run: &Run,
+    ) -> Result<(Plan, Option<Sparse>)> {
+        match (column.kind(), wish) {
+            (Kind::Text, wish) => {
+                let mut texts = if let Some(Wish::Texts(texts)) = wish { texts.clone() } else { Texts::default() };
+                texts.signed = false;
+                if texts.weigh == Weigh::Tfidf {
+                    texts.weigh = Weigh::Counts;
+                }
+                Plan::learn(column, Some(&Wish::Texts(texts)), classes, run)
+            }
+            (Kind::Category, wish) => {
+                let wish = if let Some(Wish::Categories(wish)) = wish { wish.clone() } else { Categories::default() };
+                Ok((Plan::codes(column, &wish), None))
+            }
+            (Kind::Number | Kind::Count, wish) => {
+                let wish = if let Some(Wish::Numbers(wish)) = wish { wish.clone() } else { Numbers::default() };
+                Ok((Plan::numbers(column, &Numbers { plain: !wish.standard, ..wish }), None))
+            }
+            _ => Plan::learn(column, wish, classes, run),
+        }
+    }
+
+    fn codes(column: &Column, wish: &Categories) -> Plan {
+        let missing = wish.missing;
+        if !wish.order.is_empty() {
+            return Plan::Codes { names: wish.order.clone(), rare: false, missing };
+        }
+        let (names, rare, _) = frequent(column, wish);
+        Plan::Codes { names, rare, missing }
     }
 
     fn numbers(column: &Column, wish: &Numbers) -> Plan {
@@ -156,17 +204,7 @@ impl Plan {
                 missing,
             };
         }
-        let mut counts = std::collections::BTreeMap::new();
-        for name in (0..column.rows()).filter_map(|i| column.text(i)) {
-            *counts.entry(name).or_insert(0usize) += 1;
-        }
-        let least = wish.rare.of(column.rows());
-        let before = counts.len();
-        counts.retain(|_, count| *count as f64 >= least);
-        let rare = counts.len() < before;
-        let most = counts.values().copied().max().unwrap_or(0);
-        let fill = counts.values().position(|&count| count == most).unwrap_or(0);
-        let mut names: Vec<String> = counts.into_keys().map(|name| name.into_owned()).collect();
+        let (mut names, rare, fill) = frequent(column, wish);
         if names.is_empty() && !rare {
             names.push(String::new());
         }
@@ -181,7 +219,7 @@ impl Plan {
     /// Whether the features of the column, other than that of its holes, are sparse.
     pub(super) fn is_sparse(&self) -> bool {
         match self {
-            Plan::Standard { .. } | Plan::YesNo { .. } | Plan::Ordinal { .. } => false,
+            Plan::Standard { .. } | Plan::YesNo { .. } | Plan::Ordinal { .. } | Plan::Codes { .. } => false,
             Plan::OneHot { names, .. } => names.len() > DENSE_CATEGORIES,
             Plan::Hashed { places, .. } => *places > DENSE_CATEGORIES,
             Plan::Words { .. } | Plan::Vector { .. } => true,
@@ -191,7 +229,7 @@ impl Plan {
     /// How many features the column has, other than that of its holes.
     fn count(&self) -> usize {
         match self {
-            Plan::Standard { .. } | Plan::YesNo { .. } | Plan::Ordinal { .. } => 1,
+            Plan::Standard { .. } | Plan::YesNo { .. } | Plan::Ordinal { .. } | Plan::Codes { .. } => 1,
             Plan::OneHot { names, rare, .. } => names.len() + usize::from(*rare),
             Plan::Hashed { places, .. } => *places,
             Plan::Words(encoder) => encoder.width(),
@@ -206,6 +244,7 @@ impl Plan {
             | Plan::YesNo { missing, .. }
             | Plan::OneHot { missing, .. }
             | Plan::Ordinal { missing, .. }
+            | Plan::Codes { missing, .. }
             | Plan::Hashed { missing, .. } => *missing,
             Plan::Words { .. } | Plan::Vector { .. } => false,
         }
@@ -245,7 +284,7 @@ impl Plan {
     /// The names of the features, other than that of its holes.
     pub(super) fn names<'a>(&'a self, column: &'a str) -> Box<dyn Iterator<Item = String> + 'a> {
         match self {
-            Plan::Standard { .. } | Plan::YesNo { .. } | Plan::Ordinal { .. } => {
+            Plan::Standard { .. } | Plan::YesNo { .. } | Plan::Ordinal { .. } | Plan::Codes { .. } => {
                 Box::new(std::iter::once(column.to_string()))
             }
             Plan::OneHot { names, rare, .. } => {
@@ -279,6 +318,15 @@ impl Plan {
                 for i in rows.clone() {
                     let code = column.text(i).and_then(|name| code_of(&name, order)).unwrap_or(*fill);
                     out[(i, first)] = (code - mean) / deviation;
+                }
+            }
+            Plan::Codes { names, rare, .. } => {
+                let places: HashMap<&str, usize> =
+                    names.iter().enumerate().map(|(code, name)| (name.as_str(), code)).collect();
+                let other = if *rare { names.len() as f64 } else { f64::NAN };
+                for i in rows.clone() {
+                    let code = column.text(i).map(|name| places.get(&*name).map_or(other, |&code| code as f64));
+                    out[(i, first)] = code.unwrap_or(f64::NAN);
                 }
             }
             Plan::OneHot { .. } | Plan::Hashed { .. } if !self.is_sparse() => {
@@ -368,9 +416,24 @@ impl Plan {
             Plan::Hashed { places, .. } => (1..=1 << 24).contains(places),
             Plan::Vector { first, width } => first.checked_add(*width).is_some_and(|end| end <= u32::MAX as usize),
             Plan::Words(encoder) => encoder.is_sound(),
-            Plan::YesNo { .. } => true,
+            Plan::YesNo { .. } | Plan::Codes { .. } => true,
         }
     }
+}
+
+/// The categories that are not rare, sorted; whether some are; and which is the most frequent.
+fn frequent(column: &Column, wish: &Categories) -> (Vec<String>, bool, usize) {
+    let mut counts = BTreeMap::new();
+    for name in (0..column.rows()).filter_map(|i| column.text(i)) {
+        *counts.entry(name).or_insert(0usize) += 1;
+    }
+    let least = wish.rare.of(column.rows());
+    let before = counts.len();
+    counts.retain(|_, count| *count as f64 >= least);
+    let rare = counts.len() < before;
+    let most = counts.values().copied().max().unwrap_or(0);
+    let fill = counts.values().position(|&count| count == most).unwrap_or(0);
+    (counts.into_keys().map(|name| name.into_owned()).collect(), rare, fill)
 }
 
 /// The texts of a column, where they are.

@@ -42,6 +42,8 @@ pub enum Wish {
 pub struct Numbers {
     /// As they are: neither centred nor scaled.
     pub plain: bool,
+    /// Centred and scaled even for methods that take columns as they are.
+    pub standard: bool,
     /// sign(x) ln(1 + |x|) instead of x.
     pub log: bool,
     /// What a hole becomes.
@@ -139,8 +141,8 @@ impl Wish {
 impl Numbers {
     fn set(&mut self, name: &str, value: &str) -> Result<()> {
         match (name, value) {
-            ("standard", "") => self.plain = false,
-            ("plain", "") => self.plain = true,
+            ("standard", "") => (self.plain, self.standard) = (false, true),
+            ("plain", "") => (self.plain, self.standard) = (true, false),
             ("log", "") => self.log = true,
             ("missing", "") => self.missing = true,
             ("fill", "mean") => self.fill = Fill::Mean,
@@ -247,7 +249,7 @@ mod tests {
     #[test]
     fn settings_are_read_as_people_write_them() {
         let Wish::Numbers(numbers) = Wish::parse(Kind::Count, "log, fill=median,missing").unwrap() else { panic!() };
-        assert_eq!(numbers, Numbers { plain: false, log: true, fill: Fill::Median, missing: true });
+        assert_eq!(numbers, Numbers { log: true, fill: Fill::Median, missing: true, ..Numbers::default() });
         let categories = |settings| match Wish::parse(Kind::Category, settings).unwrap() {
             Wish::Categories(categories) => categories,
             other => panic!("{other:?}"),

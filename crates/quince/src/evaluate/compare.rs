@@ -12,8 +12,9 @@ use crate::error::{Error, Result};
 use crate::learn::{Examples, Learn, Prediction, Target, Task, check_weights, named};
 use crate::matrix::{Matrix, Rows};
 use crate::numbers::mean_and_deviation;
+use crate::registry::Ability;
 use crate::run::Run;
-use crate::table::Labelled;
+use crate::table::{Labelled, Table};
 use serde::Serialize;
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -256,14 +257,12 @@ fn test_in_folds(
             warnings.push(format!("fold {} is left out: no row of one side has any weight", fold + 1));
             continue;
         }
-        let encode = || -> Result<(Encoder, Encoded, Encoded)> {
-            let (encoder, train) = Encoder::fit(&train_rows.table, Some(&train_rows.target), Holes::Kept, run)?;
-            let test = encoder.encode(&test_rows.table, Holes::Kept, run)?;
-            let both = |rows: Rows| Encoded::of(&encoder, rows, learners, run);
-            let (train, test) = (both(train)?, both(test)?);
-            Ok((encoder, train, test))
+        let encode = || -> Result<(Encoders, Encoded, Encoded)> {
+            let (encoders, train) = Encoders::fit(&train_rows, learners, run)?;
+            let test = encoders.encode(&test_rows.table, learners, run)?;
+            Ok((encoders, train, test))
         };
-        let (encoder, train, test) = match encode() {
+        let (encoders, train, test) = match encode() {
             // Out of time: what is there so far is the answer.
             Err(Error::OutOfTime { .. }) => {
                 for (learner, tally) in learners.iter().zip(tallies.iter_mut()) {
@@ -275,9 +274,8 @@ fn test_in_folds(
             encoded => encoded?,
         };
         if fold == 0 {
-            warnings.extend(encoder.remarks());
+            warnings.extend(encoders.remarks());
         }
-        let names = || encoder.feature_names().collect();
         for (m, (learner, tally)) in learners.iter().zip(tallies.iter_mut()).enumerate() {
             let done = fold * learners.len() + m;
             run.progress(&format!("fold {} of {}: {}", fold + 1, splits.len(), learner.card().name), done, total);
@@ -286,7 +284,8 @@ fn test_in_folds(
                     let features = train.for_method(learner.as_ref()).features();
                     let examples = Examples::new(features, &train_rows.target, train_weights.as_deref())?;
                     let test = test.for_method(learner.as_ref());
-                    fit_and_predict(learner.as_ref(), &examples.named(&names), test, run)
+                    let examples = examples.encoded_by(encoders.of(learner.as_ref()));
+                    fit_and_predict(learner.as_ref(), &examples, test, run)
                 });
                 let (prediction, times) = named(result, learner.card().name)?;
                 let evaluation = evaluate(&test_rows.target, &prediction, test_weights.as_deref())?;
@@ -301,22 +300,79 @@ fn test_in_folds(
     Ok(())
 }
 
-/// A table's features with holes filled and, where there are holes and a method takes them, with holes kept.
+/// The encoder of each road that a method takes.
+#[derive(Default)]
+struct Encoders {
+    vectors: Option<Encoder>,
+    as_they_are: Option<Encoder>,
+}
+
+/// A table's features for each road: with holes filled and, where there are holes and a method takes them, with holes kept; and
+/// as they are.
+#[derive(Default)]
 struct Encoded {
     filled: Rows,
     kept: Option<Rows>,
+    as_they_are: Rows,
+}
+
+impl Encoders {
+    fn fit(labelled: &Labelled, learners: &[Box<dyn Learn>], run: &Run) -> Result<(Encoders, Encoded)> {
+        let (mut encoders, mut encoded) = (Encoders::default(), Encoded::default());
+        let (table, target) = (&labelled.table, Some(&labelled.target));
+        let takes = |learner: &dyn Learn| learner.card().can(Ability::AsTheyAre);
+        if learners.iter().any(|learner| !takes(learner.as_ref())) {
+            let (encoder, rows) = Encoder::fit(table, target, Holes::Kept, run)?;
+            encoded.put_vectors(&encoder, rows, learners, run)?;
+            encoders.vectors = Some(encoder);
+        }
+        if learners.iter().any(|learner| takes(learner.as_ref())) {
+            let (encoder, rows) = Encoder::fit_as_they_are(table, target, run)?;
+            (encoders.as_they_are, encoded.as_they_are) = (Some(encoder), rows);
+        }
+        Ok((encoders, encoded))
+    }
+
+    fn encode(&self, table: &Table, learners: &[Box<dyn Learn>], run: &Run) -> Result<Encoded> {
+        let mut encoded = Encoded::default();
+        if let Some(encoder) = &self.vectors {
+            encoded.put_vectors(encoder, encoder.encode(table, Holes::Kept, run)?, learners, run)?;
+        }
+        if let Some(encoder) = &self.as_they_are {
+            encoded.as_they_are = encoder.encode(table, Holes::Kept, run)?;
+        }
+        Ok(encoded)
+    }
+
+    /// The encoder of the road that a method takes.
+    fn of(&self, learner: &dyn Learn) -> &Encoder {
+        let road = if learner.card().can(Ability::AsTheyAre) { &self.as_they_are } else { &self.vectors };
+        road.as_ref().expect("the roads of all methods are encoded")
+    }
+
+    fn remarks(&self) -> impl Iterator<Item = String> + '_ {
+        self.vectors.as_ref().or(self.as_they_are.as_ref()).into_iter().flat_map(Encoder::remarks)
+    }
 }
 
 impl Encoded {
-    fn of(encoder: &Encoder, kept: Rows, learners: &[Box<dyn Learn>], run: &Run) -> Result<Encoded> {
-        let wanted = learners.iter().any(|learner| Holes::for_method(learner.card()) == Holes::Kept);
-        if !kept.has_holes() {
-            return Ok(Encoded { filled: kept, kept: None });
+    fn put_vectors(&mut self, encoder: &Encoder, rows: Rows, learners: &[Box<dyn Learn>], run: &Run) -> Result<()> {
+        let keeps = |learner: &dyn Learn| {
+            Holes::for_method(learner.card()) == Holes::Kept && !learner.card().can(Ability::AsTheyAre)
+        };
+        if !rows.has_holes() {
+            self.filled = rows;
+            return Ok(());
         }
-        Ok(Encoded { filled: encoder.filled(&kept, run)?, kept: wanted.then_some(kept) })
+        self.filled = encoder.filled(&rows, run)?;
+        self.kept = learners.iter().any(|learner| keeps(learner.as_ref())).then_some(rows);
+        Ok(())
     }
 
     fn for_method(&self, learner: &dyn Learn) -> &Rows {
+        if learner.card().can(Ability::AsTheyAre) {
+            return &self.as_they_are;
+        }
         let kept = self.kept.as_ref().filter(|_| Holes::for_method(learner.card()) == Holes::Kept);
         kept.unwrap_or(&self.filled)
     }
@@ -345,10 +401,8 @@ fn leave_each_out(
     warnings: &mut Vec<String>,
     run: &Run,
 ) -> Result<()> {
-    let (encoder, rows) = Encoder::fit(&labelled.table, Some(&labelled.target), Holes::Kept, run)?;
-    warnings.extend(encoder.remarks());
-    let encoded = Encoded::of(&encoder, rows, learners, run)?;
-    let names = || encoder.feature_names().collect();
+    let (encoders, encoded) = Encoders::fit(labelled, learners, run)?;
+    warnings.extend(encoders.remarks());
     let target = &labelled.target;
     for (m, (learner, tally)) in learners.iter().zip(tallies.iter_mut()).enumerate() {
         run.progress(&format!("leave-one-out: {}", learner.card().name), m, learners.len());
@@ -357,7 +411,8 @@ fn leave_each_out(
             let result = run.share(m + 1 == learners.len(), || {
                 run.check()?;
                 let rows = encoded.for_method(learner.as_ref());
-                let examples = Examples::new(rows.features(), target, weights)?.named(&names);
+                let examples = Examples::new(rows.features(), target, weights)?;
+                let examples = examples.encoded_by(encoders.of(learner.as_ref()));
                 match learner.leave_one_out(&examples, run)? {
                     Some(exact) => Ok(exact),
                     None => refit_for_each(learner.as_ref(), rows, &examples, run),
@@ -375,7 +430,7 @@ fn leave_each_out(
 
 /// Leave-one-out as it is defined: a fit for every row.
 fn refit_for_each(learner: &dyn Learn, rows: &Rows, all_examples: &Examples<'_>, run: &Run) -> Result<Prediction> {
-    let Examples { target, weights, names, .. } = *all_examples;
+    let Examples { target, weights, encoder, .. } = *all_examples;
     let n = target.rows();
     let mut all: Option<Prediction> = None;
     for i in 0..n {
@@ -383,7 +438,7 @@ fn refit_for_each(learner: &dyn Learn, rows: &Rows, all_examples: &Examples<'_>,
         let others_weights: Option<Vec<f64>> = weights.map(|w| others.iter().map(|&k| w[k]).collect());
         let (others, others_target) = (rows.take(&others), target.take(&others));
         let examples = Examples::new(others.features(), &others_target, others_weights.as_deref())?;
-        let examples = Examples { names, ..examples };
+        let examples = Examples { encoder, ..examples };
         let (fitted, _) = learner.fit(&examples, run)?;
         let one = fitted.predict(&rows.take(&[i]).features(), run)?;
         let put = |whole: &mut Matrix, one: &Matrix| whole.row_mut(i).copy_from_slice(one.row(0));

@@ -175,13 +175,11 @@ fn measure(
     let (learnt, other) = (trial.labelled.take(train), trial.labelled.take(test));
     let weights_of = |rows: &[usize]| weights.map(|w| rows.iter().map(|&i| w[i]).collect::<Vec<f64>>());
     let (of_learnt, of_other) = (weights_of(train), weights_of(test));
-    let holes = Holes::for_method(trial.learner.card());
-    let (encoder, rows) = Encoder::fit(&learnt.table, Some(&learnt.target), holes, run)?;
-    let names = || encoder.feature_names().collect();
-    let examples = Examples::new(rows.features(), &learnt.target, of_learnt.as_deref())?.named(&names);
+    let (encoder, rows) = Encoder::fit_for(trial.learner.card(), &learnt.table, Some(&learnt.target), run)?;
+    let examples = Examples::new(rows.features(), &learnt.target, of_learnt.as_deref())?.encoded_by(&encoder);
     let (fitted, _) = trial.learner.fit(&examples, run)?;
     let on_train = evaluate(&learnt.target, &fitted.predict(&rows.features(), run)?, of_learnt.as_deref())?;
-    let rows = encoder.encode(&other.table, holes, run)?;
+    let rows = encoder.encode(&other.table, Holes::for_method(trial.learner.card()), run)?;
     let on_test = evaluate(&other.target, &fitted.predict(&rows.features(), run)?, of_other.as_deref())?;
     Ok((on_train.metric(by), on_test.metric(by)))
 }

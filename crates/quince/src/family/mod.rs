@@ -6,6 +6,8 @@
 
 mod beta;
 mod binomial;
+#[allow(dead_code)]
+pub(crate) mod block;
 mod gaussian;
 mod joint;
 mod multinomial;

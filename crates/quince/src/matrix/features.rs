@@ -254,6 +254,18 @@ impl<'a> Features<'a> {
         self.refuse(|j, value| value.abs() > limit || (j >= dense && value.is_nan()))
     }
 
+    /// The error for an infinite number, or a hole among sparse columns.
+    pub(crate) fn infinite(&self) -> Error {
+        let dense = self.dense_columns();
+        self.refuse(|j, value| value.is_infinite() || (j >= dense && value.is_nan()))
+    }
+
+    /// A dense column.
+    pub(crate) fn dense_column(&self, j: usize) -> Vec<f64> {
+        self.dense
+            .map_or_else(Vec::new, |dense| with_view!(dense, view => (0..self.rows).map(|i| view.get(i, j)).collect()))
+    }
+
     fn refuse(&self, wrong: impl Fn(usize, f64) -> bool) -> Error {
         let mut found = None;
         for i in 0..self.rows {

@@ -11,7 +11,7 @@ use super::simd::LANES;
 const TALL: usize = 4;
 
 /// Rows of one tile, as the product takes them.
-pub(super) struct Tile {
+pub(crate) struct Tile {
     height: usize,
     /// Panel after panel, in each row after row; what is past the last column makes sums that nobody looks at.
     values: Vec<[f64; LANES]>,
@@ -19,18 +19,18 @@ pub(super) struct Tile {
 
 impl Tile {
     /// Room for so many rows and columns.
-    pub(super) fn zeros(height: usize, width: usize) -> Tile {
+    pub(crate) fn zeros(height: usize, width: usize) -> Tile {
         Tile { height, values: vec![[0.0; LANES]; height * width.div_ceil(LANES)] }
     }
 
     /// Makes room for fewer rows, which are to be written anew.
-    pub(super) fn shorten(&mut self, height: usize) {
+    pub(crate) fn shorten(&mut self, height: usize) {
         self.values.truncate(self.values.len() / self.height.max(1) * height);
         self.height = height;
     }
 
     /// Writes rows from `first` on; in `rows` they lie one after another.
-    pub(super) fn put_rows(&mut self, first: usize, rows: &[f64], width: usize) {
+    pub(crate) fn put_rows(&mut self, first: usize, rows: &[f64], width: usize) {
         for (r, row) in rows.chunks_exact(width).enumerate() {
             let (whole, rest) = row.as_chunks::<LANES>();
             for (panel, lanes) in whole.iter().enumerate() {
@@ -43,7 +43,7 @@ impl Tile {
     }
 
     /// Writes all rows; in `columns` the columns lie one after another.
-    pub(super) fn put_columns(&mut self, columns: &[f64]) {
+    pub(crate) fn put_columns(&mut self, columns: &[f64]) {
         for (j, column) in columns.chunks_exact(self.height).enumerate() {
             let panel = &mut self.values[j / LANES * self.height..][..self.height];
             panel.iter_mut().zip(column).for_each(|(lanes, x)| lanes[j % LANES] = *x);
@@ -52,20 +52,20 @@ impl Tile {
 }
 
 /// The lower triangle of a sum of products AᵀA.
-pub(super) struct Products {
+pub(crate) struct Products {
     width: usize,
     /// For each panel, and each panel from it on: the sums of its columns (eight) with four and four columns of the other.
     sums: Vec<[[f64; LANES]; TALL]>,
 }
 
 impl Products {
-    pub(super) fn zeros(width: usize) -> Products {
+    pub(crate) fn zeros(width: usize) -> Products {
         let panels = width.div_ceil(LANES);
         Products { width, sums: vec![[[0.0; LANES]; TALL]; panels * (panels + 1) / 2 * (LANES / TALL)] }
     }
 
     /// Adds AᵀA of one tile.
-    pub(super) fn add(&mut self, tile: &Tile) {
+    pub(crate) fn add(&mut self, tile: &Tile) {
         #[cfg(target_arch = "x86_64")]
         if super::simd::has_wide_vectors() {
             // SAFETY: the machine was asked, and has these instructions.
@@ -74,14 +74,14 @@ impl Products {
         add::<{ cfg!(target_arch = "aarch64") }>(tile, &mut self.sums);
     }
 
-    pub(super) fn add_all(&mut self, other: &Products) {
+    pub(crate) fn add_all(&mut self, other: &Products) {
         let (sums, others) =
             (self.sums.as_flattened_mut().as_flattened_mut(), other.sums.as_flattened().as_flattened());
         sums.iter_mut().zip(others).for_each(|(sum, other)| *sum += other);
     }
 
     /// The sums in their places.
-    pub(super) fn triangle(&self) -> Triangle {
+    pub(crate) fn triangle(&self) -> Triangle {
         let mut triangle = Triangle::zeros(self.width);
         let panels = self.width.div_ceil(LANES);
         let pairs = (0..panels).flat_map(|right| (right..panels).map(move |left| (right, left)));

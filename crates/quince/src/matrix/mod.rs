@@ -8,7 +8,7 @@
 mod cholesky;
 mod features;
 pub(crate) mod fused;
-mod gram;
+pub(crate) mod gram;
 mod moments;
 mod parts;
 mod pivoted;
@@ -16,10 +16,11 @@ mod products;
 mod rows;
 pub(crate) mod simd;
 mod sparse;
+mod store;
 mod tall;
 #[cfg(test)]
 mod tests;
-mod view;
+pub(crate) mod view;
 
 pub(crate) use cholesky::{Cholesky, Triangle};
 pub use features::Features;
@@ -110,6 +111,11 @@ impl Matrix {
     /// All values, row after row, to be changed.
     pub fn values_mut(&mut self) -> &mut [f64] {
         &mut self.values
+    }
+
+    /// All values, row after row, without a copy.
+    pub fn into_values(self) -> Vec<f64> {
+        self.values
     }
 
     /// The rows with these numbers, in this order.

@@ -1,6 +1,23 @@
 //! Sparse matrices by compressed rows: what is not zero, and where.
 
+use super::simd::vectorised;
+use super::store::Store;
 use crate::error::{Error, Result};
+use std::any::Any;
+use std::sync::Arc;
+
+vectorised! {
+    /// Whether every number is larger than the one before it.
+    fn rises(places: &[u32]) -> bool {
+        let mut rises = true;
+        if let Some(rest) = places.get(1..) {
+            for (next, place) in rest.iter().zip(places) {
+                rises &= next > place;
+            }
+        }
+        rises
+    }
+}
 
 /// A sparse matrix of f64 by compressed rows (CSR). Columns rise within a row, and none appears twice.
 #[derive(Clone, Debug, PartialEq)]
@@ -8,13 +25,38 @@ pub struct Sparse {
     rows: usize,
     columns: usize,
     starts: Vec<usize>,
-    indices: Vec<u32>,
-    values: Vec<f64>,
+    indices: Store<u32>,
+    values: Store<f64>,
 }
 
 impl Sparse {
     /// From compressed rows. Entries of a row may come in any order; entries for the same place are added.
     pub fn new(rows: usize, columns: usize, starts: Vec<usize>, indices: Vec<u32>, values: Vec<f64>) -> Result<Sparse> {
+        Sparse::checked(rows, columns, starts, indices.into(), values.into())
+    }
+
+    /// As [`Sparse::new`], with indices and values that `keeper` keeps alive, and nothing copied.
+    ///
+    /// # Safety
+    /// As long as `keeper` lives, indices and values must stay where they are and as they are.
+    pub unsafe fn kept(
+        (rows, columns): (usize, usize),
+        starts: Vec<usize>,
+        indices: &'static [u32],
+        values: &'static [f64],
+        keeper: Arc<dyn Any + Send + Sync>,
+    ) -> Result<Sparse> {
+        let indices = Store::Kept { values: indices, _keeper: keeper.clone() };
+        Sparse::checked(rows, columns, starts, indices, Store::Kept { values, _keeper: keeper })
+    }
+
+    fn checked(
+        rows: usize,
+        columns: usize,
+        starts: Vec<usize>,
+        indices: Store<u32>,
+        values: Store<f64>,
+    ) -> Result<Sparse> {
         let wrong = |problem: &str| {
             Err(Error::data(
                 format!("this is not a sparse matrix by compressed rows: {problem}"),
@@ -30,12 +72,17 @@ impl Sparse {
         if starts.windows(2).any(|pair| pair[0] > pair[1]) {
             return wrong("the row starts go down");
         }
-        if indices.iter().any(|&j| j as usize >= columns) {
+        let sparse = Sparse { rows, columns, starts, indices, values };
+        // In a row whose columns rise, the last of them is the largest.
+        let in_order = (0..rows).all(|i| rises(sparse.row(i).0));
+        let last = |i: usize| sparse.row(i).0.last().is_none_or(|&j| (j as usize) < columns);
+        if in_order && (0..rows).all(last) {
+            return Ok(sparse);
+        }
+        if sparse.indices.iter().any(|&j| j as usize >= columns) {
             return wrong("a column index is past the last column");
         }
-        let sparse = Sparse { rows, columns, starts, indices, values };
-        let in_order = (0..rows).all(|i| sparse.row(i).0.windows(2).all(|pair| pair[0] < pair[1]));
-        Ok(if in_order { sparse } else { sparse.put_in_order() })
+        Ok(sparse.put_in_order())
     }
 
     /// Row after row, each a list of (column, value).
@@ -59,35 +106,51 @@ impl Sparse {
             return only;
         }
         let (rows, stored) = (parts.first().map_or(0, Sparse::rows), parts.iter().map(Sparse::stored).sum());
-        let mut all = Sparse {
-            rows,
-            columns: parts.iter().map(Sparse::columns).sum(),
-            starts: vec![0],
-            indices: Vec::with_capacity(stored),
-            values: Vec::with_capacity(stored),
-        };
+        let (mut starts, mut indices, mut values) = (vec![0], Vec::with_capacity(stored), Vec::with_capacity(stored));
         for i in 0..rows {
             let mut first = 0;
             for part in &parts {
-                let (columns, values) = part.row(i);
-                all.indices.extend(columns.iter().map(|j| first + j));
-                all.values.extend_from_slice(values);
+                let (columns, entries) = part.row(i);
+                indices.extend(columns.iter().map(|j| first + j));
+                values.extend_from_slice(entries);
                 first += part.columns as u32;
             }
-            all.starts.push(all.values.len());
+            starts.push(values.len());
         }
-        all
+        let columns = parts.iter().map(Sparse::columns).sum();
+        Sparse { rows, columns, starts, indices: indices.into(), values: values.into() }
     }
 
     /// Scales every row to length 1; a row of zeros stays.
     pub(crate) fn scale_rows_to_one(&mut self) {
+        let values = self.values.to_mut();
         for pair in self.starts.windows(2) {
-            let row = &mut self.values[pair[0]..pair[1]];
+            let row = &mut values[pair[0]..pair[1]];
             let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
             if length > 0.0 {
                 row.iter_mut().for_each(|x| *x /= length);
             }
         }
+    }
+
+    /// The same with NaN at the first place of some rows, which are empty.
+    pub(crate) fn with_holes(self, is_hole: impl Fn(usize) -> bool) -> Sparse {
+        if self.columns == 0 || !(0..self.rows).any(&is_hole) {
+            return self;
+        }
+        let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        for i in 0..self.rows {
+            let (columns, entries) = self.row(i);
+            if is_hole(i) {
+                indices.push(0);
+                values.push(f64::NAN);
+            } else {
+                indices.extend_from_slice(columns);
+                values.extend_from_slice(entries);
+            }
+            starts.push(values.len());
+        }
+        Sparse { starts, indices: indices.into(), values: values.into(), ..self }
     }
 
     fn put_in_order(&self) -> Sparse {
@@ -106,7 +169,7 @@ impl Sparse {
             }
             starts.push(values.len());
         }
-        Sparse { rows: self.rows, columns: self.columns, starts, indices, values }
+        Sparse { rows: self.rows, columns: self.columns, starts, indices: indices.into(), values: values.into() }
     }
 
     /// Number of rows.
@@ -122,6 +185,11 @@ impl Sparse {
     /// How many entries are stored.
     pub fn stored(&self) -> usize {
         self.values.len()
+    }
+
+    /// All stored values, row after row.
+    pub(crate) fn values(&self) -> &[f64] {
+        &self.values
     }
 
     /// Columns and values of row `i`.
@@ -151,7 +219,7 @@ impl Sparse {
                 next[j] += 1;
             }
         }
-        Sparse { rows: self.columns, columns: self.rows, starts, indices, values }
+        Sparse { rows: self.columns, columns: self.rows, starts, indices: indices.into(), values: values.into() }
     }
 
     /// The rows with these numbers, in this order.
@@ -163,7 +231,7 @@ impl Sparse {
             values.extend_from_slice(entries);
             starts.push(values.len());
         }
-        Sparse { rows: rows.len(), columns: self.columns, starts, indices, values }
+        Sparse { rows: rows.len(), columns: self.columns, starts, indices: indices.into(), values: values.into() }
     }
 
     /// The matrix as features for a learner.

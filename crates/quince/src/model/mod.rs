@@ -5,9 +5,11 @@
 
 mod file;
 mod parts;
+mod tell;
 
 pub use file::{FORMAT, replace_file};
 pub use parts::Parts;
+pub use tell::Made;
 
 use crate::encode::{Encoder, Holes};
 use crate::error::{Error, Result};
@@ -57,10 +59,9 @@ impl Model {
 
     /// Learns from rows whose target has been taken out already.
     pub fn fit(labelled: &Labelled, weights: Option<&[f64]>, learner: &dyn Learn, run: &Run) -> Result<Model> {
-        let encode = || Encoder::fit(&labelled.table, Some(&labelled.target), Holes::for_method(learner.card()), run);
+        let encode = || Encoder::fit_for(learner.card(), &labelled.table, Some(&labelled.target), run);
         let (encoder, rows) = named(encode(), learner.card().name)?;
-        let names = || encoder.feature_names().collect();
-        let examples = Examples::new(rows.features(), &labelled.target, weights)?.named(&names);
+        let examples = Examples::new(rows.features(), &labelled.target, weights)?.encoded_by(&encoder);
         let mut model = Model::fit_examples(&examples, learner, run)?;
         model.encoder = encoder;
         model.target = labelled.name.clone();
@@ -124,6 +125,26 @@ impl Model {
             seed: run.seed_value(),
             rows: target.rows(),
             notes: Value::Null,
+        })
+    }
+
+    /// The same model that has learnt from more rows, which are encoded already: for methods whose sums can be added to.
+    pub fn updated(&self, more: &Examples<'_>, run: &Run) -> Result<Model> {
+        let fitted = self.fitted.updated(more, run)?.ok_or_else(|| {
+            Error::data(format!("'{}' cannot learn on", self.method.card.name), "Train it anew on all rows.")
+        })?;
+        Ok(Model {
+            method: self.method,
+            settings: self.settings.clone(),
+            target: self.target.clone(),
+            task: self.task,
+            classes: self.classes.clone(),
+            encoder: self.encoder.clone(),
+            fitted,
+            report: self.report.clone(),
+            seed: self.seed,
+            rows: self.rows + more.target.rows(),
+            notes: self.notes.clone(),
         })
     }
 

@@ -2,6 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Sparse};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 
 /// Named arrays, and the sizes they must agree with.
@@ -20,6 +22,12 @@ pub(super) enum Array {
 }
 
 impl Parts {
+    /// Parts of a model with so many features and classes.
+    #[cfg(test)]
+    pub(crate) fn for_tests(features: usize, classes: usize) -> Parts {
+        Parts { features, classes, ..Parts::default() }
+    }
+
     /// How many features the model takes.
     pub fn features(&self) -> usize {
         self.features
@@ -62,6 +70,22 @@ impl Parts {
             self.put_vector(&format!("{name}.lengths"), &lengths);
         }
         self.arrays.insert(name.into(), Array::Bytes(words.join("\n").into_bytes()));
+    }
+
+    /// Adds a description as JSON.
+    pub fn put_json(&mut self, name: &str, value: &impl Serialize) {
+        let bytes = serde_json::to_vec(value).expect("a description holds nothing that JSON cannot");
+        self.arrays.insert(name.into(), Array::Bytes(bytes));
+    }
+
+    /// A description that was added as JSON.
+    pub fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
+        match self.arrays.get(name) {
+            Some(Array::Bytes(bytes)) => {
+                serde_json::from_slice(bytes).map_err(|e| self.wrong(&format!("'{name}' cannot be read: {e}")))
+            }
+            _ => Err(self.wrong(&format!("the description '{name}' is missing"))),
+        }
     }
 
     /// A matrix with this many rows, if given.

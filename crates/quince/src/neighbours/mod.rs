@@ -22,8 +22,9 @@ mod vote;
 pub use index::{Index, Nearest, Prepared, Search};
 pub use measure::{Measure, Metric};
 
+use crate::encode::Encoder;
 use crate::error::{Error, Result};
-use crate::learn::{Count, Examples, Fitted, Learner, Names, Prediction, Target};
+use crate::learn::{Count, Examples, Fitted, Learner, Prediction, Target};
 use crate::matrix::simd::argmin;
 use crate::matrix::{Features, Matrix, Rows, Sparse};
 use crate::model::Parts;
@@ -178,7 +179,7 @@ impl Learner for Knn {
 
 impl Knn {
     fn measure(&self, examples: &Examples<'_>) -> Result<Measure> {
-        let weights = feature_weights(&self.feature_weights, examples.features.columns(), examples.names)?;
+        let weights = feature_weights(&self.feature_weights, examples.features.columns(), examples.encoder)?;
         Ok(Measure { metric: self.metric, p: self.p, weights })
     }
 
@@ -216,7 +217,7 @@ impl Knn {
 }
 
 /// One weight a feature from what the user wrote; empty if all count alike.
-fn feature_weights(text: &str, columns: usize, names: Names<'_>) -> Result<Vec<f64>> {
+fn feature_weights(text: &str, columns: usize, encoder: Option<&Encoder>) -> Result<Vec<f64>> {
     let wrong = |problem: String, remedy: &str| Err(Error::setting("feature_weights", problem, remedy));
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -232,7 +233,7 @@ fn feature_weights(text: &str, columns: usize, names: Names<'_>) -> Result<Vec<f
         }
         return Ok(parts.into_iter().filter_map(number).collect());
     }
-    let names = names.list();
+    let names: Vec<String> = encoder.map_or_else(Vec::new, |encoder| encoder.feature_names().collect());
     let mut weights = vec![1.0; columns];
     for part in parts {
         let Some((column, weight)) = part.rsplit_once('=').and_then(|(c, w)| Some((c.trim(), number(w)?))) else {

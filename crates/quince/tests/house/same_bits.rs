@@ -1,7 +1,7 @@
 //! The same bits on one thread, two and eight: for every method in the registry, on tables and on larger matrices.
 
 use crate::example;
-use quince::learn::Target;
+use quince::learn::{Classes, Target};
 use quince::matrix::Sparse;
 use quince::registry::{Ability, METHODS};
 use quince::run::Stream;
@@ -26,7 +26,13 @@ fn every_method_gives_the_same_bytes_on_any_number_of_threads() {
                 [(dense.features(), &numbers), (sparse.features(), &numbers), (wide.features(), &few)]
             {
                 let nothing = Target::Nothing(target.rows());
-                let target = if method.card.can(Ability::Cluster) { &nothing } else { target };
+                let codes = (0..target.rows()).map(|i| (i * i % 3) as u32).collect();
+                let classes = Target::Classes { classes: Classes::of(["0", "1", "2"]), codes };
+                let target = match () {
+                    _ if method.card.can(Ability::Cluster) => &nothing,
+                    _ if method.card.can(Ability::Regress) => target,
+                    _ => &classes,
+                };
                 let model = Model::fit_features(&features, target, None, learner.as_ref(), &run).unwrap();
                 bytes.push(model.to_bytes());
                 bytes.push(format!("{:?}", model.predict_features(&features, &run).unwrap()).into_bytes());

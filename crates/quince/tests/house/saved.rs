@@ -23,6 +23,9 @@ fn every_method_comes_back_from_its_file_as_it_was() {
             let table = example(table);
             let learner = method.configure(&json!({})).unwrap();
             let lesson = crate::lesson(method, &table, target);
+            if !method.card.learns(lesson.target.task()) {
+                continue;
+            }
             let model = Model::fit(&lesson, None, learner.as_ref(), &Run::new().seed(3)).unwrap();
             let path = folder.join("m.quince");
             model.save(&path).unwrap();

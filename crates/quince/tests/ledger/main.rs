@@ -1,5 +1,6 @@
 //! The ledger's numbers, one file a letter. Every test names the row it proves.
 
+mod bayes;
 mod clusters;
 mod distributions;
 mod evaluation;

@@ -1,0 +1,167 @@
+"""What the Bayes classifiers share: fitting, learning on, and asking a model about rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from quince._base import FLOATS, Estimator, for_extension, names_of, weights_of
+from quince._quince import Model, ask_bayes, bayes_classes, bayes_parameters, fit_bayes, update_bayes
+from quince._threads import effective
+
+#: What stands for labels where there are none to be checked; None is what somebody forgot.
+NO_LABELS: Any = object()
+
+#: The reason why a class has `n_jobs`.
+THREADS = "threads belong to the run, not to the method"
+
+
+def written(priors: ArrayLike) -> str:
+    """Priors as the method reads them, for example `0.2,0.8`."""
+    return ",".join(repr(float(prior)) for prior in np.ravel(np.asarray(priors)))
+
+
+def codes_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.uint32]:
+    """The number of each row's class."""
+    known = np.isin(y, classes)
+    if not known.all():
+        unknown = np.unique(y[~known])
+        raise ValueError(f"The target label(s) {unknown} in y do not exist in the initial classes {classes}")
+    return np.searchsorted(classes, y).astype(np.uint32)
+
+
+class Bayes(ClassifierMixin, Estimator):
+    """A classifier that stands on a fitted model of the method `naive-bayes` or `gaussian`."""
+
+    _method: ClassVar[str] = "naive-bayes"
+    #: Whether a scipy matrix is taken, and whether NaN is a hole.
+    _takes_sparse: ClassVar[bool] = False
+    _takes_holes: ClassVar[bool] = True
+
+    classes_: NDArray[Any]
+
+    def _method_settings(self) -> dict[str, Any]:
+        """What the parameters ask for, in the method's words."""
+        raise NotImplementedError
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learns from rows X and their labels y; sample_weight says how much each row counts."""
+        X, y = self._check(X, y)
+        check_classification_targets(y)
+        self._start(X, y, np.unique(y), weights_of(sample_weight, X))
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(
+        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learns from more rows, and keeps what was learnt from those before.
+
+        The first call must name all classes there will be.
+        """
+        first = not self.__sklearn_is_fitted__()
+        if first and classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        known = unique_labels(classes) if first else self.classes_
+        if not first and classes is not None and not np.array_equal(known, unique_labels(classes)):
+            raise ValueError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {self.classes_!r}"
+            )
+        X, y = self._check(X, y, reset=first)
+        check_classification_targets(y)
+        weights = weights_of(sample_weight, X)
+        if first:
+            self._start(X, y, known, weights)
+        else:
+            self._learnt(self._update(X, codes_of(y, known), weights), known)
+        return self
+
+    def _start(self, X: Any, y: NDArray[Any], classes: NDArray[Any], weights: NDArray[np.float64] | None) -> None:
+        self._learnt(self._fit(X, codes_of(y, classes), names_of(classes), weights), classes)
+
+    def _fit(
+        self, X: Any, codes: NDArray[np.uint32], classes: list[str], weights: NDArray[np.float64] | None
+    ) -> Model:
+        settings = self._method_settings()
+        return fit_bayes(self._method, X, codes, classes, settings, weights=weights, threads=self._threads())
+
+    def _update(self, X: Any, codes: NDArray[np.uint32], weights: NDArray[np.float64] | None) -> Model:
+        classes = names_of(self.classes_)
+        return update_bayes(self._model, X, codes, classes, weights=weights, threads=self._threads())
+
+    def _learnt(self, model: Model, classes: NDArray[Any]) -> None:
+        self._model, self.classes_ = model, classes
+        vars(self).update(self._from_model())
+
+    def _check(self, X: Any, y: Any = NO_LABELS, reset: bool = True) -> Any:
+        """Rows (and labels) as the extension takes them."""
+        finite: Any = "allow-nan" if self._takes_holes else True
+        accept = "csr" if self._takes_sparse else False
+        given = {"accept_sparse": accept, "dtype": FLOATS, "ensure_all_finite": finite}
+        if y is NO_LABELS:
+            return for_extension(self._check_rows(validate_data(self, X, reset=reset, **given)))
+        X, y = validate_data(self, X, y, reset=reset, **given)
+        return for_extension(self._check_rows(X)), y
+
+    def _check_rows(self, X: Any) -> Any:
+        """What a class asks of numbers, besides being numbers."""
+        return X
+
+    def _threads(self) -> int:
+        return effective(getattr(self, "n_jobs", None))
+
+    def _ask(self, X: Any, what: str) -> NDArray[Any]:
+        check_is_fitted(self)
+        return ask_bayes(self._model, self._check(X, reset=False), what, threads=self._threads())
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable label of each row of X."""
+        codes = self._ask(X, "labels")
+        return self.classes_[codes]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each class for each row of X."""
+        return self._ask(X, "probabilities")
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The logarithm of the probabilities, which does not vanish where a probability is too small for a number."""
+        scores = self._ask(X, "scores")
+        return scores - logsumexp(scores, axis=1, keepdims=True)
+
+    def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """ln P(class) + ln p(row | class), for each row of X and class."""
+        return self._ask(X, "scores")
+
+    def _blocks(self, family: str) -> list[dict[str, Any]]:
+        return [block for block in bayes_parameters(self._model) if block["family"] == family]
+
+    def _of_classes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """How much the rows of each class count, and ln of its prior."""
+        return bayes_classes(self._model)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._takes_sparse
+        tags.input_tags.allow_nan = self._takes_holes
+        return tags
+
+
+def checked(priors: Sequence[float] | NDArray[Any], classes: int) -> NDArray[np.float64]:
+    """Priors with scikit-learn's refusals."""
+    priors = np.asarray(priors, dtype=np.float64)
+    if len(priors) != classes:
+        raise ValueError("Number of priors must match number of classes.")
+    if not np.isclose(priors.sum(), 1.0):
+        raise ValueError("The sum of the priors should be 1.")
+    if (priors < 0).any():
+        raise ValueError("Priors must be non-negative.")
+    return priors

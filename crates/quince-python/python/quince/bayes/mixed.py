@@ -1,0 +1,386 @@
+"""Bayes classifiers for data frames as they are, whose columns have families of their own, or one Gaussian."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _check_y, check_consistent_length
+
+from quince._base import names_of
+from quince._quince import Table
+from quince.bayes._base import NO_LABELS, THREADS, Bayes, written
+
+
+class OfTables(Bayes):
+    """A classifier of data frames as they are, and of matrices."""
+
+    priors: str | Sequence[float]
+
+    #: Whether a data frame was learnt from, whose columns are found by name.
+    _of_table: bool
+
+    def _priors(self) -> str:
+        return self.priors if isinstance(self.priors, str) else written(self.priors)
+
+    def _check(self, X: Any, y: Any = NO_LABELS, reset: bool = True) -> Any:
+        if isinstance(X, str | os.PathLike):
+            raise ValueError("X cannot be the path of a file here. Give quince.read(path).")
+        table = isinstance(X, Table) or hasattr(X, "__arrow_c_stream__")
+        if reset:
+            self._of_table = table
+        elif table != self._of_table:
+            if self._of_table:
+                kind = type(X).__name__
+                raise ValueError(f"The model has learnt from a data frame, and X is a {kind}. Give a data frame.")
+            table = False  # scikit-learn looks at the names and takes the numbers
+        if not table:
+            return super()._check(X, y, reset)
+        X = X if isinstance(X, Table) else Table(X)
+        if reset:
+            self.n_features_in_ = len(X.columns)
+            self.feature_names_in_ = np.array(X.columns, dtype=object)
+        if y is NO_LABELS:
+            return X
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        y = _check_y(y, estimator=self)
+        check_consistent_length(X, y)
+        return X, y
+
+    def explain(self, X: Any = None, row: int = 0) -> dict[str, Any]:
+        """What the model has learnt or, of one row of X (counted from 0), what spoke for the answer.
+
+        A dict of sentences and tables.
+        """
+        model = self._fitted_model()
+        if X is None:
+            return model.explain()
+        X = self._check(X, reset=False)
+        if not 0 <= row < X.shape[0]:
+            raise ValueError(f"There is no row {row}. X has {X.shape[0]} rows, counted from 0.")
+        return model.explain(X, row=row)
+
+    def sample(self, n: int = 1, label: Any = None, random_state: Any = 0) -> dict[str, NDArray[Any]]:
+        """Makes up n rows as the model believes they come about: a dict of columns, the last of which has the labels.
+
+        With a label, all rows are of that class. Columns of numbers are numbers (NaN where a column is always the same,
+        and the model says nothing of it), all others words. The labels are called `y`, or `y_` where a column is.
+        """
+        model = self._fitted_model()
+        if not isinstance(n, Integral) or n < 0:
+            raise ValueError(f"n cannot be {n!r}. It takes a whole number of at least 0.")
+        if label is not None:
+            (known,) = np.nonzero(self.classes_ == label)
+            if not len(known):
+                raise ValueError(f"There is no class {label!r}. The classes are {self.classes_.tolist()}.")
+            label = names_of(self.classes_)[known[0]]
+        seed = random_state
+        if not isinstance(seed, Integral):
+            seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+        drawn, names = model.sample(n, label=label, seed=int(seed)), names_of(self.classes_)
+        kinds = model.columns
+        columns: dict[str, NDArray[Any]] = {}
+        for name, cells in drawn.items():
+            if kinds.get(name) in ("number", "count"):
+                columns[name] = np.array([float(cell or "nan") for cell in cells])
+            else:
+                columns[name] = np.array(cells, dtype=object)
+        columns[model.target] = self.classes_[[names.index(word) for word in drawn[model.target]]]
+        return columns
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+class MixedNB(OfTables):
+    """Naive Bayes with a family for each column, for data frames as they are.
+
+    Numbers, counts, yes/no, categories and texts each have a family that suits them; where a column of numbers could
+    have several, the one with the largest leave-one-out likelihood is taken. Holes are left out. A matrix is a table of
+    numbers, in which NaN is a hole; a sparse matrix is a table of counts of words or of yes and no.
+
+    Parameters
+    ----------
+    family : str or dict, default="auto"
+        The family of columns: "auto", "normal", "poisson", "bernoulli", "categorical", "multinomial", "histogram" (bins
+        of equal width), "quantiles" (bins with as many rows each) or "window" (a smooth curve); and for several columns
+        together "gaussian", which takes ":diagonal", ":spherical", ":mean" and ":pooled", or "chain". A word is meant
+        for all columns that can have it, `{"age": "normal", ("height", "weight"): "gaussian:pooled"}` or
+        `"age=normal,height+weight=gaussian:pooled"` for some, and the key "*" for all others. The columns of a matrix
+        are called by their number, or "x0", "x1" ...
+    alpha : float, default=1.0
+        What is added to every count of a category, bin, word or answer; 1 is Laplace's rule, 0 adds nothing.
+    p : float, default=0.5
+        The share of yes that yes/no columns are drawn to, by 2 alpha rows.
+    threshold : float, default=0.0
+        The family "bernoulli" takes numbers above this as yes.
+    categories : int, default=0
+        The family "categorical" has at least so many categories in columns of numbers.
+    bins : int or "auto", default="auto"
+        How many bins histograms have.
+    bandwidth : float, default=0.0
+        How wide the windows of the family "window" are; 0 follows from the spread of the values.
+    epsilon : float, default=1e-9
+        This share of a column's variance is added to the variance of each class.
+    epsilon_of : {"each", "largest"}, default="each"
+        Whether that is a share of each column's variance or of the largest.
+    priors : {"data", "equal"} or array-like of shape (n_classes,), default="data"
+        How frequent the classes are taken to be.
+    calibrate : bool, default=True
+        Whether what the columns say counts only as far as rows that are left out bear it out, so that probabilities are
+        not too sure; False is Bayes' rule as it is. `partial_fit` keeps what the first rows said.
+    n_jobs : int, default=None
+        Number of threads; -1 for all processors, None for `quince.set_threads`, `OMP_NUM_THREADS` or all processors.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    class_count_ : ndarray of shape (n_classes,)
+        How much the rows of each class count.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        ln of how frequent the classes are taken to be; -inf for a class that has had no rows.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X had any.
+    report_ : dict
+        How the answer was found, and remarks.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from quince import MixedNB
+    >>> cities = ["Oslo", "Oslo", "Rome", "Rome", None, "Rome"]
+    >>> frame = pd.DataFrame({"age": [20, 30, None, 60, 70, 65], "city": cities})
+    >>> model = MixedNB(family={"age": "normal"}).fit(frame, ["a", "a", "a", "b", "b", "b"])
+    >>> model.predict(pd.DataFrame({"city": ["Oslo", None], "age": [None, 66]}))
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    _settings: ClassVar = {
+        **{name: name for name in ("family", "alpha", "p", "threshold", "categories", "bins", "bandwidth")},
+        **{name: name for name in ("epsilon", "epsilon_of", "priors", "calibrate")},
+    }
+    _accepted: ClassVar = {"n_jobs": THREADS}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "family": [str, dict],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "p": [Interval(Real, 0, 1, closed="both")],
+        "threshold": [Interval(Real, None, None, closed="neither")],
+        "categories": [Interval(Integral, 0, None, closed="left")],
+        "bins": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "bandwidth": [Interval(Real, 0, None, closed="left")],
+        "epsilon": [Interval(Real, 0, 1, closed="both")],
+        "epsilon_of": [StrOptions({"each", "largest"})],
+        "priors": [StrOptions({"data", "equal"}), "array-like"],
+        "calibrate": ["boolean"],
+        "n_jobs": [None, Integral],
+    }
+    _takes_sparse = True
+
+    def __init__(
+        self,
+        *,
+        family: str | Mapping[Any, str] = "auto",
+        alpha: float = 1.0,
+        p: float = 0.5,
+        threshold: float = 0.0,
+        categories: int = 0,
+        bins: int | str = "auto",
+        bandwidth: float = 0.0,
+        epsilon: float = 1e-9,
+        epsilon_of: str = "each",
+        priors: str | Sequence[float] = "data",
+        calibrate: bool = True,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.family = family
+        self.alpha = alpha
+        self.p = p
+        self.threshold = threshold
+        self.categories = categories
+        self.bins = bins
+        self.bandwidth = bandwidth
+        self.epsilon = epsilon
+        self.epsilon_of = epsilon_of
+        self.priors = priors
+        self.calibrate = calibrate
+        self.n_jobs = n_jobs
+
+    def _method_settings(self) -> dict[str, Any]:
+        return {
+            "family": self.family if isinstance(self.family, str) else families(self.family),
+            "alpha": float(self.alpha),
+            "p": float(self.p),
+            "threshold": float(self.threshold),
+            "categories": int(self.categories),
+            "bins": self.bins if self.bins == "auto" else int(self.bins),
+            "bandwidth": float(self.bandwidth),
+            "epsilon": float(self.epsilon),
+            "epsilon_of": self.epsilon_of,
+            "priors": self._priors(),
+            "calibrate": bool(self.calibrate),
+        }
+
+    def _from_model(self) -> dict[str, Any]:
+        count, log_prior = self._of_classes()
+        return {"class_count_": count, "class_log_prior_": log_prior}
+
+
+def families(by_column: Mapping[Any, str]) -> str:
+    """Families by column, or by several columns, as the method reads them."""
+    parts = [family for columns, family in by_column.items() if isinstance(columns, str) and columns == "*"]
+    for columns, family in by_column.items():
+        if not isinstance(columns, str) or columns != "*":
+            names = [_name(column) for column in (columns if isinstance(columns, tuple) else (columns,))]
+            parts.append(f"{'+'.join(names)}={family}")
+    return ",".join(parts)
+
+
+def _name(column: Any) -> str:
+    if isinstance(column, Integral):
+        return f"x{column}"
+    if not isinstance(column, str) or '"' in column:
+        raise ValueError(f"family names the column {column!r}, which it cannot. Give another name to the column.")
+    return f'"{column}"'
+
+
+class GaussianClassifier(OfTables):
+    """A Gaussian for each class over all columns of numbers; columns of other kinds speak for themselves.
+
+    With a covariance for each class it is quadratic discriminant analysis, with one in common linear discriminant
+    analysis. What is no number (categories, yes/no, texts) has a family of its own, as for `MixedNB`. A hole counts as
+    the mean of its column.
+
+    Parameters
+    ----------
+    covariance : {"full", "diagonal", "spherical", "nearest-mean"}, default="full"
+        What covariances may be: anything, a variance for each column, one variance for all columns, or one variance for
+        all columns and classes, and classes alike.
+    shared : {"no", "mean", "pooled"}, default="no"
+        Whether classes have one covariance: each its own, the mean of theirs, or that of all rows about the mean of
+        their class.
+    unbiased : bool, default=False
+        Whether to divide by the number of rows less one (of a pooled covariance, less one for each class).
+    epsilon : float, default=1e-6
+        This share of each column's variance over all rows is added to the variances of all classes.
+    shrinkage : float, default=0.0
+        Covariances are drawn by this share towards a multiple of the identity.
+    shrink_to : {"variance", "one"}, default="variance"
+        That multiple: the mean of the variances, or one.
+    pca : int, default=0
+        Lay numbers along so many principal axes first; 0 leaves them as they are.
+    alpha : float, default=1.0
+        What is added to every count of a category, word or answer, where columns are no numbers.
+    priors : {"data", "equal"} or array-like of shape (n_classes,), default="data"
+        How frequent the classes are taken to be.
+    calibrate : bool, default=True
+        Whether what the columns say counts only as far as rows that are left out bear it out, so that probabilities are
+        not too sure; False is Bayes' rule as it is. `partial_fit` keeps what the first rows said.
+    n_jobs : int, default=None
+        Number of threads; -1 for all processors, None for `quince.set_threads`, `OMP_NUM_THREADS` or all processors.
+
+    Attributes
+    ----------
+    classes_, class_count_, class_log_prior_, n_features_in_, feature_names_in_, report_
+        As for `MixedNB`.
+    means_ : ndarray of shape (n_classes, n_numbers)
+        The mean of each column of numbers that varies, or along each principal axis.
+    covariance_ : ndarray of shape (n_numbers, n_numbers) or list of such arrays
+        The covariance of all classes, or of each.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from quince import GaussianClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(GaussianClassifier(shared="pooled").fit(X, y).score(X, y), 2)
+    0.98
+    """
+
+    _method = "gaussian"
+    _settings: ClassVar = {
+        name: name
+        for name in ("covariance", "shared", "unbiased", "epsilon", "shrinkage", "shrink_to", "pca", "alpha", "priors", "calibrate")
+    }
+    _accepted: ClassVar = {"n_jobs": THREADS}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "covariance": [StrOptions({"full", "diagonal", "spherical", "nearest-mean"})],
+        "shared": [StrOptions({"no", "mean", "pooled"})],
+        "unbiased": ["boolean"],
+        "epsilon": [Interval(Real, 0, 1, closed="both")],
+        "shrinkage": [Interval(Real, 0, 1, closed="both")],
+        "shrink_to": [StrOptions({"variance", "one"})],
+        "pca": [Interval(Integral, 0, None, closed="left")],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "priors": [StrOptions({"data", "equal"}), "array-like"],
+        "calibrate": ["boolean"],
+        "n_jobs": [None, Integral],
+    }
+
+    def __init__(
+        self,
+        *,
+        covariance: str = "full",
+        shared: str = "no",
+        unbiased: bool = False,
+        epsilon: float = 1e-6,
+        shrinkage: float = 0.0,
+        shrink_to: str = "variance",
+        pca: int = 0,
+        alpha: float = 1.0,
+        priors: str | Sequence[float] = "data",
+        calibrate: bool = True,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.covariance = covariance
+        self.shared = shared
+        self.unbiased = unbiased
+        self.epsilon = epsilon
+        self.shrinkage = shrinkage
+        self.shrink_to = shrink_to
+        self.pca = pca
+        self.alpha = alpha
+        self.priors = priors
+        self.calibrate = calibrate
+        self.n_jobs = n_jobs
+
+    def _method_settings(self) -> dict[str, Any]:
+        return {
+            "covariance": self.covariance,
+            "shared": self.shared,
+            "unbiased": bool(self.unbiased),
+            "epsilon": float(self.epsilon),
+            "shrinkage": float(self.shrinkage),
+            "shrink_to": self.shrink_to,
+            "pca": int(self.pca),
+            "alpha": float(self.alpha),
+            "priors": self._priors(),
+            "calibrate": bool(self.calibrate),
+        }
+
+    def _from_model(self) -> dict[str, Any]:
+        count, log_prior = self._of_classes()
+        means = np.empty((len(count), 0))
+        covariances = [np.empty((0, 0))]
+        for block in self._blocks("gaussian"):
+            means = block["mean"]
+            covariances = [block[name] for name in block if name.startswith("covariance ")]
+        shared = self._model.settings["shared"] != "no" or self._model.settings["covariance"] == "nearest-mean"
+        return {
+            "class_count_": count,
+            "class_log_prior_": log_prior,
+            "means_": means,
+            "covariance_": covariances[0] if shared else covariances,
+        }

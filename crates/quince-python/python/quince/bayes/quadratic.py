@@ -1,0 +1,211 @@
+"""Quadratic discriminant analysis. Parameters and attributes are scikit-learn's."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg
+from scipy.special import logsumexp
+from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.covariance import empirical_covariance
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from quince._base import FLOATS, Estimator, for_extension, names_of
+from quince._quince import Model, ask_bayes
+from quince._threads import effective
+from quince.bayes._base import codes_of, written
+from quince.bayes._gaussian import Matrix, covariance_of, embedded, fitted
+
+
+class QuadraticDiscriminantAnalysis(ClassifierMixin, Estimator):
+    """Classes with means and covariances of their own, which are parted by ellipses, parabolas and hyperbolas.
+
+    Parameters
+    ----------
+    solver : {'svd', 'eigen'}, default='svd'
+        'svd' takes `reg_param`, 'eigen' takes `shrinkage` and `covariance_estimator`.
+    shrinkage : 'auto' or float, default=None
+        Covariances are drawn by this share towards a multiple of the identity; 'auto' finds the share by Ledoit and
+        Wolf's rule.
+    priors : array-like of shape (n_classes,), default=None
+        How frequent the classes are taken to be; None for as frequent as in y.
+    reg_param : float, default=0.0
+        Covariances are drawn by this share towards the identity.
+    store_covariance : bool, default=False
+        Whether `covariance_` is shown.
+    tol : float, default=1e-4
+        A class with a smaller variance in some direction is refused.
+    covariance_estimator : estimator, default=None
+        Finds covariances instead, for 'eigen'.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    priors_ : ndarray of shape (n_classes,)
+        How frequent the classes are taken to be.
+    means_ : ndarray of shape (n_classes, n_features)
+        The mean of each class.
+    covariance_ : list of n_classes ndarrays of shape (n_features, n_features)
+        The covariance of each class. Only with `store_covariance`.
+    rotations_ : list of n_classes ndarrays of shape (n_features, n_features)
+        The principal axes of each class, in columns.
+    scalings_ : list of n_classes ndarrays of shape (n_features,)
+        The variances along them, the largest first.
+    n_features_in_, feature_names_in_, report_
+        As for `LinearDiscriminantAnalysis`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from quince import QuadraticDiscriminantAnalysis
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(QuadraticDiscriminantAnalysis().fit(X, y).score(X, y), 2)
+    0.98
+    """
+
+    _settings: ClassVar = {"reg_param": "shrinkage", "shrinkage": "shrinkage", "priors": "priors"}
+    _accepted: ClassVar = {
+        "solver": "which formula of scikit-learn's is followed where they differ",
+        "store_covariance": "what is shown",
+        "tol": "what is refused",
+        "covariance_estimator": "what it finds becomes the covariances of the model",
+    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "solver": [StrOptions({"svd", "eigen"})],
+        "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
+        "priors": ["array-like", None],
+        "reg_param": [Interval(Real, 0, 1, closed="both")],
+        "store_covariance": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "covariance_estimator": [HasMethods("fit"), None],
+    }
+
+    classes_: NDArray[Any]
+    priors_: NDArray[Any]
+
+    def __init__(
+        self,
+        *,
+        solver: str = "svd",
+        shrinkage: str | float | None = None,
+        priors: ArrayLike | None = None,
+        reg_param: float = 0.0,
+        store_covariance: bool = False,
+        tol: float = 1.0e-4,
+        covariance_estimator: Any = None,
+    ) -> None:
+        self.solver = solver
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.reg_param = reg_param
+        self.store_covariance = store_covariance
+        self.tol = tol
+        self.covariance_estimator = covariance_estimator
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Learns from rows X and their labels y."""
+        X, y = validate_data(self, X, y, dtype=FLOATS)
+        check_classification_targets(y)
+        self.classes_ = np.unique(y)
+        n_classes = len(self.classes_)
+        if n_classes < 2:
+            raise ValueError(f"The number of classes has to be greater than one. Got {n_classes} class.")
+        if self.solver == "svd" and self.shrinkage is not None:
+            raise NotImplementedError("shrinkage not supported with 'svd' solver.")
+        if self.solver == "svd" and self.covariance_estimator is not None:
+            raise ValueError(
+                "covariance_estimator is not supported with solver='svd'. Try solver='eigen' instead."
+            )
+        codes = codes_of(y, self.classes_)
+        counts = np.bincount(codes)
+        self.priors_ = counts / len(X) if self.priors is None else self._priors(n_classes)
+        if counts.min() == 1:
+            alone = self.classes_[counts.argmin()]
+            raise ValueError(f"y has only 1 sample in class {alone}, covariance is ill defined.")
+        vars(self).pop("covariance_", None)
+        model, covariances = self._covariances(for_extension(X), codes)
+        self.scalings_, self.rotations_ = [], []
+        for label, count, covariance in zip(self.classes_, counts, covariances):
+            scales, axes = linalg.eigh(covariance)
+            if (scales <= self.tol).any():
+                self._refuse(label, count)
+            self.scalings_.append(scales[::-1].copy())
+            self.rotations_.append(axes[:, ::-1].copy())
+        if model is None:
+            factors = [axes * np.sqrt(scales) for axes, scales in zip(self.rotations_, self.scalings_)]
+            shares = self.priors_ / self.priors_.sum()
+            model = embedded(self.means_, factors, counts, names_of(self.classes_), shares)
+        if self.store_covariance:
+            self.covariance_ = covariances
+        self._model = model
+        return self
+
+    def _priors(self, n_classes: int) -> Matrix:
+        priors = np.array(self.priors, dtype=np.float64)
+        if len(priors) != n_classes or (priors < 0).any() or not priors.any():
+            raise ValueError(f"priors cannot be {self.priors!r}. Give {n_classes} numbers that are not negative.")
+        return priors
+
+    def _covariances(self, X: NDArray[Any], codes: NDArray[np.uint32]) -> tuple[Model | None, list[Matrix]]:
+        """Finds the means and covariances, and the model that has them if there is one."""
+        svd, found, classes = self.solver == "svd", None, names_of(self.classes_)
+        share = self.reg_param if svd else self.shrinkage or 0.0
+        if not isinstance(share, str) and self.covariance_estimator is None:
+            priors = "data" if self.priors is None else written(self.priors_ / self.priors_.sum())
+            to = "one" if svd else "variance"
+            found = fitted(X, codes, classes, shrinkage=float(share), shrink_to=to, priors=priors)
+        if found is not None:
+            model, block = found
+            self.means_ = block["mean"]
+            return model, [block[f"covariance {k}"] for k in range(len(classes))]
+        X = X.astype(np.float64, copy=False)
+        groups = [X[codes == k] for k in range(len(classes))]
+        self.means_ = np.array([group.mean(axis=0) for group in groups])
+        if not svd:
+            return None, [covariance_of(group, self.shrinkage, self.covariance_estimator) for group in groups]
+        plain = [np.atleast_2d(empirical_covariance(group)) for group in groups]
+        return None, [(1 - share) * covariance + share * np.eye(X.shape[1]) for covariance in plain]
+
+    def _refuse(self, label: Any, count: int) -> None:
+        sentence = f"The covariance matrix of class {label} is not full rank. "
+        if self.solver == "svd" and count <= self.n_features_in_:
+            raise linalg.LinAlgError(
+                f"{sentence}When using `solver='svd'` the number of samples in each class should be more than the "
+                f"number of features, but class {label} has {count} samples and {self.n_features_in_} features. Try "
+                "using `solver='eigen'` and setting the parameter `shrinkage` for regularization."
+            )
+        which = "shrinkage" if self.solver == "eigen" else "reg_param"
+        raise linalg.LinAlgError(f"{sentence}Increase the value of `{which}` to reduce the collinearity.")
+
+    def _scores(self, X: Any) -> Matrix:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=FLOATS)
+        scores = ask_bayes(self._model, for_extension(X), "scores", threads=effective(None))
+        # scikit-learn leaves out the constant of the Gaussians, and takes priors as they are given.
+        return scores + 0.5 * X.shape[1] * np.log(2 * np.pi) + np.log(self.priors_.sum())
+
+    def decision_function(self, X: Any) -> Matrix:
+        """ln of the probability of each class, but for a constant; for two classes the second less the first."""
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable label of each row of X."""
+        best = self._scores(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def predict_proba(self, X: Any) -> Matrix:
+        """The probability of each class for each row of X."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> Matrix:
+        """The logarithm of the probabilities."""
+        scores = self._scores(X)
+        return scores - logsumexp(scores, axis=1, keepdims=True)

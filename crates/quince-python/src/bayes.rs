@@ -1,0 +1,156 @@
+//! Bayes classifiers, for the classes of `python/quince/bayes/`.
+
+use crate::errors::{to_python, wrong};
+use crate::features::{Held, rows_to_numpy, to_numpy, weights};
+use crate::json;
+use crate::model::{Model, classes_in_order};
+use crate::steer::{Steering, work};
+use crate::table::{from_anything, is_tabular};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use quince::bayes::BayesModel;
+use quince::learn::{Examples, Fitted, Prediction, Target};
+use quince::registry;
+use quince::table::Labelled;
+
+/// Fits a Bayes classifier to a matrix, or to a table as it is. `codes` are class numbers, `settings` those of the method.
+#[pyfunction]
+#[pyo3(signature = (method, x, codes, classes, settings, *, weights=None, threads=0))]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn fit_bayes(
+    py: Python<'_>,
+    method: &str,
+    x: &Bound<'_, PyAny>,
+    codes: PyReadonlyArray1<'_, u32>,
+    classes: Vec<String>,
+    settings: &Bound<'_, PyAny>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    threads: usize,
+) -> PyResult<Model> {
+    let settings = json::from_python(settings)?;
+    let learner = registry::method(method).and_then(|method| method.configure(&settings)).map_err(to_python)?;
+    let (target, weights) = (target(&codes, &classes)?, self::weights(weights.as_ref()));
+    let steering = Steering::threads(threads);
+    if is_tabular(x)? {
+        let table = from_anything(x, None, false)?;
+        let rows = (0..table.rows()).collect();
+        let name = target_name(&table);
+        let labelled = Labelled { table, target, name, rows, left_out: 0 };
+        let fit = move |run: &quince::Run| quince::Model::fit(&labelled, weights.as_deref(), learner.as_ref(), run);
+        return work(py, steering, fit).map(Model::new);
+    }
+    let held = Held::new(x)?;
+    let features = held.features()?;
+    let fit = move |run: &quince::Run| {
+        quince::Model::fit_features(&features, &target, weights.as_deref(), learner.as_ref(), run)
+    };
+    work(py, steering, fit).map(Model::new)
+}
+
+/// What the labels are called, which were no column: `y`, or `y_` where there is a column of that name, and so on.
+fn target_name(table: &quince::Table) -> String {
+    let mut name = "y".to_string();
+    while table.columns().iter().any(|column| column.name() == name) {
+        name.push('_');
+    }
+    name
+}
+
+fn target(codes: &PyReadonlyArray1<'_, u32>, classes: &[String]) -> PyResult<Target> {
+    let codes: Vec<u32> = codes.as_array().iter().copied().collect();
+    if codes.iter().any(|&code| code as usize >= classes.len()) {
+        return Err(wrong("a class number is out of range", "Give every row the number of its class."));
+    }
+    Ok(Target::Classes { classes: classes_in_order(classes)?, codes })
+}
+
+/// The same model that has learnt from more rows; the one that is given stays as it is.
+#[pyfunction]
+#[pyo3(signature = (model, x, codes, classes, *, weights=None, threads=0))]
+pub(crate) fn update_bayes(
+    py: Python<'_>,
+    model: &Model,
+    x: &Bound<'_, PyAny>,
+    codes: PyReadonlyArray1<'_, u32>,
+    classes: Vec<String>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    threads: usize,
+) -> PyResult<Model> {
+    let (target, weights) = (target(&codes, &classes)?, self::weights(weights.as_ref()));
+    let steering = Steering::threads(threads);
+    if is_tabular(x)? {
+        let table = from_anything(x, Some(model.model()), false)?;
+        let update = |run: &quince::Run| {
+            let rows = model.model().encode(&table, run)?;
+            model.model().updated(&Examples::new(rows.features(), &target, weights.as_deref())?, run)
+        };
+        return work(py, steering, update).map(Model::new);
+    }
+    let held = Held::new(x)?;
+    let features = held.features()?;
+    let update = |run: &quince::Run| model.model().updated(&Examples::new(features, &target, weights.as_deref())?, run);
+    work(py, steering, update).map(Model::new)
+}
+
+/// What a model says of rows: `labels` (class numbers), `scores` (ln of prior times likelihood) or `probabilities`.
+#[pyfunction]
+#[pyo3(signature = (model, x, what, *, threads=0))]
+pub(crate) fn ask_bayes<'py>(
+    py: Python<'py>,
+    model: &Model,
+    x: &Bound<'py, PyAny>,
+    what: &str,
+    threads: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let steering = Steering::threads(threads);
+    let prediction = if is_tabular(x)? {
+        let table = from_anything(x, Some(model.model()), false)?;
+        work(py, steering, |run| model.model().predict(&table, run))?
+    } else {
+        let held = Held::new(x)?;
+        let features = held.features()?;
+        let fitted = model.fitted::<BayesModel>()?;
+        work(py, steering, |run| fitted.predict(&features, run))?
+    };
+    match (what, prediction) {
+        ("labels", prediction) => {
+            let labels = prediction.labels().into_iter().map(i64::from).collect();
+            Ok(PyArray1::from_vec(py, labels).into_any())
+        }
+        ("scores", Prediction::Classes { scores, .. }) => own(py, scores),
+        ("probabilities", Prediction::Classes { probabilities, .. }) => own(py, probabilities),
+        (other, _) => Err(wrong(format!("there is no '{other}' of rows"), "Ask for labels, scores or probabilities.")),
+    }
+}
+
+fn own(py: Python<'_>, matrix: quince::Matrix) -> PyResult<Bound<'_, PyAny>> {
+    let (rows, columns) = (matrix.rows(), matrix.columns());
+    Ok(rows_to_numpy(py, matrix.into_values(), rows, columns)?.into_any())
+}
+
+/// The parameters of every block: a dict with `family`, `columns`, `places` and arrays by name.
+#[pyfunction]
+pub(crate) fn bayes_parameters<'py>(py: Python<'py>, model: &Model) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let fitted = model.fitted::<BayesModel>()?;
+    let block = |parameters: quince::bayes::Parameters| {
+        let dict = PyDict::new(py);
+        dict.set_item("family", parameters.family)?;
+        dict.set_item("columns", &parameters.columns)?;
+        dict.set_item("places", parameters.places)?;
+        for (name, array) in &parameters.arrays {
+            dict.set_item(name, to_numpy(py, array)?)?;
+        }
+        Ok(dict)
+    };
+    fitted.parameters().into_iter().map(block).collect()
+}
+
+type Numbers<'py> = Bound<'py, PyArray1<f64>>;
+
+/// How much the rows of each class count, and ln of the prior of each class.
+#[pyfunction]
+pub(crate) fn bayes_classes<'py>(py: Python<'py>, model: &Model) -> PyResult<(Numbers<'py>, Numbers<'py>)> {
+    let fitted = model.fitted::<BayesModel>()?;
+    Ok((PyArray1::from_slice(py, fitted.class_weights()), PyArray1::from_slice(py, fitted.log_priors())))
+}

@@ -1,0 +1,205 @@
+//! Which family a column of numbers has, if nobody says: the one under which every row is likeliest by what the others say.
+//!
+//! For each family the leave-one-out log likelihood Σ ln p(x | class, without this row) is found, and the largest wins. A family
+//! that is too bold (a histogram of very many bins) is surprised by the row that is left out, and one that is too plain (a normal
+//! distribution of two peaks) is surprised by most rows.
+
+use super::layout::Choices;
+use super::sums::{Members, sums};
+use crate::error::Result;
+use crate::family::block::{Block, Categories, Coding, Normals, Poissons, TILE, Tile, is_count};
+use crate::learn::Count;
+use crate::matrix::Matrix;
+use crate::run::Run;
+use serde::{Deserialize, Serialize};
+
+/// So many rows are enough to choose by; of more, these are taken from all over.
+const ENOUGH: usize = 20_000;
+
+/// As many bins as are tried at most, and then half as many, and so on.
+const MOST_BINS: usize = 128;
+
+/// What was found for a column.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Choice {
+    /// The column.
+    pub column: String,
+    /// Each family that was looked at, with its leave-one-out log likelihood a row; the best first.
+    pub families: Vec<(String, f64)>,
+}
+
+/// A family that a single column may have.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Single {
+    Normal,
+    Poisson,
+    Bins(Vec<f64>),
+}
+
+/// The values of a column that are not holes, with class and weight.
+pub(super) struct Values {
+    pub(super) x: Vec<f64>,
+    classes: Vec<u32>,
+    weights: Option<Vec<f64>>,
+}
+
+impl Values {
+    /// Of a column, at most so many, from all over.
+    pub(super) fn of(column: &[f64], codes: &[u32], weights: Option<&[f64]>, most: usize) -> Values {
+        let known: Vec<usize> = (0..column.len()).filter(|&i| !column[i].is_nan()).collect();
+        let count = known.len().min(most);
+        let rows: Vec<usize> = (0..count).map(|r| known[known.len() * r / count.max(1)]).collect();
+        Values {
+            x: rows.iter().map(|&i| column[i]).collect(),
+            classes: rows.iter().map(|&i| codes[i]).collect(),
+            weights: weights.map(|weights| rows.iter().map(|&i| weights[i]).collect()),
+        }
+    }
+
+    fn sorted(&self) -> Vec<f64> {
+        let mut sorted = self.x.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
+        sorted
+    }
+}
+
+/// Chooses the family of a column of numbers or counts.
+pub(super) fn choose(
+    name: &str,
+    column: &[f64],
+    counts: bool,
+    (codes, classes): (&[u32], usize),
+    weights: Option<&[f64]>,
+    choices: &Choices<'_>,
+) -> Result<(Single, Choice)> {
+    let values = Values::of(column, codes, weights, ENOUGH);
+    let rows = values.x.len().max(1) as f64;
+    let mut found = vec![("normal".to_string(), Single::Normal, values.likelihood(&Single::Normal, classes, choices)?)];
+    if counts && values.x.iter().all(|&x| is_count(x)) {
+        found.push(("poisson".into(), Single::Poisson, values.likelihood(&Single::Poisson, classes, choices)?));
+    }
+    let sorted = values.sorted();
+    for (word, edges) in [("histogram", equal_widths as fn(&[f64], usize) -> _), ("quantiles", equal_shares)] {
+        let mut before = 0;
+        let mut bins = if let Count::Fixed(bins) = choices.bins { bins } else { MOST_BINS };
+        while bins >= 2 && sorted.len() >= 2 {
+            let edges = edges(&sorted, bins);
+            if edges.len() > 2 && edges.len() != before {
+                before = edges.len();
+                let (bins, single) = (edges.len() - 1, Single::Bins(edges));
+                let likelihood = values.likelihood(&single, classes, choices)?;
+                found.push((format!("{word} of {bins} bins"), single, likelihood));
+            }
+            bins = if choices.bins == Count::Auto { bins / 2 } else { 0 };
+        }
+    }
+    // Of equals the first, which is the plainer.
+    found.sort_by(|a, b| b.2.total_cmp(&a.2));
+    let families = found.iter().map(|(word, _, likelihood)| (word.clone(), likelihood / rows)).collect();
+    let best = found.swap_remove(0).1;
+    Ok((best, Choice { column: name.into(), families }))
+}
+
+impl Values {
+    /// The leave-one-out log likelihood of a family.
+    fn likelihood(&self, single: &Single, classes: usize, choices: &Choices<'_>) -> Result<f64> {
+        let run = Run::new().threads(1);
+        let column = Matrix::column_vector(self.x.clone());
+        let (features, place) = (column.features(), vec![0]);
+        let origin = features.near_means();
+        let mut block = match single {
+            Single::Normal => Block::Normal(Normals::new(place, classes, &origin, choices.least, false)),
+            Single::Poisson => Block::Poisson(Poissons::new(place, choices.alpha)),
+            Single::Bins(edges) => {
+                Block::Categorical(Categories::new(place, vec![Coding::Bins(edges.clone())], choices.alpha))
+            }
+        };
+        let members = Members::new(&self.classes, classes, self.weights.as_deref());
+        let mut all = sums(&[&block], &features, &members, &run)?.swap_remove(0);
+        if block.family_mut().recentre(&all) {
+            all = sums(&[&block], &features, &members, &run)?.swap_remove(0);
+        }
+        block.family_mut().settle(&all);
+        block.family_mut().estimate(&all, &run)?;
+        let (mut tile, mut own, mut sum) = (Tile::new(&features), [0.0; TILE], 0.0);
+        members.each_tile(0..members.rows(), |class, rows, weights| {
+            tile.fill(&features, rows.iter().copied());
+            let own = &mut own[..rows.len()];
+            block.family().score_own(class, all.row(class), &tile, weights, own);
+            let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
+            sum += own.iter().enumerate().map(|(i, score)| weight(i) * score).sum::<f64>();
+        });
+        Ok(sum)
+    }
+}
+
+/// The step of values that lie on a grid, such as whole numbers or those with one decimal; `None` if they do not.
+fn grid(sorted: &[f64]) -> Option<f64> {
+    let gaps = sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0);
+    let least = gaps.fold(f64::INFINITY, f64::min);
+    let step = if least.fract() == 0.0 { 1.0 } else { least };
+    let low = sorted.first()?;
+    let on_grid = |x: &f64| {
+        let steps = (x - low) / step;
+        steps < 1e6 && (steps - steps.round()).abs() < 1e-5
+    };
+    (step.is_finite() && sorted.iter().all(on_grid)).then_some(step)
+}
+
+/// Edges of bins of equal width. Where values lie on a grid, edges lie between its points, so that no bin is empty by its place.
+pub(super) fn equal_widths(sorted: &[f64], bins: usize) -> Vec<f64> {
+    let (Some(&low), Some(&high)) = (sorted.first(), sorted.last()) else { return Vec::new() };
+    if let Some(step) = grid(sorted) {
+        let points = ((high - low) / step).round() + 1.0;
+        let width = (points / bins as f64).ceil().max(1.0);
+        let count = (points / width).ceil() as usize;
+        return (0..=count).map(|bin| low + step * (width * bin as f64 - 0.5)).collect();
+    }
+    let step = (high - low) / bins as f64;
+    let mut edges: Vec<f64> = (0..bins).map(|bin| low + step * bin as f64).chain([high]).collect();
+    edges.dedup_by(|next, before| *next <= *before);
+    edges
+}
+
+/// Edges of bins with as many values each, as far as equal values allow: an edge lies between two values.
+pub(super) fn equal_shares(sorted: &[f64], bins: usize) -> Vec<f64> {
+    let (Some(&low), Some(&high)) = (sorted.first(), sorted.last()) else { return Vec::new() };
+    let half = grid(sorted).map_or(0.0, |step| 0.5 * step);
+    let mut edges = vec![low - half];
+    for bin in 1..bins {
+        let at = sorted.len() * bin / bins;
+        // The next larger value starts a bin of its own; its edge is half way.
+        let below = sorted[at.saturating_sub(1)];
+        let next = sorted[sorted.partition_point(|&x| x <= below)..].first();
+        let Some(&next) = next else { continue };
+        let edge = below + 0.5 * (next - below);
+        if edges.last().is_some_and(|&last| edge > last) && edge < next {
+            edges.push(edge);
+        }
+    }
+    if edges.last().is_some_and(|&last| high + half > last) {
+        edges.push(high + half);
+    }
+    edges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_lie_between_the_points_of_a_grid() {
+        assert_eq!(equal_widths(&[0.0, 1.0, 3.0], 4), [-0.5, 0.5, 1.5, 2.5, 3.5]);
+        assert_eq!(equal_widths(&[10.0, 20.0, 29.0], 5), [9.5, 13.5, 17.5, 21.5, 25.5, 29.5]);
+        let tenths: Vec<f64> = (0..40).map(|i| 13.1 + 0.1 * f64::from(i)).collect();
+        let edges = equal_widths(&tenths, 128);
+        assert_eq!(edges.len(), 41);
+        assert!((edges[1] - 13.15).abs() < 1e-9);
+        assert_eq!(
+            equal_widths(&[0.0, 0.3, 1.0, std::f64::consts::PI], 2),
+            [0.0, std::f64::consts::PI / 2.0, std::f64::consts::PI]
+        );
+        assert_eq!(equal_shares(&[0.0, 0.0, 0.0, 4.0, 8.0, 9.0], 2), [-0.5, 2.0, 9.5]);
+        assert_eq!(equal_shares(&[7.0, 7.0], 4), [7.0]);
+    }
+}

@@ -1,0 +1,159 @@
+//! Discriminants in the open: what a Gaussian classifier computes, as a formula; and, of a single number, where one class gives
+//! way to another and what error that costs.
+
+use super::model::BayesModel;
+use crate::family::block::{Block, Shared};
+use crate::family::{Distribution, Normal};
+use crate::matrix::Matrix;
+use serde::Serialize;
+
+/// What is compared between classes: g(x) = xᵀ A x + wᵀ x + w₀, the largest wins. A is the same for all classes, and left out, if
+/// they have one covariance.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Discriminant {
+    /// A = -½ Σ⁻¹.
+    pub quadratic: Option<Vec<Vec<f64>>>,
+    /// w = Σ⁻¹ μ.
+    pub linear: Vec<f64>,
+    /// w₀ = -½ μᵀ Σ⁻¹ μ + ln P(class), and -½ ln |Σ| if classes have covariances of their own.
+    pub constant: f64,
+}
+
+impl Discriminant {
+    /// The difference of two linear discriminants: wᵀ x + w₀ is the log odds of the first class against the second.
+    pub fn against(&self, other: &Discriminant) -> Discriminant {
+        let linear = self.linear.iter().zip(&other.linear).map(|(a, b)| a - b).collect();
+        Discriminant { quadratic: None, linear, constant: self.constant - other.constant }
+    }
+
+    /// How far the boundary wᵀ x + w₀ = 0 is from the origin: |w₀| / ‖w‖.
+    pub fn distance(&self) -> f64 {
+        self.constant.abs() / self.linear.iter().map(|w| w * w).sum::<f64>().sqrt()
+    }
+}
+
+/// Where one class gives way to another along a single number.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Boundaries {
+    /// The values at which the class changes, rising.
+    pub at: Vec<f64>,
+    /// The class below the first, between each two, and above the last.
+    pub classes: Vec<usize>,
+    /// The share of rows that are on the wrong side, if they are distributed as the model says.
+    pub error: f64,
+}
+
+impl BayesModel {
+    /// The discriminant of each class, if all that the model looks at is numbers with normal or Gaussian families in one block.
+    /// With principal axes they are of the numbers along them.
+    pub fn discriminants(&self) -> Option<Vec<Discriminant>> {
+        let [block] = &self.blocks[..] else { return None };
+        self.discriminants_of(block)
+    }
+
+    /// What one block says, and the priors.
+    pub(super) fn discriminants_of(&self, block: &Block) -> Option<Vec<Discriminant>> {
+        let one = |k: usize| {
+            let (mean, precision, log_determinant, own) = match block {
+                Block::Gaussian(block) => {
+                    let own = block.shared == Shared::No;
+                    (block.means().row(k).to_vec(), block.precision(k), block.log_determinant(k), own)
+                }
+                Block::Normal(block) => {
+                    let normals = block.parameters(k);
+                    let mut precision = Matrix::zeros(normals.len(), normals.len());
+                    // A column that is constant says nothing.
+                    let each = |variance: f64| if variance > 0.0 { 1.0 / variance } else { 0.0 };
+                    (0..normals.len()).for_each(|j| precision[(j, j)] = each(normals[j].variance));
+                    let varying = normals.iter().filter(|normal| normal.variance > 0.0);
+                    let log_determinant = varying.map(|normal| normal.variance.ln()).sum();
+                    (normals.iter().map(|normal| normal.mean).collect(), precision, log_determinant, true)
+                }
+                _ => return None,
+            };
+            let linear: Vec<f64> =
+                (0..mean.len()).map(|i| precision.row(i).iter().zip(&mean).map(|(p, m)| p * m).sum()).collect();
+            let square: f64 = linear.iter().zip(&mean).map(|(w, m)| w * m).sum();
+            let halves = |row: &[f64]| row.iter().map(|p| -0.5 * p).collect();
+            Some(Discriminant {
+                quadratic: own.then(|| (0..mean.len()).map(|i| halves(precision.row(i))).collect()),
+                linear,
+                constant: -0.5 * square - if own { 0.5 * log_determinant } else { 0.0 } + self.log_priors[k],
+            })
+        };
+        (0..self.totals.len()).map(one).collect()
+    }
+
+    /// Where the predicted class changes, if all that the model looks at is one number with a normal or Gaussian family.
+    pub fn boundaries(&self) -> Option<Boundaries> {
+        let [block] = &self.blocks[..] else { return None };
+        let of_class = |k: usize| match block {
+            Block::Gaussian(block) if block.width() == 1 && block.axes().is_none() => {
+                Some((block.means()[(k, 0)], block.covariance(k)[(0, 0)]))
+            }
+            Block::Normal(block) if block.parameters(k).len() == 1 => {
+                block.parameters(k).first().map(|normal| (normal.mean, normal.variance))
+            }
+            _ => None,
+        };
+        let there: Vec<usize> = (0..self.totals.len()).filter(|&k| self.log_priors[k] > f64::NEG_INFINITY).collect();
+        let normals: Vec<(f64, f64)> = there.iter().map(|&k| of_class(k)).collect::<Option<_>>()?;
+        if normals.iter().any(|(_, variance)| *variance <= 0.0) {
+            return None;
+        }
+        let score = |c: usize, x: f64| {
+            let (mean, variance) = normals[c];
+            self.log_priors[there[c]] - 0.5 * variance.ln() - 0.5 * (x - mean).powi(2) / variance
+        };
+        // The class changes only where two scores are equal: roots of quadratic equations.
+        let mut roots = Vec::new();
+        for a in 0..normals.len() {
+            for b in a + 1..normals.len() {
+                let ((mean_a, var_a), (mean_b, var_b)) = (normals[a], normals[b]);
+                let square = 0.5 / var_b - 0.5 / var_a;
+                let linear = mean_a / var_a - mean_b / var_b;
+                let constant = score(a, 0.0) - score(b, 0.0);
+                roots.extend(quadratic_roots(square, linear, constant));
+            }
+        }
+        roots.sort_by(f64::total_cmp);
+        roots.dedup();
+        let best = |x: f64| (0..normals.len()).reduce(|best, c| if score(c, x) > score(best, x) { c } else { best });
+        // The first class with the largest score between each two roots.
+        let mut places: Vec<f64> = roots.windows(2).map(|pair| 0.5 * (pair[0] + pair[1])).collect();
+        places.insert(0, roots.first().map_or(0.0, |first| first - 1.0 - first.abs()));
+        if let Some(last) = roots.last() {
+            places.push(last + 1.0 + last.abs());
+        }
+        let winners: Vec<usize> = places.into_iter().map(best).collect::<Option<_>>()?;
+        let (mut at, mut classes) = (Vec::new(), vec![winners[0]]);
+        for (root, winner) in roots.iter().zip(&winners[1..]) {
+            if classes.last() != Some(winner) {
+                at.push(*root);
+                classes.push(*winner);
+            }
+        }
+        let mut right = 0.0;
+        for (part, &c) in classes.iter().enumerate() {
+            let normal = Normal::new(normals[c].0, normals[c].1.sqrt()).ok()?;
+            let from = if part == 0 { 0.0 } else { normal.cumulative(at[part - 1]) };
+            let to = at.get(part).map_or(1.0, |&x| normal.cumulative(x));
+            right += self.log_priors[there[c]].exp() * (to - from);
+        }
+        Some(Boundaries { at, classes: classes.into_iter().map(|c| there[c]).collect(), error: 1.0 - right })
+    }
+}
+
+/// Where a x² + b x + c is zero.
+fn quadratic_roots(a: f64, b: f64, c: f64) -> Vec<f64> {
+    if a.abs() <= 1e-14 * b.abs() {
+        return if b == 0.0 { Vec::new() } else { vec![-c / b] };
+    }
+    let square = b * b - 4.0 * a * c;
+    if square < 0.0 {
+        return Vec::new();
+    }
+    // The root in which nothing cancels, and the other from their product.
+    let q = -0.5 * (b + if b < 0.0 { -1.0 } else { 1.0 } * square.sqrt());
+    if q == 0.0 { vec![0.0] } else { vec![q / a, c / q] }
+}

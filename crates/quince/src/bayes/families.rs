@@ -1,0 +1,210 @@
+//! Which family which column has, as a person writes it: `auto`, `normal`, `age=normal,visits=poisson`,
+//! `height+weight=gaussian:pooled`.
+
+use crate::error::{Error, Result, did_you_mean};
+use crate::family::block::{Shape, Shared};
+use crate::registry::Reading;
+use serde::{Deserialize, Serialize};
+
+/// A family for columns by name, and one for all others that can have it.
+///
+/// ```
+/// use quince::bayes::Families;
+/// let families: Families = "auto,age=normal,height+weight=gaussian".parse()?;
+/// assert_eq!(families.to_string(), "auto,age=normal,height+weight=gaussian");
+/// # quince::Result::Ok(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Families {
+    /// The family of columns that are not named, where it can be theirs.
+    pub(super) usual: Name,
+    /// Columns and their family; several columns share a block.
+    pub(super) columns: Vec<(Vec<String>, Name)>,
+}
+
+/// A family by its name.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Name {
+    /// What suits the kind of the column; of numbers, what their leave-one-out likelihood says.
+    #[default]
+    Auto,
+    Normal,
+    Gaussian(Shape, Shared),
+    Poisson,
+    Bernoulli,
+    Categorical,
+    Multinomial,
+    /// Bins of equal width.
+    Histogram,
+    /// Bins with as many rows each.
+    Quantiles,
+    Window,
+    Chain,
+}
+
+impl Families {
+    /// How families are written.
+    pub(super) const READING: Reading = Reading {
+        takes: "families, for example age=normal,visits=poisson",
+        check: |text| text.parse::<Families>().map(drop),
+    };
+}
+
+const NAMES: [(&str, Name); 11] = [
+    ("auto", Name::Auto),
+    ("normal", Name::Normal),
+    ("gaussian", Name::Gaussian(Shape::Full, Shared::No)),
+    ("poisson", Name::Poisson),
+    ("bernoulli", Name::Bernoulli),
+    ("categorical", Name::Categorical),
+    ("multinomial", Name::Multinomial),
+    ("histogram", Name::Histogram),
+    ("quantiles", Name::Quantiles),
+    ("window", Name::Window),
+    ("chain", Name::Chain),
+];
+
+impl Name {
+    fn parse(text: &str) -> Result<Name> {
+        let mut words = text.split(':').map(str::trim);
+        let first = words.next().unwrap_or_default();
+        let wrong = |problem: String, remedy: String| Err(Error::setting("family", problem, remedy));
+        let Some((_, mut name)) = NAMES.into_iter().find(|(name, _)| *name == first) else {
+            let remedy = did_you_mean(first, "families", NAMES.iter().map(|(name, _)| *name));
+            return wrong(format!("cannot be '{first}'"), remedy);
+        };
+        for word in words {
+            let Name::Gaussian(shape, shared) = &mut name else {
+                return wrong(format!("'{first}' takes no '{word}'"), "Only gaussian does.".into());
+            };
+            match word {
+                "full" => *shape = Shape::Full,
+                "diagonal" => *shape = Shape::Diagonal,
+                "spherical" => *shape = Shape::Spherical,
+                "mean" => *shared = Shared::Mean,
+                "pooled" => *shared = Shared::Pooled,
+                _ => {
+                    let known = ["full", "diagonal", "spherical", "mean", "pooled"];
+                    return wrong(format!("gaussian cannot be '{word}'"), did_you_mean(word, "words", known));
+                }
+            }
+        }
+        Ok(name)
+    }
+
+    /// The name without what may stand after it.
+    pub(super) fn word(self) -> &'static str {
+        let same = |other: &&(&str, Name)| std::mem::discriminant(&other.1) == std::mem::discriminant(&self);
+        NAMES.iter().find(same).map_or("auto", |(name, _)| name)
+    }
+}
+
+impl std::fmt::Display for Name {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.word())?;
+        let Name::Gaussian(shape, shared) = self else { return Ok(()) };
+        f.write_str(match shape {
+            Shape::Full => "",
+            Shape::Diagonal => ":diagonal",
+            Shape::Spherical => ":spherical",
+        })?;
+        f.write_str(match shared {
+            Shared::No => "",
+            Shared::Mean => ":mean",
+            Shared::Pooled => ":pooled",
+        })
+    }
+}
+
+impl std::str::FromStr for Families {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Families> {
+        let mut families = Families::default();
+        for part in split(text, ',')?.into_iter().filter(|part| !part.trim().is_empty()) {
+            let sides = split(&part, '=')?;
+            match &sides[..] {
+                [usual] => families.usual = Name::parse(usual.trim())?,
+                [columns, name] => {
+                    let names: Vec<String> = split(columns, '+')?.iter().map(|name| unquoted(name)).collect();
+                    families.columns.push((names, Name::parse(name.trim())?));
+                }
+                _ => {
+                    let remedy = "Write columns and family as age=normal; put a name with = in it into \"quotes\".";
+                    return Err(Error::setting("family", format!("cannot be '{part}'"), remedy));
+                }
+            }
+        }
+        Ok(families)
+    }
+}
+
+/// Parts of a text between separators that do not stand in quotes.
+fn split(text: &str, separator: char) -> Result<Vec<String>> {
+    let (mut parts, mut quoted) = (vec![String::new()], false);
+    for letter in text.chars() {
+        quoted ^= letter == '"';
+        match parts.last_mut() {
+            Some(part) if letter != separator || quoted => part.push(letter),
+            _ => parts.push(String::new()),
+        }
+    }
+    if quoted {
+        return Err(Error::setting("family", format!("has an open quote: {text}"), "Close the quote."));
+    }
+    Ok(parts)
+}
+
+fn unquoted(name: &str) -> String {
+    let name = name.trim();
+    name.strip_prefix('"').and_then(|name| name.strip_suffix('"')).unwrap_or(name).to_string()
+}
+
+impl std::fmt::Display for Families {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.usual)?;
+        for (columns, name) in &self.columns {
+            let quoted = |column: &String| {
+                let special = column.contains([',', '=', '+']) || column.trim() != column;
+                if special { format!("\"{column}\"") } else { column.clone() }
+            };
+            let columns: Vec<String> = columns.iter().map(quoted).collect();
+            write!(f, ",{}={name}", columns.join("+"))?;
+        }
+        Ok(())
+    }
+}
+
+impl TryFrom<String> for Families {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Families> {
+        text.parse()
+    }
+}
+
+impl From<Families> for String {
+    fn from(families: Families) -> String {
+        families.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_are_read_as_people_write_them() {
+        let families: Families = "visits=poisson, \"a,b\"+c = gaussian:diagonal:pooled".parse().unwrap();
+        assert_eq!(families.usual, Name::Auto);
+        assert_eq!(families.columns[1].0, ["a,b", "c"]);
+        assert_eq!(families.columns[1].1, Name::Gaussian(Shape::Diagonal, Shared::Pooled));
+        assert_eq!(families.to_string().parse::<Families>().unwrap(), families);
+        let wrong = |text: &str| text.parse::<Families>().unwrap_err();
+        assert_eq!(wrong("nromal").remedy(), "Did you mean 'normal'?");
+        assert!(wrong("a=normal:full").to_string().contains("takes no 'full'"));
+        assert!(wrong("a=b=normal").to_string().contains("a=b=normal"));
+        assert!(wrong("\"a=normal").to_string().contains("open quote"));
+    }
+}

@@ -1,0 +1,452 @@
+//! Which block speaks for which columns.
+
+use super::choose::{Choice, Single, Values, choose, equal_shares, equal_widths};
+use super::families::{Families, Name};
+use super::look::{Look, look};
+use crate::encode::{Part, Scheme, What};
+use crate::error::{Error, Result, did_you_mean};
+use crate::family::block::{
+    Bernoullis, Block, Categories, Chain, Coding, GaussianPlan, Gaussians, Least, Normals, Place, Poissons, Shape,
+    Shared, Windows, Words, is_count,
+};
+use crate::learn::Count;
+use crate::matrix::Features;
+use crate::run::Run;
+
+/// All that is to be known to lay out blocks.
+pub(super) struct Choices<'a> {
+    pub(super) families: &'a Families,
+    pub(super) alpha: f64,
+    /// The share of yes that yes/no columns are drawn to.
+    pub(super) p: f64,
+    pub(super) threshold: f64,
+    pub(super) categories: usize,
+    pub(super) bins: Count,
+    pub(super) bandwidth: f64,
+    pub(super) least: Least,
+    pub(super) gaussian: GaussianPlan,
+    pub(super) pca: usize,
+}
+
+/// Rows to lay out blocks for.
+pub(super) struct Data<'a> {
+    pub(super) scheme: &'a Scheme,
+    /// The columns have no kinds: all are numbers.
+    pub(super) of_matrix: bool,
+    pub(super) features: &'a Features<'a>,
+    pub(super) codes: &'a [u32],
+    pub(super) classes: usize,
+    pub(super) weights: Option<&'a [f64]>,
+}
+
+/// Columns that a family has been found for.
+enum Group<'a> {
+    Single(&'a Part, Name),
+    Together(Vec<&'a Part>, Name),
+}
+
+impl Group<'_> {
+    /// Whether the values must be known to lay out the block.
+    fn needs_a_look(&self) -> bool {
+        match self {
+            Group::Single(part, name) => {
+                !part.what.is_sparse() && !matches!(name, Name::Auto | Name::Normal | Name::Bernoulli)
+            }
+            Group::Together(..) => true,
+        }
+    }
+}
+
+/// The blocks for all columns, and what was found where a family was chosen.
+pub(super) fn layout(data: &Data<'_>, choices: &Choices<'_>, run: &Run) -> Result<(Vec<Block>, Vec<Choice>)> {
+    let mut builder = Builder::new(data, choices);
+    let groups = groups(data, choices.families)?;
+    if groups.iter().any(Group::needs_a_look) {
+        builder.looks = look(data.features, run);
+    }
+    for group in groups {
+        run.check()?;
+        match group {
+            Group::Single(part, name) => builder.single(part, name)?,
+            Group::Together(parts, name) => builder.together(&parts, name, run)?,
+        }
+    }
+    builder.finish()
+}
+
+/// Every column once: those that are named first, then all others by the usual family or by their kind.
+fn groups<'a>(data: &Data<'a>, families: &Families) -> Result<Vec<Group<'a>>> {
+    let parts = &data.scheme.parts;
+    let (mut groups, mut taken) = (Vec::new(), vec![false; parts.len()]);
+    for (columns, name) in &families.columns {
+        let mut together = Vec::new();
+        for column in columns {
+            let place = parts.iter().position(|part| part.name == *column).ok_or_else(|| {
+                let problem = format!("names '{column}', which is no column that is learnt from");
+                Error::setting(
+                    "family",
+                    problem,
+                    did_you_mean(column, "columns", parts.iter().map(|p| p.name.as_str())),
+                )
+            })?;
+            if std::mem::replace(&mut taken[place], true) {
+                return Err(Error::setting("family", format!("names '{column}' twice"), "Give a column one family."));
+            }
+            let part = &parts[place];
+            if !can_be(&part.what, *name) {
+                let problem = format!("of '{column}' cannot be {name}: it is {}", part.what.name());
+                return Err(Error::setting("family", problem, format!("It can be {}.", possible(&part.what))));
+            }
+            together.push(part);
+        }
+        match name {
+            Name::Gaussian(..) | Name::Multinomial | Name::Chain if together.iter().all(|p| !p.what.is_sparse()) => {
+                groups.push(Group::Together(together, *name));
+            }
+            _ => groups.extend(together.into_iter().map(|part| Group::Single(part, *name))),
+        }
+    }
+    let rest = || parts.iter().zip(&taken).filter(|(_, taken)| !**taken).map(|(part, _)| part);
+    let usual = families.usual;
+    let fits =
+        |part: &Part| usual != Name::Auto && can_be(&part.what, usual) && is_usual(&part.what, usual, data.of_matrix);
+    let as_one = matches!(usual, Name::Gaussian(..) | Name::Multinomial | Name::Chain);
+    let together: Vec<&Part> = rest().filter(|part| as_one && fits(part) && !part.what.is_sparse()).collect();
+    for part in rest() {
+        if !together.iter().any(|other| std::ptr::eq(*other, part)) {
+            groups.push(Group::Single(part, if fits(part) { usual } else { Name::Auto }));
+        }
+    }
+    if !together.is_empty() {
+        groups.push(Group::Together(together, usual));
+    }
+    Ok(groups)
+}
+
+/// Whether a column of this kind can have a family at all.
+fn can_be(what: &What, name: Name) -> bool {
+    match what {
+        What::Words | What::Vector => matches!(name, Name::Auto | Name::Multinomial | Name::Bernoulli),
+        What::Category(_) => matches!(name, Name::Auto | Name::Categorical | Name::Chain),
+        _ => true,
+    }
+}
+
+/// Whether a family that is meant for all columns is meant for one of this kind too.
+fn is_usual(what: &What, name: Name, of_matrix: bool) -> bool {
+    match what {
+        What::YesNo => matches!(name, Name::Bernoulli | Name::Chain | Name::Categorical),
+        What::Number if !of_matrix => {
+            !matches!(name, Name::Poisson | Name::Bernoulli | Name::Chain | Name::Categorical | Name::Multinomial)
+        }
+        What::Count if !of_matrix => !matches!(name, Name::Bernoulli | Name::Chain | Name::Categorical),
+        _ => true,
+    }
+}
+
+fn possible(what: &What) -> &'static str {
+    match what {
+        What::Words | What::Vector => "multinomial or bernoulli",
+        What::Category(_) => "categorical or part of a chain",
+        _ => "any family",
+    }
+}
+
+impl What {
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            What::Number => "a number",
+            What::Count => "a count",
+            What::YesNo => "yes or no",
+            What::Category(_) => "a category",
+            What::Words => "a text",
+            What::Vector => "a vector",
+        }
+    }
+}
+
+/// Columns gathered by family.
+struct Builder<'a> {
+    data: &'a Data<'a>,
+    choices: &'a Choices<'a>,
+    origin: Vec<f64>,
+    looks: Vec<Look>,
+    normal: Vec<usize>,
+    poisson: Vec<usize>,
+    bernoulli: Vec<usize>,
+    categories: (Vec<usize>, Vec<Coding>),
+    windows: (Vec<usize>, Vec<Vec<f64>>),
+    /// Numbers whose family is to be chosen.
+    open: Vec<&'a Part>,
+    others: Vec<Block>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(data: &'a Data<'a>, choices: &'a Choices<'a>) -> Builder<'a> {
+        Builder {
+            data,
+            choices,
+            origin: origins(data.features),
+            looks: Vec::new(),
+            normal: Vec::new(),
+            poisson: Vec::new(),
+            bernoulli: Vec::new(),
+            categories: Default::default(),
+            windows: Default::default(),
+            open: Vec::new(),
+            others: Vec::new(),
+        }
+    }
+
+    fn single(&mut self, part: &'a Part, name: Name) -> Result<()> {
+        let column = || self.data.features.dense_column(part.first);
+        match (name, &part.what) {
+            (Name::Auto, What::Words) | (Name::Multinomial, What::Words | What::Vector) => self.words(part)?,
+            (Name::Auto, What::Vector) => {
+                let counted = self.check_sparse(part)?;
+                if counted { self.words(part)? } else { self.sparse_answers(part) }
+            }
+            (Name::Bernoulli, What::Words | What::Vector) => self.sparse_answers(part),
+            (Name::Auto | Name::Categorical | Name::Chain, What::Category(names)) => {
+                self.categories.0.push(part.first);
+                self.categories.1.push(Coding::Codes(names.len()));
+            }
+            (Name::Auto, What::YesNo) | (Name::Bernoulli, _) => self.bernoulli.push(part.first),
+            (Name::Auto, _) => self.open.push(part),
+            (Name::Normal, _) => self.normal.push(part.first),
+            (Name::Poisson, _) => {
+                self.check(part, Look::counts, is_count, "a count", "poisson")?;
+                self.poisson.push(part.first);
+            }
+            (Name::Categorical | Name::Chain, _) => {
+                let count = self.codes(part)?;
+                self.categories.0.push(part.first);
+                self.categories.1.push(Coding::Codes(count));
+            }
+            (Name::Histogram | Name::Quantiles, _) => {
+                let mut sorted: Vec<f64> = column().into_iter().filter(|x| !x.is_nan()).collect();
+                sorted.sort_unstable_by(f64::total_cmp);
+                let edges = if name == Name::Histogram { equal_widths } else { equal_shares };
+                let edges = edges(&sorted, self.bins(&sorted));
+                // A column that is constant has one bin, and says nothing.
+                let constant = || sorted.first().map_or(vec![0.0, 1.0], |&x| vec![x - 0.5, x + 0.5]);
+                self.categories.0.push(part.first);
+                self.categories.1.push(Coding::Bins(if edges.len() < 2 { constant() } else { edges }));
+            }
+            (Name::Window, _) => {
+                let mut values: Vec<f64> = column().into_iter().filter(|x| !x.is_nan()).map(|x| x + 0.0).collect();
+                values.sort_unstable_by(f64::total_cmp);
+                values.dedup();
+                self.windows.0.push(part.first);
+                self.windows.1.push(values);
+            }
+            (Name::Gaussian(..) | Name::Multinomial, _) => self.together(&[part], name, &Run::new())?,
+        }
+        Ok(())
+    }
+
+    /// How many bins, if nobody says: as many as n rows can fill, 2 n^(1/3) (Rice's rule).
+    fn bins(&self, sorted: &[f64]) -> usize {
+        match self.choices.bins {
+            Count::Fixed(bins) => bins,
+            Count::Auto => (2.0 * (sorted.len() as f64).cbrt()).ceil().max(1.0) as usize,
+        }
+    }
+
+    fn together(&mut self, parts: &[&'a Part], name: Name, run: &Run) -> Result<()> {
+        let columns: Vec<usize> = parts.iter().map(|part| part.first).collect();
+        match name {
+            Name::Chain => {
+                let counts = parts.iter().map(|part| self.codes(part)).collect::<Result<_>>()?;
+                self.others.push(Block::Chain(Chain::new(columns, counts, self.choices.alpha)));
+            }
+            Name::Multinomial => {
+                for part in parts {
+                    self.check(
+                        part,
+                        |look| look.known == 0 || look.least >= 0.0,
+                        |x| x >= 0.0,
+                        "a count",
+                        "multinomial",
+                    )?;
+                    if self.looks[part.first].holes {
+                        let problem = format!("'{}' has holes, which a block of counts cannot learn from", part.name);
+                        return Err(Error::data(problem, "Fill them, or give the column another family."));
+                    }
+                }
+                let words = Words::new(Place::Dense(columns), self.choices.alpha);
+                self.others.push(Block::Multinomial(words));
+            }
+            _ => {
+                let (shape, shared) = match name {
+                    Name::Gaussian(shape, shared) => (shape, shared),
+                    _ => (Shape::Full, Shared::No),
+                };
+                self.gaussian(parts, GaussianPlan { shape, shared, ..self.choices.gaussian }, run)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn gaussian(&mut self, parts: &[&'a Part], plan: GaussianPlan, run: &Run) -> Result<()> {
+        let (mut columns, mut fill) = (Vec::new(), Vec::new());
+        for part in parts {
+            let look = self.looks[part.first];
+            // A column that is constant says nothing, and would make the covariance singular.
+            if look.varies() {
+                columns.push(part.first);
+                fill.push(look.mean());
+            }
+        }
+        if columns.is_empty() {
+            return Ok(());
+        }
+        let axes = match self.choices.pca {
+            0 => None,
+            pca => Some(super::pca::axes(self.data, (&columns, &fill), &self.origin, pca, run)?),
+        };
+        let origin = (&self.origin[..], fill);
+        self.others.push(Block::Gaussian(Gaussians::new(columns, self.data.classes, origin, axes, &plan)));
+        Ok(())
+    }
+
+    /// How many categories the codes of a column stand for.
+    fn codes(&self, part: &Part) -> Result<usize> {
+        if let What::Category(names) = &part.what {
+            return Ok(names.len());
+        }
+        let few = |look: &Look| look.counts() && look.most < 1e6;
+        self.check(part, few, |x| is_count(x) && x < 1e6, "the number of a category", "categorical")?;
+        Ok((self.looks[part.first].most.max(0.0) as usize + 1).max(self.choices.categories))
+    }
+
+    /// An error at the first value that the family cannot have, if a look says that there is one.
+    fn check(
+        &self,
+        part: &Part,
+        fine: impl Fn(&Look) -> bool,
+        value: impl Fn(f64) -> bool,
+        what: &str,
+        family: &str,
+    ) -> Result<()> {
+        if fine(&self.looks[part.first]) {
+            return Ok(());
+        }
+        check_values(part, &self.data.features.dense_column(part.first), value, what, family)
+    }
+
+    fn words(&mut self, part: &Part) -> Result<()> {
+        self.check_sparse(part)?;
+        let place = Place::Sparse { first: part.first, width: part.width };
+        self.others.push(Block::Multinomial(Words::new(place, self.choices.alpha)));
+        Ok(())
+    }
+
+    fn sparse_answers(&mut self, part: &Part) {
+        let place = Place::Sparse { first: part.first, width: part.width };
+        let prior = (2.0 * self.choices.alpha, self.choices.p);
+        self.others.push(Block::Bernoulli(Bernoullis::new(place, self.choices.threshold, prior)));
+    }
+
+    /// Whether sparse values are counts of which some are more than one; below zero they are none.
+    fn check_sparse(&self, part: &Part) -> Result<bool> {
+        let Some(sparse) = self.data.features.sparse_part() else { return Ok(true) };
+        let (from, to) = (part.first, part.first + part.width);
+        if part.width == sparse.columns() && !sparse.values().iter().any(|&x| x < 0.0) {
+            return Ok(sparse.values().iter().any(|&x| x > 1.0));
+        }
+        let mut larger = false;
+        for i in 0..sparse.rows() {
+            for (j, x) in sparse.entries(i).filter(|(j, _)| (from..to).contains(j)) {
+                larger |= x > 1.0;
+                if x < 0.0 {
+                    let problem = format!("{x} in row {}, place {} of '{}' is not a count", i + 1, j - from, part.name);
+                    let remedy = format!("Give '{}' the family bernoulli, or leave it out.", part.name);
+                    return Err(Error::data(problem, remedy));
+                }
+            }
+        }
+        Ok(larger)
+    }
+
+    fn finish(mut self) -> Result<(Vec<Block>, Vec<Choice>)> {
+        let open = std::mem::take(&mut self.open);
+        let Data { features, codes, classes, weights, .. } = *self.data;
+        let found = Run::new().map(open.len(), |at| {
+            let part = open[at];
+            let column = features.dense_column(part.first);
+            let counts = part.what == What::Count;
+            choose(&part.name, &column, counts, (codes, classes), weights, self.choices)
+        });
+        let mut chosen = Vec::new();
+        for (part, found) in open.iter().zip(found) {
+            let (single, choice) = found?;
+            match single {
+                Single::Normal => self.normal.push(part.first),
+                Single::Poisson => self.poisson.push(part.first),
+                Single::Bins(edges) => {
+                    // What was chosen by some rows must have room for all.
+                    let column = features.dense_column(part.first);
+                    let all = Values::of(&column, codes, None, usize::MAX);
+                    let (low, high) =
+                        all.x.iter().fold((edges[0], edges[edges.len() - 1]), |(l, h), &x| (l.min(x), h.max(x)));
+                    let mut edges = edges;
+                    let last = edges.len() - 1;
+                    (edges[0], edges[last]) = (low, high);
+                    self.categories.0.push(part.first);
+                    self.categories.1.push(Coding::Bins(edges));
+                }
+            }
+            chosen.push(choice);
+        }
+        let Choices { alpha, least, threshold, p, bandwidth, .. } = *self.choices;
+        let mut blocks = Vec::new();
+        if !self.normal.is_empty() {
+            blocks.push(Block::Normal(Normals::new(self.normal, classes, &self.origin, least, false)));
+        }
+        if !self.poisson.is_empty() {
+            blocks.push(Block::Poisson(Poissons::new(self.poisson, alpha)));
+        }
+        if !self.bernoulli.is_empty() {
+            let place = Place::Dense(self.bernoulli);
+            blocks.push(Block::Bernoulli(Bernoullis::new(place, threshold, (2.0 * alpha, p))));
+        }
+        if !self.categories.0.is_empty() {
+            blocks.push(Block::Categorical(Categories::new(self.categories.0, self.categories.1, alpha)));
+        }
+        if !self.windows.0.is_empty() {
+            blocks.push(Block::Window(Windows::new(self.windows.0, self.windows.1, bandwidth)));
+        }
+        blocks.extend(self.others);
+        Ok((blocks, chosen))
+    }
+}
+
+/// An error at the first value that the family cannot have.
+fn check_values(part: &Part, column: &[f64], fine: impl Fn(f64) -> bool, what: &str, family: &str) -> Result<()> {
+    match column.iter().position(|&x| !x.is_nan() && !fine(x)) {
+        None => Ok(()),
+        Some(i) => Err(Error::data(
+            format!("{} in row {}, column '{}' is not {what}", column[i], i + 1, part.name),
+            format!("Give '{}' another family than {family}.", part.name),
+        )),
+    }
+}
+
+/// A point near the means of the dense columns, holes left out: the mean of a few rows from all over.
+fn origins(features: &Features<'_>) -> Vec<f64> {
+    const FEW: usize = 64;
+    let Some(dense) = features.dense_part() else { return Vec::new() };
+    let count = features.rows().min(FEW);
+    let one = |j: usize| {
+        let some = (0..count).map(|r| dense.get(features.rows() * r / count, j)).filter(|x| x.is_finite());
+        let some: Vec<f64> = some.collect();
+        match some.first() {
+            // Of a column that is the same in all of them just that value, so that a constant column leaves zeros.
+            Some(first) if some.iter().all(|x| x == first) => *first,
+            Some(_) => some.iter().map(|x| x / some.len() as f64).sum(),
+            None => 0.0,
+        }
+    };
+    (0..dense.columns()).map(one).collect()
+}

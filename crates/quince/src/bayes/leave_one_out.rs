@@ -1,0 +1,76 @@
+//! What the model says of every row when it is learnt without it, exactly and without learning again: a row's part is taken off
+//! the sums of its class and off the prior. Bins, vocabulary, bandwidths and what is added to variances stay as they are.
+
+use super::model::{BayesModel, finish};
+use super::sums::Members;
+use crate::error::Result;
+use crate::family::block::{Scores, Tile};
+use crate::learn::Prediction;
+use crate::matrix::{Features, Matrix, cuts};
+use crate::run::Run;
+
+impl BayesModel {
+    /// Scores and probabilities of every row, learnt without it; t is that of all rows.
+    pub(super) fn without_each(&self, features: &Features<'_>, members: &Members<'_>, run: &Run) -> Result<Prediction> {
+        let likelihoods = self.likelihoods_without_each(features, members, run)?;
+        let (rows, classes) = (features.rows(), self.totals.len());
+        let mut scores = Matrix::zeros(rows, classes);
+        let mut probabilities = Matrix::zeros(rows, classes);
+        let mut lines = Scores::new(classes);
+        members.each_tile(0..rows, |class, some, weights| {
+            let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
+            let priors: Vec<_> = (0..some.len()).map(|i| self.priors_without(class, weight(i))).collect();
+            lines.start(some.len(), &vec![0.0; classes]);
+            some.iter().enumerate().for_each(|(i, &row)| lines.add(i, likelihoods.row(row).iter().copied()));
+            let (mut found, mut shares) = (vec![0.0; some.len() * classes], vec![0.0; some.len() * classes]);
+            finish(&lines, self.trust, |i| &priors[i], &mut found, &mut shares);
+            for (i, &row) in some.iter().enumerate() {
+                let places = i * classes..(i + 1) * classes;
+                scores.row_mut(row).copy_from_slice(&found[places.clone()]);
+                probabilities.row_mut(row).copy_from_slice(&shares[places]);
+            }
+        });
+        Ok(Prediction::Classes { scores, probabilities })
+    }
+
+    /// The log likelihood of every row under each class, learnt without it.
+    pub(super) fn likelihoods_without_each(
+        &self,
+        features: &Features<'_>,
+        members: &Members<'_>,
+        run: &Run,
+    ) -> Result<Matrix> {
+        let (rows, classes) = (features.rows(), self.totals.len());
+        let mut likelihoods = Matrix::zeros(rows, classes);
+        let pieces = cuts(rows, (rows / 2048).max(1));
+        for some in pieces.chunks(8) {
+            let found = run.map(some.len(), |at| {
+                let (mut tile, mut lines) = (Tile::new(features), Scores::new(classes));
+                let mut found: Vec<(usize, Vec<f64>)> = Vec::new();
+                members.each_tile(some[at].clone(), |class, rows, weights| {
+                    tile.fill(features, rows.iter().copied());
+                    lines.start(rows.len(), &vec![0.0; classes]);
+                    for (block, sums) in self.blocks.iter().zip(&self.sums) {
+                        block.family().score_without(class, sums, &tile, weights, &mut lines);
+                    }
+                    let of_row = |i: usize| (0..classes).map(|k| lines.of(k)[i]).collect();
+                    found.extend(rows.iter().enumerate().map(|(i, &row)| (row, of_row(i))));
+                });
+                found
+            });
+            for (row, found) in found.into_iter().flatten() {
+                likelihoods.row_mut(row).copy_from_slice(&found);
+            }
+            run.check()?;
+        }
+        Ok(likelihoods)
+    }
+
+    /// The logarithms of the priors when a row of a class is left out.
+    fn priors_without(&self, class: usize, weight: f64) -> Vec<f64> {
+        let mut totals = self.totals.clone();
+        let left = totals[class] - weight;
+        totals[class] = if left <= 1e-12 * totals[class] { 0.0 } else { left };
+        self.priors.logs(&totals)
+    }
+}

@@ -1,0 +1,344 @@
+//! A fitted Bayes classifier: the sums of all blocks, the parameters that follow from them, and what they say of rows.
+
+use super::Priors;
+use super::calibrate::trust;
+use super::choose::Choice;
+use super::sums::{Members, sums};
+use crate::encode::Encoder;
+use crate::error::{Error, Result};
+use crate::explain::Explanation;
+use crate::family::block::{Block, Scores, TILE, Tile};
+use crate::learn::{Drawn, Examples, Fitted, Prediction, Target};
+use crate::matrix::simd::exp;
+use crate::matrix::{Features, Matrix};
+use crate::model::Parts;
+use crate::run::Run;
+use serde::{Deserialize, Serialize};
+
+/// What a Bayes classifier has learnt.
+#[derive(Clone, Debug)]
+pub struct BayesModel {
+    /// How much the rows of each class count.
+    pub(super) totals: Vec<f64>,
+    pub(super) priors: Priors,
+    pub(super) blocks: Vec<Block>,
+    /// Of each block, a row a class.
+    pub(super) sums: Vec<Matrix>,
+    /// Where families were chosen: what was found.
+    pub(super) choices: Vec<Choice>,
+    pub(super) log_priors: Vec<f64>,
+    /// By which share likelihoods count.
+    pub(super) trust: f64,
+    /// How many features a row has, and how many of them are dense.
+    pub(super) features: usize,
+    pub(super) dense: usize,
+}
+
+/// What is saved as a description.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    priors: Priors,
+    blocks: Vec<Block>,
+    choices: Vec<Choice>,
+    dense: usize,
+    trust: f64,
+}
+
+impl BayesModel {
+    /// Learns the parameters of blocks from rows.
+    pub(super) fn fit(
+        mut blocks: Vec<Block>,
+        choices: Vec<Choice>,
+        priors: Priors,
+        features: &Features<'_>,
+        members: &Members<'_>,
+        run: &Run,
+    ) -> Result<BayesModel> {
+        let sums = centred_sums(&mut blocks, features, members, run)?;
+        let mut model = BayesModel {
+            totals: members.totals(),
+            priors,
+            blocks,
+            sums,
+            choices,
+            log_priors: Vec::new(),
+            trust: 1.0,
+            features: features.columns(),
+            dense: features.dense_columns(),
+        };
+        model.settle();
+        model.estimate(run)?;
+        Ok(model)
+    }
+
+    /// Fixes what all classes say together.
+    fn settle(&mut self) {
+        for (block, sums) in self.blocks.iter_mut().zip(&self.sums) {
+            block.family_mut().settle(sums);
+        }
+    }
+
+    /// Finds all parameters from the sums.
+    pub(super) fn estimate(&mut self, run: &Run) -> Result<()> {
+        if let Some(sum) = self.sums.iter().flat_map(|sums| sums.values()).find(|sum| !sum.is_finite()) {
+            return Err(Error::data(
+                format!("the features add up to {sum}"),
+                "Remove infinities and NaN from sparse features, and rescale what is too large to be squared.",
+            ));
+        }
+        for (block, sums) in self.blocks.iter_mut().zip(&self.sums) {
+            run.check()?;
+            block.family_mut().estimate(sums, run)?;
+        }
+        self.log_priors = self.priors.logs(&self.totals);
+        Ok(())
+    }
+
+    /// Learns from more rows with the same columns and classes; bins, categories and families stay as they are.
+    pub fn update(&mut self, more: &Examples<'_>, run: &Run) -> Result<()> {
+        let Target::Classes { classes, codes } = more.target else { return Err(Target::missing()) };
+        if classes.count() != self.totals.len() || more.features.columns() != self.features {
+            return Err(Error::data(
+                format!("the model has {} classes and {} features", self.totals.len(), self.features),
+                "Give rows with the same classes and features.",
+            ));
+        }
+        if more.features.dense_columns() != self.dense {
+            let rows = more.features.split_at(self.dense)?;
+            return self.update(&Examples { features: rows.features(), ..*more }, run);
+        }
+        let members = Members::new(codes, classes.count(), more.weights);
+        let mut other = self.clone();
+        other.sums = centred_sums(&mut other.blocks, &more.features, &members, run)?;
+        other.totals = members.totals();
+        *self = self.merged(&other, run)?;
+        Ok(())
+    }
+
+    /// Joins what two models have learnt from different rows, if their blocks are the same.
+    pub fn merged(&self, other: &BayesModel, run: &Run) -> Result<BayesModel> {
+        let mut merged = self.clone();
+        let apart = || {
+            Error::data(
+                "the models have different columns, families or classes",
+                "Join models that were fitted alike, for example by update from one beginning.",
+            )
+        };
+        if self.totals.len() != other.totals.len() || self.blocks.len() != other.blocks.len() {
+            return Err(apart());
+        }
+        for (b, (own, others)) in merged.blocks.iter_mut().zip(&other.blocks).enumerate() {
+            let more = own.sums_of(others, &self.sums[b], &other.sums[b]).ok_or_else(apart)?;
+            let all = merged.sums[b].values_mut();
+            all.iter_mut().zip(more.values()).for_each(|(all, more)| *all += more);
+        }
+        merged.totals.iter_mut().zip(&other.totals).for_each(|(all, more)| *all += more);
+        merged.settle();
+        merged.estimate(run)?;
+        Ok(merged)
+    }
+
+    /// Finds the share by which likelihoods count.
+    pub(super) fn calibrate(
+        &mut self,
+        features: &Features<'_>,
+        members: &Members<'_>,
+        codes: &[u32],
+        weights: Option<&[f64]>,
+        run: &Run,
+    ) -> Result<()> {
+        let likelihoods = self.likelihoods_without_each(features, members, run)?;
+        self.trust = trust(&likelihoods, &self.log_priors, codes, weights);
+        Ok(())
+    }
+
+    /// By which share log likelihoods count in the scores: 1 is Bayes' rule as it is.
+    pub fn trust(&self) -> f64 {
+        self.trust
+    }
+
+    /// How much the rows of each class count.
+    pub fn class_weights(&self) -> &[f64] {
+        &self.totals
+    }
+
+    /// The logarithm of the prior of each class.
+    pub fn log_priors(&self) -> &[f64] {
+        &self.log_priors
+    }
+
+    /// Where families were chosen by themselves: what was found.
+    pub fn choices(&self) -> &[Choice] {
+        &self.choices
+    }
+
+    /// How the answer was found, in a few words.
+    pub(super) fn route(&self) -> String {
+        let word = |block: &Block| match block.family().columns().len() {
+            0 => format!("{} words or places", block.word()),
+            count => format!("{count} {}", block.word()),
+        };
+        format!("sums of {}", self.blocks.iter().map(word).collect::<Vec<_>>().join(", "))
+    }
+
+    /// How many numbers the model has.
+    pub fn free_parameters(&self) -> usize {
+        let of_class: usize = self.blocks.iter().map(|block| block.family().free_parameters()).sum();
+        of_class * self.totals.len() + self.totals.len().saturating_sub(1)
+    }
+
+    /// The scores of all rows: ln p(class) + t ln p(row | class), a column a class.
+    fn scores(&self, features: &Features<'_>, run: &Run) -> Result<(Matrix, Matrix)> {
+        if features.columns() != self.features {
+            return Err(Error::data(
+                format!("the rows have {} features, the model has {}", features.columns(), self.features),
+                "Give the same columns as in training.",
+            ));
+        }
+        if features.dense_columns() != self.dense {
+            return self.scores(&features.split_at(self.dense)?.features(), run);
+        }
+        let (rows, classes) = (features.rows(), self.totals.len());
+        let (mut scores, zeros) = (Matrix::zeros(rows, classes), vec![0.0; classes]);
+        let mut probabilities = Matrix::zeros(rows, classes);
+        let step = (10_000_000 / (features.row_cost() * classes.max(1)) / TILE).clamp(1, 64) * TILE;
+        let (out, shares) = (scores.values_mut(), probabilities.values_mut());
+        let chunk = step * classes.max(1);
+        let mut pieces: Vec<(&mut [f64], &mut [f64], bool)> =
+            out.chunks_mut(chunk).zip(shares.chunks_mut(chunk)).map(|(out, shares)| (out, shares, true)).collect();
+        for (round, some) in pieces.chunks_mut(8).enumerate() {
+            run.each(some, |at, (out, shares, finite)| {
+                let (mut tile, mut lines) = (Tile::new(features), Scores::new(classes));
+                let first = (round * 8 + at) * step;
+                for (t, (out, shares)) in
+                    out.chunks_mut(TILE * classes).zip(shares.chunks_mut(TILE * classes)).enumerate()
+                {
+                    let start = first + t * TILE;
+                    tile.fill(features, start..start + out.len() / classes);
+                    lines.start(tile.rows(), &zeros);
+                    self.blocks.iter().for_each(|block| block.family().score(&tile, &mut lines));
+                    finish(&lines, self.trust, |_| &self.log_priors, out, shares);
+                }
+                *finite = tile.is_finite();
+            });
+            run.check()?;
+        }
+        if pieces.iter().any(|(_, _, finite)| !finite) {
+            return Err(features.infinite());
+        }
+        Ok((scores, probabilities))
+    }
+}
+
+/// The sums of blocks, taken again about better origins where digits were lost.
+fn centred_sums(
+    blocks: &mut [Block],
+    features: &Features<'_>,
+    members: &Members<'_>,
+    run: &Run,
+) -> Result<Vec<Matrix>> {
+    let all: Vec<&Block> = blocks.iter().collect();
+    let mut found = sums(&all, features, members, run)?;
+    let moved: Vec<usize> = (0..blocks.len()).filter(|&b| blocks[b].family_mut().recentre(&found[b])).collect();
+    if !moved.is_empty() {
+        let again: Vec<&Block> = moved.iter().map(|&b| &blocks[b]).collect();
+        let again = sums(&again, features, members, run)?;
+        moved.into_iter().zip(again).for_each(|(b, sums)| found[b] = sums);
+    }
+    Ok(found)
+}
+
+/// Scores and probabilities, row after row. A row that no class can have is left to its priors.
+pub(super) fn finish<'a>(
+    lines: &Scores,
+    trust: f64,
+    log_priors: impl Fn(usize) -> &'a [f64],
+    scores: &mut [f64],
+    shares: &mut [f64],
+) {
+    let classes = lines.components();
+    for k in 0..classes {
+        for (i, &score) in lines.of(k).iter().enumerate() {
+            scores[i * classes + k] = log_priors(i)[k] + trust * score;
+        }
+    }
+    for (i, (scores, shares)) in scores.chunks_exact_mut(classes).zip(shares.chunks_exact_mut(classes)).enumerate() {
+        let mut largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if largest == f64::NEG_INFINITY {
+            scores.copy_from_slice(log_priors(i));
+            largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        }
+        shares.iter_mut().zip(&*scores).for_each(|(share, score)| *share = score - largest);
+    }
+    exp(shares);
+    for shares in shares.chunks_exact_mut(classes) {
+        let total: f64 = shares.iter().sum();
+        shares.iter_mut().for_each(|share| *share /= total);
+    }
+}
+
+impl Fitted for BayesModel {
+    fn predict(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
+        let (scores, probabilities) = self.scores(rows, run)?;
+        Ok(Prediction::Classes { scores, probabilities })
+    }
+
+    fn updated(&self, more: &Examples<'_>, run: &Run) -> Result<Option<Box<dyn Fitted>>> {
+        let mut updated = self.clone();
+        updated.update(more, run)?;
+        Ok(Some(Box::new(updated)))
+    }
+
+    fn explain(&self, encoder: &Encoder, classes: &[String]) -> Option<Explanation> {
+        Some(self.explanation(encoder, classes))
+    }
+
+    fn explain_row(&self, row: &Features<'_>, encoder: &Encoder, classes: &[String]) -> Result<Option<Explanation>> {
+        BayesModel::explain_row(self, row, encoder, classes).map(Some)
+    }
+
+    fn sample(&self, count: usize, class: Option<usize>, run: &Run) -> Result<Option<Vec<Drawn>>> {
+        BayesModel::sample(self, count, class, run).map(Some)
+    }
+
+    fn save(&self, parts: &mut Parts) {
+        parts.put_vector("classes", &self.totals);
+        for (b, sums) in self.sums.iter().enumerate() {
+            parts.put_matrix(&format!("block{b}"), sums);
+        }
+        let (priors, blocks, choices) = (self.priors.clone(), self.blocks.clone(), self.choices.clone());
+        parts.put_json("blocks", &Saved { priors, blocks, choices, dense: self.dense, trust: self.trust });
+    }
+
+    fn load(parts: &Parts) -> Result<BayesModel> {
+        let Saved { priors, blocks, choices, dense, trust } = parts.json("blocks")?;
+        let (classes, features) = (parts.classes(), parts.features());
+        let totals = parts.vector("classes", Some(classes))?;
+        if totals.iter().any(|total| !(total.is_finite() && *total >= 0.0)) || classes == 0 {
+            return Err(parts.wrong("the classes have no weights"));
+        }
+        if !(trust > 0.0 && trust.is_finite()) {
+            return Err(parts.wrong("nothing trusts the columns"));
+        }
+        if dense > features {
+            return Err(parts.wrong("there are more dense features than features"));
+        }
+        if !priors.fits(classes) {
+            return Err(parts.wrong("the priors do not match the classes"));
+        }
+        let mut found = Vec::new();
+        for (b, block) in blocks.iter().enumerate() {
+            let family = block.family();
+            let sums = parts.matrix(&format!("block{b}"), Some(classes))?;
+            if !block.is_within(dense, features - dense) || !family.is_sound(classes) || sums.columns() != family.sums()
+            {
+                return Err(parts.wrong(&format!("block {b} does not fit the rest of the model")));
+            }
+            found.push(sums);
+        }
+        let log_priors = Vec::new();
+        let mut model = BayesModel { totals, priors, blocks, sums: found, choices, log_priors, trust, features, dense };
+        model.estimate(&Run::new()).map_err(|e| parts.wrong(&e.to_string()))?;
+        Ok(model)
+    }
+}

@@ -1,0 +1,50 @@
+//! Principal axes: the directions in which all rows together vary most.
+
+use super::layout::Data;
+use super::sums::{Members, sums};
+use crate::error::{Error, Result};
+use crate::family::block::{Axes, Block, GaussianPlan, Gaussians, Least, Shape, Shared, Shrink};
+use crate::matrix::Matrix;
+use crate::run::Run;
+use faer::Side;
+
+/// The first axes of the covariance of these columns, the one with the largest variance first. An axis points to where its
+/// largest entry is positive.
+pub(super) fn axes(
+    data: &Data<'_>,
+    (columns, fill): (&[usize], &[f64]),
+    origin: &[f64],
+    count: usize,
+    run: &Run,
+) -> Result<Axes> {
+    let plan = GaussianPlan {
+        shape: Shape::Full,
+        shared: Shared::No,
+        unbiased: false,
+        least: Least { epsilon: 0.0, of_largest: false },
+        shrink: Shrink { share: 0.0, to_one: true },
+    };
+    let mut block = Block::Gaussian(Gaussians::new(columns.to_vec(), 1, (origin, fill.to_vec()), None, &plan));
+    let members = Members::new(&vec![0; data.features.rows()], 1, data.weights);
+    let mut all = sums(&[&block], data.features, &members, run)?.swap_remove(0);
+    if block.family_mut().recentre(&all) {
+        all = sums(&[&block], data.features, &members, run)?.swap_remove(0);
+    }
+    let Block::Gaussian(gaussian) = &block else { unreachable!("it was made as one") };
+    let (centre, scatter) = gaussian.centre_and_scatter(&all);
+    let width = columns.len();
+    let eigen = run.aside(width, move || {
+        let matrix = faer::Mat::from_fn(width, width, |i, j| scatter[i.min(j) * width + i.max(j)]);
+        matrix.self_adjoint_eigen(Side::Lower)
+    })?;
+    let eigen =
+        eigen.map_err(|_| Error::data("the principal axes cannot be found", "Look for values out of range."))?;
+    let count = count.min(width);
+    let mut vectors = Matrix::zeros(width, count);
+    for axis in 0..count {
+        let vector = eigen.U().col(width - 1 - axis);
+        let largest = (0..width).fold(0.0, |most: f64, i| if vector[i].abs() > most.abs() { vector[i] } else { most });
+        (0..width).for_each(|i| vectors[(i, axis)] = vector[i] * largest.signum());
+    }
+    Ok(Axes { centre, vectors })
+}

@@ -1,0 +1,89 @@
+//! How frequent classes are taken to be.
+
+use crate::error::{Error, Result};
+use crate::registry::Reading;
+use serde::{Deserialize, Serialize};
+
+/// The probabilities of classes before anything is known of a row.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Priors {
+    /// As in the rows that were learnt from.
+    #[default]
+    Data,
+    /// All alike.
+    Equal,
+    /// These, in the order of the classes.
+    Given(Vec<f64>),
+}
+
+impl Priors {
+    /// How priors are written.
+    pub(super) const READING: Reading = Reading {
+        takes: "data, equal, or a number for each class",
+        check: |text| Priors::try_from(text.to_string()).map(drop),
+    };
+
+    /// An error unless there is one for each class, and they add up to one.
+    pub(super) fn check(&self, classes: usize) -> Result<()> {
+        let Priors::Given(given) = self else { return Ok(()) };
+        let wrong = |problem: String, remedy: &str| Err(Error::setting("priors", problem, remedy));
+        if given.len() != classes {
+            let problem = format!("are {} for {classes} classes", given.len());
+            return wrong(problem, "Give one for each class, in their order.");
+        }
+        let total: f64 = given.iter().sum();
+        if given.iter().any(|p| p.is_nan() || *p < 0.0) {
+            return wrong(format!("cannot be {given:?}"), "Give numbers of at least zero.");
+        }
+        if (total - 1.0).abs() > 1e-6 {
+            return wrong(format!("add up to {total}"), "Give numbers that add up to 1.");
+        }
+        Ok(())
+    }
+
+    pub(super) fn fits(&self, classes: usize) -> bool {
+        self.check(classes).is_ok()
+    }
+
+    /// Their logarithms, for classes whose rows count so much. A class without rows has none.
+    pub(super) fn logs(&self, totals: &[f64]) -> Vec<f64> {
+        let all: f64 = totals.iter().sum();
+        let there = totals.iter().filter(|total| **total > 0.0).count() as f64;
+        let log = |(class, &total): (usize, &f64)| match self {
+            _ if total <= 0.0 => f64::NEG_INFINITY,
+            Priors::Data => (total / all).ln(),
+            Priors::Equal => -there.ln(),
+            Priors::Given(given) => given[class].ln(),
+        };
+        totals.iter().enumerate().map(log).collect()
+    }
+}
+
+impl TryFrom<String> for Priors {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Priors> {
+        match text.trim() {
+            "data" => Ok(Priors::Data),
+            "equal" => Ok(Priors::Equal),
+            numbers => {
+                let numbers = numbers.split(',').map(|number| number.trim().parse().ok()).collect::<Option<_>>();
+                numbers.map(Priors::Given).ok_or_else(|| {
+                    let remedy = "Give data, equal, or a number for each class, for example 0.2,0.8.";
+                    Error::setting("priors", format!("cannot be '{text}'"), remedy)
+                })
+            }
+        }
+    }
+}
+
+impl From<Priors> for String {
+    fn from(priors: Priors) -> String {
+        match priors {
+            Priors::Data => "data".into(),
+            Priors::Equal => "equal".into(),
+            Priors::Given(given) => given.iter().map(f64::to_string).collect::<Vec<_>>().join(","),
+        }
+    }
+}

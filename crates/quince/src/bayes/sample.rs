@@ -1,0 +1,28 @@
+//! Rows drawn from a Bayes classifier: a class by its prior, and then every column by its family.
+
+use super::model::BayesModel;
+use crate::error::Result;
+use crate::family::Multinomial;
+use crate::family::block::Draw;
+use crate::learn::Drawn;
+use crate::run::{Run, Stream};
+
+impl BayesModel {
+    /// So many rows with their classes; of one class only, if that is given.
+    pub fn sample(&self, count: usize, class: Option<usize>, run: &Run) -> Result<Vec<Drawn>> {
+        let priors: Vec<f64> = self.log_priors.iter().map(|log| log.exp()).collect();
+        let classes = Multinomial::new(&priors)?;
+        let mut stream: Stream = run.stream(0x5a);
+        let mut rows = Vec::with_capacity(count);
+        for i in 0..count {
+            if i % 256 == 0 {
+                run.check()?;
+            }
+            let class = class.unwrap_or_else(|| classes.sample_place(&mut stream));
+            let mut row = Draw { dense: vec![f64::NAN; self.dense], sequences: Vec::new() };
+            self.blocks.iter().for_each(|block| block.family().sample(class, &mut stream, &mut row));
+            rows.push(Drawn { class, dense: row.dense, sequences: row.sequences });
+        }
+        Ok(rows)
+    }
+}

@@ -1,0 +1,109 @@
+//! One pass over rows that are taken class after class: every block's sums for every class.
+
+use crate::error::Result;
+use crate::family::block::{Block, TILE, Tile};
+use crate::matrix::{Features, Matrix, cuts, partials};
+use crate::run::Run;
+use std::ops::Range;
+
+/// Rows in the order of their classes, and how much each counts.
+pub(super) struct Members<'a> {
+    order: Vec<usize>,
+    /// Where each class starts in the order, and where the last ends.
+    starts: Vec<usize>,
+    weights: Option<&'a [f64]>,
+}
+
+impl<'a> Members<'a> {
+    pub(super) fn new(codes: &[u32], classes: usize, weights: Option<&'a [f64]>) -> Members<'a> {
+        let mut starts = vec![0; classes + 1];
+        codes.iter().for_each(|&code| starts[code as usize + 1] += 1);
+        (0..classes).for_each(|class| starts[class + 1] += starts[class]);
+        let (mut next, mut order) = (starts.clone(), vec![0; codes.len()]);
+        for (row, &code) in codes.iter().enumerate() {
+            order[next[code as usize]] = row;
+            next[code as usize] += 1;
+        }
+        Members { order, starts, weights }
+    }
+
+    pub(super) fn classes(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.order.len()
+    }
+
+    /// How much all rows of each class count.
+    pub(super) fn totals(&self) -> Vec<f64> {
+        let weight = |&row: &usize| self.weights.map_or(1.0, |weights| weights[row]);
+        self.starts.windows(2).map(|ends| self.order[ends[0]..ends[1]].iter().map(weight).sum()).collect()
+    }
+
+    /// Calls `visit(class, rows, weights)` for tiles of one class each, within these places of the order.
+    pub(super) fn each_tile(&self, places: Range<usize>, mut visit: impl FnMut(usize, &[usize], Option<&[f64]>)) {
+        let mut at = places.start;
+        let mut weights = Vec::with_capacity(TILE);
+        while at < places.end {
+            let class = self.starts.partition_point(|&start| start <= at) - 1;
+            let end = places.end.min(self.starts[class + 1]).min(at + TILE);
+            let rows = &self.order[at..end];
+            if let Some(all) = self.weights {
+                weights.clear();
+                weights.extend(rows.iter().map(|&row| all[row]));
+            }
+            visit(class, rows, self.weights.map(|_| &weights[..]));
+            at = end;
+        }
+    }
+}
+
+/// The sums of some blocks: for each a matrix with a row a class.
+pub(super) fn sums(
+    blocks: &[&Block],
+    features: &Features<'_>,
+    members: &Members<'_>,
+    run: &Run,
+) -> Result<Vec<Matrix>> {
+    let ranges = cuts(members.rows(), partials(members.rows()));
+    // A part has sums for the classes it meets, which lie side by side in the order.
+    let mut parts: Vec<Part<'_>> =
+        ranges.iter().map(|_| Part { tile: Tile::new(features), sums: Vec::new() }).collect();
+    let step = (20_000_000 / features.row_cost()).max(TILE);
+    let longest = ranges.iter().map(Range::len).max().unwrap_or(0);
+    for offset in (0..longest).step_by(step) {
+        run.each(&mut parts, |part, state| {
+            let Range { start, end } = ranges[part];
+            let places = (start + offset).min(end)..(start + offset + step).min(end);
+            members.each_tile(places, |class, rows, weights| {
+                state.tile.fill(features, rows.iter().copied());
+                if state.sums.last().is_none_or(|(last, _)| *last != class) {
+                    let empty = blocks.iter().map(|block| vec![0.0; block.family().sums()]).collect();
+                    state.sums.push((class, empty));
+                }
+                let Some((_, sums)) = state.sums.last_mut() else { return };
+                for (block, sums) in blocks.iter().zip(sums) {
+                    block.family().add(class, sums, &state.tile, weights);
+                }
+            });
+        });
+        run.check()?;
+    }
+    if parts.iter().any(|part| !part.tile.is_finite()) {
+        return Err(features.infinite());
+    }
+    let mut all: Vec<Matrix> =
+        blocks.iter().map(|block| Matrix::zeros(members.classes(), block.family().sums())).collect();
+    for (class, sums) in parts.into_iter().flat_map(|part| part.sums) {
+        for (all, sums) in all.iter_mut().zip(sums) {
+            all.row_mut(class).iter_mut().zip(sums).for_each(|(all, sum)| *all += sum);
+        }
+    }
+    Ok(all)
+}
+
+struct Part<'a> {
+    tile: Tile<'a>,
+    sums: Vec<(usize, Vec<Vec<f64>>)>,
+}

@@ -1,0 +1,300 @@
+//! Every family, alone and together, with holes and weights: leaving out a row is learning without it, halves make a whole, and
+//! neither threads nor files nor layouts change anything.
+
+use super::choose::equal_widths;
+use super::model::BayesModel;
+use super::sums::{Members, sums};
+use super::*;
+use crate::family::block::{
+    Axes, Bernoullis, Block, Categories, Chain, Coding, GaussianPlan, Gaussians, Least, Normals, Place, Poissons,
+    Shape, Shared, Shrink, Windows, Words,
+};
+use crate::learn::{Classes, Fitted};
+use crate::matrix::{Features, Matrix, Rows, Sparse};
+use crate::model::Parts;
+use crate::run::Stream;
+use proptest::prelude::*;
+
+const DENSE: usize = 8;
+const SPARSE: usize = 6;
+
+/// Rows of all kinds: two numbers, a count, an answer, two categories, two counts that are never holes; and sparse counts.
+struct Example {
+    rows: Rows,
+    codes: Vec<u32>,
+    weights: Option<Vec<f64>>,
+}
+
+fn example(seed: u64, count: usize, classes: usize, weighted: bool) -> Example {
+    let mut stream = Stream::new(seed, 0);
+    let mut dense = Matrix::zeros(count, DENSE);
+    let (mut sparse, mut codes) = (Vec::new(), Vec::new());
+    for i in 0..count {
+        let class = (stream.uniform() * classes as f64) as u32;
+        let shift = f64::from(class);
+        let row = [
+            1e3 + shift + stream.normal(),
+            5.0 - 2.0 * shift + 3.0 * stream.normal(),
+            ((1.0 + shift) * 3.0 * stream.uniform()).floor(),
+            f64::from(u8::from(stream.uniform() < 0.3 + 0.1 * shift)),
+            (3.0 * stream.uniform()).floor(),
+            (4.0 * stream.uniform()).floor(),
+            (5.0 * stream.uniform()).floor(),
+            (3.0 * stream.uniform()).floor(),
+        ];
+        for (j, x) in row.into_iter().enumerate() {
+            dense[(i, j)] = if j < 6 && stream.uniform() < 0.15 { f64::NAN } else { x };
+        }
+        let words = (0..SPARSE as u32).filter_map(|j| {
+            let often = (4.0 * stream.uniform() - 1.5).floor();
+            (often > 0.0).then_some((j, often))
+        });
+        let words: Vec<(u32, f64)> = words.collect();
+        sparse.push(if stream.uniform() < 0.1 { vec![(0, f64::NAN)] } else { words });
+        codes.push(class);
+    }
+    let weights = weighted.then(|| (0..count).map(|_| 0.25 + (4.0 * stream.uniform()).floor()).collect());
+    let sparse = Sparse::from_rows(SPARSE, sparse).unwrap();
+    Example { rows: Rows::of(dense, Some(sparse)), codes, weights }
+}
+
+const LEAST: Least = Least { epsilon: 1e-3, of_largest: false };
+
+fn gaussian(shape: Shape, shared: Shared, share: f64) -> GaussianPlan {
+    GaussianPlan { shape, shared, unbiased: false, least: LEAST, shrink: Shrink { share, to_one: false } }
+}
+
+/// Blocks by name.
+fn blocks(names: &str, example: &Example, classes: usize) -> Vec<Block> {
+    let origin = vec![0.0; DENSE];
+    let sparse = Place::Sparse { first: 0, width: SPARSE };
+    let features = example.rows.features();
+    let values = |j: usize| {
+        let mut values: Vec<f64> = features.dense_column(j).into_iter().filter(|x| !x.is_nan()).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        values
+    };
+    let gauss = |plan: &GaussianPlan, axes: Option<Axes>| {
+        Block::Gaussian(Gaussians::new(vec![0, 1, 6], classes, (&origin, vec![1e3, 4.0, 2.0]), axes, plan))
+    };
+    let axes = || {
+        let vectors = Matrix::from_rows(&[[0.6, 0.0], [0.8, 0.0], [0.0, 1.0]]);
+        Some(Axes { centre: vec![1e3, 0.0, 2.0], vectors })
+    };
+    let one = |name: &str| match name {
+        "normal" => Block::Normal(Normals::new(vec![0, 1], classes, &origin, LEAST, false)),
+        "unbiased" => Block::Normal(Normals::new(vec![0, 1], classes, &origin, LEAST, true)),
+        "poisson" => Block::Poisson(Poissons::new(vec![2], 0.5)),
+        "bernoulli" => Block::Bernoulli(Bernoullis::new(Place::Dense(vec![3]), 0.0, (2.0, 0.5))),
+        "presence" => Block::Bernoulli(Bernoullis::new(sparse.clone(), 0.0, (1.0, 0.3))),
+        "presence-unsmoothed" => Block::Bernoulli(Bernoullis::new(sparse.clone(), 0.0, (0.0, 0.5))),
+        "categorical" => {
+            let coding = vec![Coding::Codes(3), Coding::Bins(equal_widths(&values(1), 5))];
+            Block::Categorical(Categories::new(vec![4, 1], coding, 1.0))
+        }
+        "unsmoothed" => Block::Categorical(Categories::new(vec![5], vec![Coding::Codes(4)], 0.0)),
+        "counts" => Block::Multinomial(Words::new(Place::Dense(vec![6, 7]), 1.0)),
+        "words" => Block::Multinomial(Words::new(sparse.clone(), 0.5)),
+        "window" => {
+            let mut all = values(1);
+            all.dedup();
+            Block::Window(Windows::new(vec![1], vec![all], 0.0))
+        }
+        "chain" => Block::Chain(Chain::new(vec![4, 5, 3], vec![3, 4, 2], 1.0)),
+        "full" => gauss(&gaussian(Shape::Full, Shared::No, 0.0), None),
+        "mean" => gauss(&gaussian(Shape::Full, Shared::Mean, 0.0), None),
+        "pooled" => gauss(&gaussian(Shape::Full, Shared::Pooled, 0.0), None),
+        "pooled-unbiased" => {
+            gauss(&GaussianPlan { unbiased: true, ..gaussian(Shape::Full, Shared::Pooled, 0.0) }, None)
+        }
+        "shrunk" => gauss(&gaussian(Shape::Full, Shared::No, 0.3), None),
+        "diagonal" => gauss(&gaussian(Shape::Diagonal, Shared::Mean, 0.0), None),
+        "spherical" => gauss(&gaussian(Shape::Spherical, Shared::No, 0.0), None),
+        "axes" => gauss(&gaussian(Shape::Full, Shared::Pooled, 0.0), axes()),
+        other => panic!("{other}"),
+    };
+    names.split('+').map(one).collect()
+}
+
+const ALL: [&str; 22] = [
+    "normal",
+    "unbiased",
+    "poisson",
+    "bernoulli",
+    "presence",
+    "presence-unsmoothed",
+    "categorical",
+    "unsmoothed",
+    "counts",
+    "words",
+    "window",
+    "chain",
+    "full",
+    "mean",
+    "pooled",
+    "pooled-unbiased",
+    "shrunk",
+    "diagonal",
+    "spherical",
+    "axes",
+    "normal+poisson+bernoulli+categorical+words",
+    "pooled+chain+presence",
+];
+
+fn fitted(blocks: Vec<Block>, example: &Example, classes: usize, run: &Run) -> BayesModel {
+    let members = Members::new(&example.codes, classes, example.weights.as_deref());
+    BayesModel::fit(blocks, Vec::new(), Priors::Data, &example.rows.features(), &members, run).unwrap()
+}
+
+/// The model of some of the rows, with all that is settled as it is.
+fn of_some(model: &BayesModel, example: &Example, rows: &[usize]) -> Result<BayesModel> {
+    let (codes, taken) = (rows.iter().map(|&i| example.codes[i]).collect::<Vec<_>>(), example.rows.take(rows));
+    let weights: Option<Vec<f64>> = example.weights.as_ref().map(|w| rows.iter().map(|&i| w[i]).collect());
+    let members = Members::new(&codes, model.totals.len(), weights.as_deref());
+    let mut other = model.clone();
+    let blocks: Vec<&Block> = model.blocks.iter().collect();
+    other.sums = sums(&blocks, &taken.features(), &members, &Run::new())?;
+    other.totals = members.totals();
+    other.estimate(&Run::new())?;
+    Ok(other)
+}
+
+fn scores(model: &BayesModel, features: &Features<'_>, run: &Run) -> (Matrix, Matrix) {
+    match model.predict(features, run).unwrap() {
+        Prediction::Classes { scores, probabilities } => (scores, probabilities),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn near(a: f64, b: f64) -> bool {
+    a == b || (a - b).abs() <= 1e-9 * (1.0 + a.abs().max(b.abs()))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Leaving out a row is learning without it.
+    #[test]
+    fn leave_one_out_is_learning_without_the_row(seed: u64, count in 6..40usize, weighted: bool) {
+        let classes = 3;
+        let example = example(seed, count, classes, weighted);
+        for names in ALL {
+            let model = fitted(blocks(names, &example, classes), &example, classes, &Run::new());
+            let members = Members::new(&example.codes, classes, example.weights.as_deref());
+            let left_out = model.without_each(&example.rows.features(), &members, &Run::new()).unwrap();
+            let Prediction::Classes { probabilities, .. } = left_out else { panic!() };
+            for i in 0..count {
+                let others: Vec<usize> = (0..count).filter(|&other| other != i).collect();
+                // A class that loses its only row has neither a prior nor anything to say.
+                let Ok(other) = of_some(&model, &example, &others) else { continue };
+                let (_, again) = scores(&other, &example.rows.take(&[i]).features(), &Run::new());
+                for k in 0..classes {
+                    prop_assert!(near(probabilities[(i, k)], again[(0, k)]),
+                        "{names}: row {i}, class {k} of {}: {} and {}", example.codes[i], probabilities[(i, k)], again[(0, k)]);
+                }
+            }
+        }
+    }
+
+    /// What two halves have learnt is what the whole has, by joining models and by learning on.
+    #[test]
+    fn halves_make_a_whole(seed: u64, count in 8..60usize, weighted: bool) {
+        let classes = 3;
+        let example = example(seed, count, classes, weighted);
+        let all = example.rows.features();
+        for names in ALL {
+            let whole = fitted(blocks(names, &example, classes), &example, classes, &Run::new());
+            let half = |from: usize| {
+                let rows: Vec<usize> = (from..count).step_by(2).collect();
+                let codes: Vec<u32> = rows.iter().map(|&i| example.codes[i]).collect();
+                let weights: Option<Vec<f64>> = example.weights.as_ref().map(|w| rows.iter().map(|&i| w[i]).collect());
+                Example { rows: example.rows.take(&rows), codes, weights }
+            };
+            let (left, right) = (half(0), half(1));
+            let run = Run::new();
+            let layout = || blocks(names, &example, classes);
+            let members = |half: &Example| Members::new(&half.codes, classes, None).rows();
+            prop_assert_eq!(members(&left) + members(&right), count);
+            let fit = |half: &Example| {
+                let members = Members::new(&half.codes, classes, half.weights.as_deref());
+                BayesModel::fit(layout(), Vec::new(), Priors::Data, &half.rows.features(), &members, &run)
+            };
+            // A half may have too few rows of a class for a covariance of its own.
+            let (Ok(first), Ok(second)) = (fit(&left), fit(&right)) else { continue };
+            let joined = first.merged(&second, &run).unwrap();
+            let target = Target::Classes { classes: Classes::of(["0", "1", "2"]), codes: right.codes.clone() };
+            let mut updated = first.clone();
+            let more = Examples::new(right.rows.features(), &target, right.weights.as_deref()).unwrap();
+            updated.update(&more, &run).unwrap();
+            let (expected, _) = scores(&whole, &all, &run);
+            for other in [joined, updated] {
+                let (found, _) = scores(&other, &all, &run);
+                for (a, b) in expected.values().iter().zip(found.values()) {
+                    prop_assert!(near(*a, *b), "{names}: {a} and {b}");
+                }
+            }
+        }
+    }
+
+    /// A saved model says the same, to the last bit.
+    #[test]
+    fn a_saved_model_says_the_same(seed: u64, weighted: bool) {
+        let classes = 3;
+        let example = example(seed, 40, classes, weighted);
+        for names in ALL {
+            let model = fitted(blocks(names, &example, classes), &example, classes, &Run::new());
+            let mut parts = Parts::for_tests(DENSE + SPARSE, classes);
+            model.save(&mut parts);
+            let again = BayesModel::load(&parts).unwrap();
+            let features = example.rows.features();
+            prop_assert_eq!(scores(&model, &features, &Run::new()), scores(&again, &features, &Run::new()), "{}", names);
+        }
+    }
+
+    /// A weight of two is the row twice.
+    #[test]
+    fn a_weight_is_a_row_again(seed: u64) {
+        let classes = 3;
+        let mut example = example(seed, 30, classes, false);
+        let repeats: Vec<usize> = (0..30).map(|i| 1 + i % 3).collect();
+        let rows: Vec<usize> = (0..30).flat_map(|i| vec![i; repeats[i]]).collect();
+        let codes = rows.iter().map(|&i| example.codes[i]).collect();
+        let repeated = Example { rows: example.rows.take(&rows), codes, weights: None };
+        example.weights = Some(repeats.iter().map(|&n| n as f64).collect());
+        for names in ALL {
+            let a = fitted(blocks(names, &example, classes), &example, classes, &Run::new());
+            let b = fitted(blocks(names, &example, classes), &repeated, classes, &Run::new());
+            let features = example.rows.features();
+            let (a, b) = (scores(&a, &features, &Run::new()).0, scores(&b, &features, &Run::new()).0);
+            for (a, b) in a.values().iter().zip(b.values()) {
+                prop_assert!(near(*a, *b), "{names}: {a} and {b}");
+            }
+        }
+    }
+}
+
+#[test]
+fn one_thread_or_many_the_bits_are_the_same() {
+    let example = example(7, 5000, 3, true);
+    for names in ALL.into_iter().filter(|names| *names != "window") {
+        let with = |threads: usize| {
+            let run = Run::new().threads(threads);
+            let model = fitted(blocks(names, &example, 3), &example, 3, &run);
+            scores(&model, &example.rows.features(), &run)
+        };
+        assert!(with(1) == with(2), "{names}");
+    }
+}
+
+#[test]
+fn a_dense_matrix_is_taken_as_the_sparse_one_it_was_learnt_from() {
+    let example = example(3, 60, 3, false);
+    let model = fitted(blocks("normal+words", &example, 3), &example, 3, &Run::new());
+    let features = example.rows.features();
+    let known: Vec<usize> =
+        (0..60).filter(|&i| !features.sparse_part().unwrap().row(i).1.iter().any(|x| x.is_nan())).collect();
+    let some = example.rows.take(&known);
+    let mut whole = Matrix::zeros(known.len(), DENSE + SPARSE);
+    some.features().pack(0..known.len(), whole.values_mut());
+    assert_eq!(scores(&model, &some.features(), &Run::new()), scores(&model, &whole.features(), &Run::new()));
+}

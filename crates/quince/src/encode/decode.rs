@@ -1,0 +1,58 @@
+//! From features back to cells, for rows that a model has drawn.
+
+use super::plan::Plan;
+use super::{Encoded, Encoder};
+use crate::learn::Drawn;
+use crate::numbers::number_text;
+use crate::table::Kind;
+
+impl Encoder {
+    /// The cells of a drawn row, a column of the table after another; empty where the model says nothing.
+    pub fn decode(&self, row: &Drawn) -> Vec<String> {
+        let mut cells: Vec<String> =
+            row.dense.iter().take(self.identity.unwrap_or(0)).map(|&x| number(x, Kind::Number)).collect();
+        if self.is_identity() && !row.sequences.is_empty() {
+            let mut counts = vec![0.0; self.width() - row.dense.len()];
+            row.sequences
+                .iter()
+                .flat_map(|(first, places)| places.iter().map(move |place| first + place))
+                .for_each(|place| counts[place] += 1.0);
+            cells.extend(counts.into_iter().map(number_text));
+        }
+        let (mut dense, mut sparse) = (0, 0);
+        for Encoded { field, plan } in &self.columns {
+            let x = row.dense.get(dense).copied().unwrap_or(f64::NAN);
+            cells.push(match plan {
+                Plan::Standard { mean, deviation, log, .. } => {
+                    let value = x * deviation + mean;
+                    number(if *log { value.signum() * value.abs().exp_m1() } else { value }, field.kind)
+                }
+                Plan::YesNo { .. } if x.is_nan() => String::new(),
+                Plan::YesNo { .. } => if x > 0.5 { "yes" } else { "no" }.to_string(),
+                Plan::Codes { names, .. } if !x.is_nan() => names.get(x as usize).cloned().unwrap_or_default(),
+                plan if plan.is_sparse() => {
+                    let drawn = row.sequences.iter().find(|(first, _)| *first == sparse);
+                    let name = |&place: &usize| match plan {
+                        Plan::Words(encoder) => encoder.name(place),
+                        _ => place.to_string(),
+                    };
+                    drawn.map_or_else(String::new, |(_, places)| places.iter().map(name).collect::<Vec<_>>().join(" "))
+                }
+                _ => String::new(),
+            });
+            dense += plan.dense_width();
+            sparse += plan.sparse_width();
+        }
+        cells
+    }
+}
+
+/// A number, whole and not below zero if the column holds counts.
+fn number(x: f64, kind: Kind) -> String {
+    match x {
+        _ if x.is_nan() => String::new(),
+        _ if kind == Kind::Count => number_text(x.round().max(0.0)),
+        // Six digits are plenty for what was drawn.
+        _ => number_text(format!("{x:.5e}").parse().unwrap_or(x)),
+    }
+}

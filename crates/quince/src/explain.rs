@@ -1,0 +1,56 @@
+//! What a model has learnt, as a person reads it: a few sentences and tables of numbers.
+
+use serde::Serialize;
+
+/// Sentences and tables.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Explanation {
+    /// What there is to say in words.
+    pub sentences: Vec<String>,
+    /// What there is to say in numbers.
+    pub tables: Vec<Listing>,
+}
+
+/// A table of an explanation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Listing {
+    /// What it is about.
+    pub title: String,
+    /// The names of its columns, other than that of the row's name.
+    pub columns: Vec<String>,
+    /// Rows: a name, and a cell a column.
+    pub rows: Vec<(String, Vec<Cell>)>,
+}
+
+/// A number or a word.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Cell {
+    /// A number.
+    Number(f64),
+    /// A word, or several.
+    Text(String),
+}
+
+impl Listing {
+    /// A table with a heading, empty as yet.
+    pub fn new(title: impl Into<String>, columns: impl IntoIterator<Item = impl Into<String>>) -> Listing {
+        Listing { title: title.into(), columns: columns.into_iter().map(Into::into).collect(), rows: Vec::new() }
+    }
+
+    /// Adds a row of numbers.
+    pub fn numbers(&mut self, name: impl Into<String>, numbers: impl IntoIterator<Item = f64>) {
+        self.rows.push((name.into(), numbers.into_iter().map(Cell::Number).collect()));
+    }
+
+    /// Adds a row of words.
+    pub fn words(&mut self, name: impl Into<String>, words: impl IntoIterator<Item = String>) {
+        self.rows.push((name.into(), words.into_iter().map(Cell::Text).collect()));
+    }
+}
+
+impl From<f64> for Cell {
+    fn from(number: f64) -> Cell {
+        Cell::Number(number)
+    }
+}

@@ -1,0 +1,212 @@
+//! Columns of categories, each on its own, and histograms, which are categories too: the bins that numbers fall into.
+//!
+//! p(c) = (n_c + α) / (n + α C), with n_c of n values in category c of C. A bin of width h has the density p(c) / h. Bins are open
+//! to the right, and the last is closed; a number outside of all bins was never seen, and is left out.
+
+use super::normals::left_over;
+use super::{Draw, Family, Scores, Tile, each_value, ln};
+use crate::error::Result;
+use crate::family::Multinomial;
+use crate::matrix::Matrix;
+use crate::run::{Run, Stream};
+use serde::{Deserialize, Serialize};
+
+/// Single columns of categories.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Categories {
+    columns: Vec<usize>,
+    coding: Vec<Coding>,
+    alpha: f64,
+    /// How much of each category all components have, a column after another.
+    settled: Vec<f64>,
+    /// ln p of a component, a column after another.
+    #[serde(skip)]
+    logs: Vec<Vec<f64>>,
+}
+
+/// What the numbers of a column stand for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Coding {
+    /// The categories 0, 1, ... of so many.
+    Codes(usize),
+    /// Numbers, in bins between these edges.
+    Bins(Vec<f64>),
+}
+
+impl Coding {
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Coding::Codes(count) => *count,
+            Coding::Bins(edges) => edges.len() - 1,
+        }
+    }
+
+    /// The category of a value, if it is in one.
+    pub(crate) fn code(&self, x: f64) -> Option<usize> {
+        match self {
+            Coding::Codes(count) => (x >= 0.0 && x < *count as f64 && x.fract() == 0.0).then_some(x as usize),
+            Coding::Bins(edges) => {
+                let bins = edges.len() - 1;
+                let within = x >= edges[0] && x <= edges[bins];
+                within.then(|| (edges.partition_point(|&edge| edge <= x) - 1).min(bins - 1))
+            }
+        }
+    }
+
+    /// The logarithm of the width of a category; categories that are not bins have width 1.
+    fn ln_width(&self, code: usize) -> f64 {
+        match self {
+            Coding::Codes(_) => 0.0,
+            Coding::Bins(edges) => (edges[code + 1] - edges[code]).ln(),
+        }
+    }
+
+    fn is_sound(&self) -> bool {
+        match self {
+            Coding::Codes(_) => true,
+            Coding::Bins(edges) => {
+                edges.len() >= 2
+                    && edges.windows(2).all(|pair| pair[0] < pair[1])
+                    && edges.iter().all(|edge| edge.is_finite())
+            }
+        }
+    }
+}
+
+impl Categories {
+    /// Whether another block is of the same columns, with the same settings.
+    pub(super) fn is_like(&self, other: &Categories) -> bool {
+        (&self.columns, &self.coding, self.alpha) == (&other.columns, &other.coding, other.alpha)
+    }
+
+    pub(crate) fn new(columns: Vec<usize>, coding: Vec<Coding>, alpha: f64) -> Categories {
+        Categories { columns, coding, alpha, settled: Vec::new(), logs: Vec::new() }
+    }
+
+    /// What each column stands for.
+    pub(crate) fn coding(&self) -> &[Coding] {
+        &self.coding
+    }
+
+    /// ln p of all categories of a column in a component (of a bin, not divided by its width).
+    pub(crate) fn parameters(&self, component: usize, j: usize) -> &[f64] {
+        let first = self.first(j);
+        &self.logs[component][first..first + self.coding[j].count()]
+    }
+
+    /// Where the sums of a column start.
+    fn first(&self, j: usize) -> usize {
+        self.coding[..j].iter().map(Coding::count).sum()
+    }
+
+    fn log_of(&self, place: usize, whole: (f64, usize), own: (f64, f64)) -> f64 {
+        let ((total, count), (n, seen)) = (whole, own);
+        let alpha = self.alpha;
+        match () {
+            _ if alpha == 0.0 && self.settled[place] == 0.0 => 0.0,
+            _ if n > 0.0 || alpha > 0.0 => ln((seen + alpha) / (n + alpha * count as f64)),
+            _ => ln(self.settled[place] / total),
+        }
+    }
+
+    /// Of a column: where its sums are, and how much weight all components have there.
+    fn column(&self, j: usize) -> (std::ops::Range<usize>, f64) {
+        let first = self.first(j);
+        let places = first..first + self.coding[j].count();
+        (places.clone(), self.settled[places].iter().sum())
+    }
+}
+
+impl Family for Categories {
+    fn sums(&self) -> usize {
+        self.first(self.coding.len())
+    }
+
+    fn add(&self, _component: usize, sums: &mut [f64], tile: &Tile<'_>, weights: Option<&[f64]>) {
+        let mut first = 0;
+        for (coding, &column) in self.coding.iter().zip(&self.columns) {
+            each_value(tile.column(column), weights, |_, x, weight| {
+                if let Some(code) = coding.code(x) {
+                    sums[first + code] += weight;
+                }
+            });
+            first += coding.count();
+        }
+    }
+
+    fn settle(&mut self, sums: &Matrix) {
+        self.settled = (0..sums.columns()).map(|place| (0..sums.rows()).map(|k| sums[(k, place)]).sum()).collect();
+    }
+
+    fn estimate(&mut self, sums: &Matrix, _run: &Run) -> Result<()> {
+        let mut logs = vec![vec![0.0; sums.columns()]; sums.rows()];
+        for j in 0..self.columns.len() {
+            let (places, total) = self.column(j);
+            for (k, logs) in logs.iter_mut().enumerate() {
+                let own = &sums.row(k)[places.clone()];
+                let n: f64 = own.iter().sum();
+                for (place, &seen) in places.clone().zip(own) {
+                    logs[place] = self.log_of(place, (total, places.len()), (n, seen));
+                }
+            }
+        }
+        self.logs = logs;
+        Ok(())
+    }
+
+    fn score(&self, tile: &Tile<'_>, scores: &mut Scores) {
+        let mut first = 0;
+        for (coding, &column) in self.coding.iter().zip(&self.columns) {
+            each_value(tile.column(column), None, |i, x, _| {
+                if let Some(code) = coding.code(x) {
+                    let width = coding.ln_width(code);
+                    scores.add(i, self.logs.iter().map(|logs| logs[first + code] - width));
+                }
+            });
+            first += coding.count();
+        }
+    }
+
+    fn score_own(&self, _component: usize, sums: &[f64], tile: &Tile<'_>, weights: Option<&[f64]>, own: &mut [f64]) {
+        own.fill(0.0);
+        for (j, coding) in self.coding.iter().enumerate() {
+            let (places, total) = self.column(j);
+            let n: f64 = sums[places.clone()].iter().sum();
+            each_value(tile.column(self.columns[j]), weights, |i, x, weight| {
+                if let Some(code) = coding.code(x) {
+                    let place = places.start + code;
+                    let left = (left_over(n, weight), (sums[place] - weight).max(0.0));
+                    own[i] += self.log_of(place, (total, places.len()), left) - coding.ln_width(code);
+                }
+            });
+        }
+    }
+
+    fn free_parameters(&self) -> usize {
+        self.coding.iter().map(|coding| coding.count().saturating_sub(1)).sum()
+    }
+
+    fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw) {
+        for (j, (coding, &column)) in self.coding.iter().zip(&self.columns).enumerate() {
+            let p: Vec<f64> = self.parameters(component, j).iter().map(|log| log.exp()).collect();
+            let Ok(drawn) = Multinomial::new(&p).map(|p| p.sample_place(stream)) else { continue };
+            row.dense[column] = match coding {
+                Coding::Codes(_) => drawn as f64,
+                Coding::Bins(edges) => edges[drawn] + stream.uniform() * (edges[drawn + 1] - edges[drawn]),
+            };
+        }
+    }
+
+    fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    fn is_sound(&self, _components: usize) -> bool {
+        self.coding.len() == self.columns.len()
+            && self.coding.iter().all(Coding::is_sound)
+            && self.settled.len() == self.sums()
+            && self.settled.iter().all(|weight| weight.is_finite())
+            && self.alpha >= 0.0
+    }
+}

@@ -1,0 +1,147 @@
+//! Columns of counts, each Poisson on its own: ln p(x) = x ln λ - λ - ln x!.
+//!
+//! Sums are W = Σ w and A = Σ w x. With α, the rate is what it would be if α more rows had the column's mean over all rows,
+//! λ = (A + α λ̄) / (W + α): the mode under a Gamma prior. A number that is not a count is left out.
+
+use super::normals::left_over;
+use super::{Draw, Family, Scores, Tile, each_value, ln};
+use crate::error::Result;
+use crate::family::{Distribution, Poisson};
+use crate::matrix::Matrix;
+use crate::numbers::ln_factorial;
+use crate::run::{Run, Stream};
+use serde::{Deserialize, Serialize};
+
+/// Single columns of counts.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Poissons {
+    columns: Vec<usize>,
+    alpha: f64,
+    /// The rate of each column over all rows.
+    settled: Vec<f64>,
+    #[serde(skip)]
+    rates: Vec<Vec<Rate>>,
+}
+
+/// λ and its logarithm.
+#[derive(Clone, Copy, Debug)]
+struct Rate {
+    rate: f64,
+    ln: f64,
+}
+
+impl Rate {
+    fn new(rate: f64) -> Rate {
+        Rate { rate, ln: ln(rate) }
+    }
+
+    /// x ln λ - λ.
+    fn score(&self, x: f64) -> f64 {
+        if x == 0.0 { -self.rate } else { x * self.ln - self.rate }
+    }
+}
+
+impl Poissons {
+    /// Whether another block is of the same columns, with the same settings.
+    pub(super) fn is_like(&self, other: &Poissons) -> bool {
+        (&self.columns, self.alpha) == (&other.columns, other.alpha)
+    }
+
+    pub(crate) fn new(columns: Vec<usize>, alpha: f64) -> Poissons {
+        Poissons { columns, alpha, settled: Vec::new(), rates: Vec::new() }
+    }
+
+    /// The rates of a component, a column after another.
+    pub(crate) fn parameters(&self, component: usize) -> Vec<f64> {
+        self.rates[component].iter().map(|rate| rate.rate).collect()
+    }
+
+    fn rate(&self, j: usize, w: f64, a: f64) -> Rate {
+        let (whole, alpha) = (self.settled[j], self.alpha);
+        Rate::new(if w + alpha > 0.0 && w > 0.0 { (a + alpha * whole) / (w + alpha) } else { whole })
+    }
+
+    /// Counts of a column that can be.
+    fn each_count(&self, j: usize, tile: &Tile<'_>, weights: Option<&[f64]>, mut visit: impl FnMut(usize, f64, f64)) {
+        each_value(tile.column(self.columns[j]), weights, |i, x, weight| {
+            if is_count(x) && (x == 0.0 || self.settled.get(j).is_none_or(|&whole| whole > 0.0)) {
+                visit(i, x, weight);
+            }
+        });
+    }
+}
+
+/// Whole and not negative.
+pub(crate) fn is_count(x: f64) -> bool {
+    x >= 0.0 && x.fract() == 0.0
+}
+
+impl Family for Poissons {
+    fn sums(&self) -> usize {
+        2 * self.columns.len()
+    }
+
+    fn add(&self, _component: usize, sums: &mut [f64], tile: &Tile<'_>, weights: Option<&[f64]>) {
+        let (totals, counts) = sums.split_at_mut(self.columns.len());
+        for (j, (total, sum)) in totals.iter_mut().zip(counts).enumerate() {
+            each_value(tile.column(self.columns[j]), weights, |_, x, weight| {
+                if is_count(x) {
+                    *total += weight;
+                    *sum += weight * x;
+                }
+            });
+        }
+    }
+
+    fn settle(&mut self, sums: &Matrix) {
+        let width = self.columns.len();
+        let total = |place: usize| (0..sums.rows()).map(|k| sums[(k, place)]).sum::<f64>();
+        let rate = |j: usize| if total(j) > 0.0 { total(width + j) / total(j) } else { 0.0 };
+        self.settled = (0..width).map(rate).collect();
+    }
+
+    fn estimate(&mut self, sums: &Matrix, _run: &Run) -> Result<()> {
+        let width = self.columns.len();
+        let one = |k: usize, j: usize| self.rate(j, sums[(k, j)], sums[(k, width + j)]);
+        self.rates = (0..sums.rows()).map(|k| (0..width).map(|j| one(k, j)).collect()).collect();
+        Ok(())
+    }
+
+    fn score(&self, tile: &Tile<'_>, scores: &mut Scores) {
+        for j in 0..self.columns.len() {
+            self.each_count(j, tile, None, |i, x, _| {
+                let factorial = ln_factorial(x);
+                scores.add(i, self.rates.iter().map(|rates| rates[j].score(x) - factorial));
+            });
+        }
+    }
+
+    fn score_own(&self, _component: usize, sums: &[f64], tile: &Tile<'_>, weights: Option<&[f64]>, own: &mut [f64]) {
+        own.fill(0.0);
+        let width = self.columns.len();
+        for j in 0..width {
+            self.each_count(j, tile, weights, |i, x, weight| {
+                let rate = self.rate(j, left_over(sums[j], weight), (sums[width + j] - weight * x).max(0.0));
+                own[i] += rate.score(x) - ln_factorial(x);
+            });
+        }
+    }
+
+    fn free_parameters(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw) {
+        for (rate, &column) in self.rates[component].iter().zip(&self.columns) {
+            row.dense[column] = Poisson::new(rate.rate).map_or(0.0, |poisson| poisson.sample(stream));
+        }
+    }
+
+    fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    fn is_sound(&self, _components: usize) -> bool {
+        self.settled.len() == self.columns.len() && self.settled.iter().all(|rate| rate.is_finite() && *rate >= 0.0)
+    }
+}

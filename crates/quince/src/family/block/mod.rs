@@ -1,0 +1,207 @@
+//! Blocks: some columns, the family they have, and its parameters for every component at once.
+//!
+//! A component is a class of a Bayes classifier (or a part of a mixture). What a block learns of it are sums over rows, which
+//! add and merge and can be taken back; its parameters follow from the sums. A row's log likelihood under a component is what
+//! all blocks say, added up.
+//!
+//! Three rules hold for every family:
+//! - a hole (NaN) is left out: it adds nothing to sums and nothing to scores;
+//! - a value that is impossible under every component (a category, a bin or a count that never was) is left out as well;
+//! - a component that has no value of a column takes the column's parameters over all components.
+//!
+//! What must not change when a row is taken back (bins, bandwidths, what is added to variances, the overall values just
+//! mentioned) is settled once, by [`Family::settle`].
+
+mod categories;
+mod chain;
+mod counts;
+mod gaussian;
+mod normals;
+mod tile;
+mod window;
+mod words;
+mod yes_no;
+
+pub(crate) use categories::{Categories, Coding};
+pub(crate) use chain::Chain;
+pub(crate) use counts::{Poissons, is_count};
+pub(crate) use gaussian::{Axes, Gaussians, Plan as GaussianPlan, Shape, Shared, Shrink};
+pub(crate) use normals::{Least, Normals};
+pub(crate) use tile::{Scores, TILE, Tile};
+pub(crate) use window::Windows;
+pub(crate) use words::{Place, Words};
+pub(crate) use yes_no::Bernoullis;
+
+use crate::error::Result;
+use crate::matrix::Matrix;
+use crate::run::{Run, Stream};
+use serde::{Deserialize, Serialize};
+
+/// What every family does for its columns.
+pub(crate) trait Family: Send + Sync {
+    /// How many sums a component has.
+    fn sums(&self) -> usize;
+
+    /// Adds a tile's rows to the sums of a component; a row counts as much as its weight.
+    fn add(&self, component: usize, sums: &mut [f64], tile: &Tile<'_>, weights: Option<&[f64]>);
+
+    /// Fixes what the sums of all components say together, which later stays as it is.
+    fn settle(&mut self, _sums: &Matrix) {}
+
+    /// Whether sums must be taken again, about other origins, because digits were lost; the origins are moved.
+    fn recentre(&mut self, _sums: &Matrix) -> bool {
+        false
+    }
+
+    /// Finds the parameters; the sums have a row a component.
+    fn estimate(&mut self, sums: &Matrix, run: &Run) -> Result<()>;
+
+    /// Adds the log likelihood of a tile's rows under each component.
+    fn score(&self, tile: &Tile<'_>, scores: &mut Scores);
+
+    /// Sets `own` to the log likelihood of a tile's rows under the component that they are of, learnt without the row.
+    fn score_own(&self, component: usize, sums: &[f64], tile: &Tile<'_>, weights: Option<&[f64]>, own: &mut [f64]);
+
+    /// Adds the log likelihood of a tile's rows under each component, learnt without the row, which is of one component.
+    fn score_without(
+        &self,
+        component: usize,
+        sums: &Matrix,
+        tile: &Tile<'_>,
+        weights: Option<&[f64]>,
+        scores: &mut Scores,
+    ) {
+        let mut all = Scores::new(scores.components());
+        all.start(tile.rows(), &vec![0.0; scores.components()]);
+        self.score(tile, &mut all);
+        self.score_own(component, sums.row(component), tile, weights, all.of_mut(component));
+        scores.add_all(&all);
+    }
+
+    /// How many numbers describe one component.
+    fn free_parameters(&self) -> usize;
+
+    /// Draws a row of a component into its places among the features.
+    fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw);
+
+    /// The dense columns that the block speaks for, in its order; empty if they are sparse.
+    fn columns(&self) -> &[usize];
+
+    /// Whether everything in a loaded block fits together, for so many components.
+    fn is_sound(&self, components: usize) -> bool;
+}
+
+/// A row drawn from a model: the dense columns, and for sparse ones the places in the order in which they were drawn.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Draw {
+    pub(crate) dense: Vec<f64>,
+    /// First place, width, and the places drawn, of each sparse block.
+    pub(crate) sequences: Vec<(usize, Vec<usize>)>,
+}
+
+/// A block of any family.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "family", rename_all = "kebab-case")]
+pub(crate) enum Block {
+    Normal(Normals),
+    Gaussian(Gaussians),
+    Poisson(Poissons),
+    Bernoulli(Bernoullis),
+    Categorical(Categories),
+    Multinomial(Words),
+    Window(Windows),
+    Chain(Chain),
+}
+
+impl Block {
+    /// The family inside.
+    pub(crate) fn family(&self) -> &dyn Family {
+        match self {
+            Block::Normal(block) => block,
+            Block::Gaussian(block) => block,
+            Block::Poisson(block) => block,
+            Block::Bernoulli(block) => block,
+            Block::Categorical(block) => block,
+            Block::Multinomial(block) => block,
+            Block::Window(block) => block,
+            Block::Chain(block) => block,
+        }
+    }
+
+    /// The family inside, to be changed.
+    pub(crate) fn family_mut(&mut self) -> &mut dyn Family {
+        match self {
+            Block::Normal(block) => block,
+            Block::Gaussian(block) => block,
+            Block::Poisson(block) => block,
+            Block::Bernoulli(block) => block,
+            Block::Categorical(block) => block,
+            Block::Multinomial(block) => block,
+            Block::Window(block) => block,
+            Block::Chain(block) => block,
+        }
+    }
+}
+
+impl Block {
+    /// Whether all columns are among so many dense and sparse features.
+    pub(crate) fn is_within(&self, dense: usize, sparse: usize) -> bool {
+        let ends = self.sparse_places().map(|(first, width)| first.checked_add(width));
+        let places = ends.is_none_or(|end| end.is_some_and(|end| end <= sparse));
+        places && self.family().columns().iter().all(|&column| column < dense)
+    }
+
+    /// The sums of another block as this one would have taken them; `None` if the two are not alike. Where this one has seen
+    /// nothing as yet, it takes over the origins of the other.
+    pub(crate) fn sums_of(&mut self, other: &Block, own_sums: &Matrix, sums: &Matrix) -> Option<Matrix> {
+        match (self, other) {
+            (Block::Normal(own), Block::Normal(other)) => own.sums_of(other, own_sums, sums),
+            (Block::Gaussian(own), Block::Gaussian(other)) => own.sums_of(other, own_sums, sums),
+            (Block::Poisson(own), Block::Poisson(other)) => own.is_like(other).then(|| sums.clone()),
+            (Block::Bernoulli(own), Block::Bernoulli(other)) => own.is_like(other).then(|| sums.clone()),
+            (Block::Categorical(own), Block::Categorical(other)) => own.is_like(other).then(|| sums.clone()),
+            (Block::Multinomial(own), Block::Multinomial(other)) => own.is_like(other).then(|| sums.clone()),
+            (Block::Window(own), Block::Window(other)) => own.is_like(other).then(|| sums.clone()),
+            (Block::Chain(own), Block::Chain(other)) => own.is_like(other).then(|| sums.clone()),
+            _ => None,
+        }
+    }
+
+    /// Of a sparse block: its first place, and how many places it has.
+    pub(crate) fn sparse_places(&self) -> Option<(usize, usize)> {
+        let place = match self {
+            Block::Multinomial(block) => block.place(),
+            Block::Bernoulli(block) => block.place(),
+            _ => return None,
+        };
+        if let Place::Sparse { first, width } = place { Some((*first, *width)) } else { None }
+    }
+
+    /// The family in a word.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Block::Normal(_) => "normal",
+            Block::Gaussian(_) => "gaussian",
+            Block::Poisson(_) => "poisson",
+            Block::Bernoulli(_) => "bernoulli",
+            Block::Categorical(_) => "categorical",
+            Block::Multinomial(_) => "multinomial",
+            Block::Window(_) => "window",
+            Block::Chain(_) => "chain",
+        }
+    }
+}
+
+/// ln p, where what cannot be is -∞.
+fn ln(p: f64) -> f64 {
+    if p > 0.0 { p.ln() } else { f64::NEG_INFINITY }
+}
+
+/// Calls `visit(row, value, weight)` for every value of a column that is not a hole.
+fn each_value(column: &[f64], weights: Option<&[f64]>, mut visit: impl FnMut(usize, f64, f64)) {
+    for (i, &x) in column.iter().enumerate() {
+        if !x.is_nan() {
+            visit(i, x, weights.map_or(1.0, |weights| weights[i]));
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! Columns that are normal, each on its own: ln p(x) = -½ ln 2πσ² - (x - μ)² / 2σ².
+//!
+//! Sums are W = Σ w, A = Σ w (x - o) and B = Σ w (x - o)² about an origin o near the mean, so that large means cost no digits:
+//! μ = o + A / W and σ² = (B - A² / W) / W. A little is added to every variance, a share of the column's variance over all
+//! rows, so that a component whose values are all the same still has a density. A column that is constant says nothing.
+
+use super::{Draw, Family, Scores, Tile, each_value};
+use crate::error::Result;
+use crate::matrix::Matrix;
+use crate::matrix::simd::{LANES, vectorised};
+use crate::run::{Run, Stream};
+use serde::{Deserialize, Serialize};
+use std::f64::consts::TAU;
+
+/// No variance is a smaller share of the column's own than this.
+const LEAST_SHARE: f64 = 1e-12;
+
+/// An origin so many deviations from the mean costs too many digits.
+const FAR: f64 = 100.0;
+
+/// So many rows are scored at a time: their sums stay in registers.
+const FEW: usize = 2 * LANES;
+
+/// Single columns of numbers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Normals {
+    columns: Vec<usize>,
+    least: Least,
+    unbiased: bool,
+    /// About what sums are taken: a row a component.
+    origin: Matrix,
+    /// Of each column over all rows: mean, variance, and what is added to variances.
+    settled: Vec<[f64; 3]>,
+    #[serde(skip)]
+    normal: Vec<Vec<Normal>>,
+}
+
+/// What is added to variances.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Least {
+    /// This share of a variance over all rows.
+    pub(crate) epsilon: f64,
+    /// Of the largest of the columns rather than of each column's own.
+    pub(crate) of_largest: bool,
+}
+
+/// The parameters of one column in one component.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Normal {
+    pub(crate) mean: f64,
+    pub(crate) variance: f64,
+    /// 1 / 2σ², or 0 of a column that says nothing.
+    half: f64,
+    /// -½ ln 2πσ².
+    constant: f64,
+}
+
+impl Normal {
+    fn new(mean: f64, variance: f64) -> Normal {
+        if variance <= 0.0 {
+            return Normal { mean, ..Normal::default() };
+        }
+        Normal { mean, variance, half: 0.5 / variance, constant: -0.5 * (TAU * variance).ln() }
+    }
+
+    fn log_density(&self, x: f64) -> f64 {
+        self.constant - self.half * (x - self.mean) * (x - self.mean)
+    }
+}
+
+impl Normals {
+    /// Columns whose values lie about `origin`.
+    pub(crate) fn new(columns: Vec<usize>, components: usize, origin: &[f64], least: Least, unbiased: bool) -> Normals {
+        let of_column = |j: usize| origin[columns[j]];
+        let origin = (0..components).flat_map(|_| (0..columns.len()).map(of_column)).collect();
+        let origin = Matrix::new(components, columns.len(), origin).expect("an origin for every column");
+        Normals { columns, least, unbiased, origin, settled: Vec::new(), normal: Vec::new() }
+    }
+
+    /// The parameters of a component, a column after another.
+    pub(crate) fn parameters(&self, component: usize) -> &[Normal] {
+        &self.normal[component]
+    }
+
+    /// The sums of another block as if they had been taken about the origins of this one.
+    pub(super) fn sums_of(&mut self, other: &Normals, own_sums: &Matrix, sums: &Matrix) -> Option<Matrix> {
+        let alike = (&self.columns, self.least, self.unbiased) == (&other.columns, other.least, other.unbiased);
+        let (mut moved, width) = (sums.clone(), self.columns.len());
+        for k in 0..sums.rows() {
+            for j in 0..if alike { width } else { 0 } {
+                if own_sums[(k, j)] == 0.0 {
+                    self.origin[(k, j)] = other.origin[(k, j)];
+                }
+                let ((w, a, _), shift) = (self.triple(sums.row(k), j), other.origin[(k, j)] - self.origin[(k, j)]);
+                moved[(k, width + j)] += w * shift;
+                moved[(k, 2 * width + j)] += 2.0 * shift * a + w * shift * shift;
+            }
+        }
+        alike.then_some(moved)
+    }
+
+    /// What is added to the variance of each column.
+    pub(crate) fn added(&self) -> Vec<f64> {
+        self.settled.iter().map(|settled| settled[2]).collect()
+    }
+
+    /// Mean and variance from sums about the origin, before anything is added; `None` without values.
+    fn moments(&self, origin: f64, (w, a, b): (f64, f64, f64)) -> Option<(f64, f64)> {
+        let divisor = if self.unbiased { w - 1.0 } else { w };
+        let squares = (b - a * a / w).max(0.0);
+        (w > 0.0).then(|| (origin + a / w, if divisor > 0.0 { squares / divisor } else { 0.0 }))
+    }
+
+    fn normal(&self, j: usize, origin: f64, sums: (f64, f64, f64)) -> Normal {
+        let [mean, variance, added] = self.settled[j];
+        let (own_mean, own) = self.moments(origin, sums).unwrap_or((mean, variance));
+        Normal::new(own_mean, if variance > 0.0 { (own + added).max(LEAST_SHARE * variance) } else { 0.0 })
+    }
+
+    fn triple(&self, sums: &[f64], j: usize) -> (f64, f64, f64) {
+        let width = self.columns.len();
+        (sums[j], sums[width + j], sums[2 * width + j])
+    }
+
+    /// Mean and variance of a column over all components.
+    fn overall(&self, sums: &Matrix, j: usize) -> (f64, f64) {
+        let of = |k: usize| (self.origin[(k, j)], self.triple(sums.row(k), j));
+        let (mut total, mut sum, first) = (0.0, 0.0, self.origin[(0, j)]);
+        for (origin, (w, a, _)) in (0..sums.rows()).map(of) {
+            total += w;
+            sum += a + w * (origin - first);
+        }
+        if total == 0.0 {
+            return (0.0, 0.0);
+        }
+        let mean = first + sum / total;
+        let squares = (0..sums.rows()).map(of).map(|(origin, (w, a, b))| {
+            let shift = origin - mean;
+            b + 2.0 * shift * a + w * shift * shift
+        });
+        (mean, (squares.sum::<f64>() / total).max(0.0))
+    }
+}
+
+impl Family for Normals {
+    fn sums(&self) -> usize {
+        3 * self.columns.len()
+    }
+
+    fn add(&self, component: usize, sums: &mut [f64], tile: &Tile<'_>, weights: Option<&[f64]>) {
+        let width = self.columns.len();
+        for (j, &column) in self.columns.iter().enumerate() {
+            let (values, origin) = (tile.column(column), self.origin[(component, j)]);
+            let (mut w, mut a, mut b) = (values.len() as f64, 0.0, 0.0);
+            if weights.is_none() && !tile.has_holes(column) {
+                (a, b) = plain_moments(values, origin);
+            } else {
+                w = 0.0;
+                each_value(values, weights, |_, x, weight| {
+                    w += weight;
+                    a += weight * (x - origin);
+                    b += weight * (x - origin) * (x - origin);
+                });
+            }
+            sums[j] += w;
+            sums[width + j] += a;
+            sums[2 * width + j] += b;
+        }
+    }
+
+    fn recentre(&mut self, sums: &Matrix) -> bool {
+        let mut moved = false;
+        for k in 0..sums.rows() {
+            for j in 0..self.columns.len() {
+                let (w, a, b) = self.triple(sums.row(k), j);
+                let off = a * a / w;
+                if w > 0.0 && off > FAR * FAR * (b - off) && b > 0.0 {
+                    self.origin[(k, j)] += a / w;
+                    moved |= a != 0.0;
+                }
+            }
+        }
+        moved
+    }
+
+    fn settle(&mut self, sums: &Matrix) {
+        let overall: Vec<(f64, f64)> = (0..self.columns.len()).map(|j| self.overall(sums, j)).collect();
+        let largest = overall.iter().map(|(_, variance)| *variance).fold(0.0, f64::max);
+        let of = |variance: f64| if self.least.of_largest { largest } else { variance };
+        let settled = overall.iter().map(|&(mean, variance)| {
+            // A constant column among others still varies as much as is added to it.
+            let added = self.least.epsilon * of(variance);
+            [mean, if self.least.of_largest { variance.max(added) } else { variance }, added]
+        });
+        self.settled = settled.collect();
+    }
+
+    fn estimate(&mut self, sums: &Matrix, _run: &Run) -> Result<()> {
+        let one = |k: usize, j: usize| self.normal(j, self.origin[(k, j)], self.triple(sums.row(k), j));
+        self.normal = (0..sums.rows()).map(|k| (0..self.columns.len()).map(|j| one(k, j)).collect()).collect();
+        Ok(())
+    }
+
+    fn score(&self, tile: &Tile<'_>, scores: &mut Scores) {
+        let whole: Vec<usize> = (0..self.columns.len()).filter(|&j| !tile.has_holes(self.columns[j])).collect();
+        let columns: Vec<&[f64]> = whole.iter().map(|&j| tile.column(self.columns[j])).collect();
+        let normals: Vec<Vec<[f64; 2]>> = self
+            .normal
+            .iter()
+            .map(|normals| whole.iter().map(|&j| [normals[j].mean, normals[j].half]).collect())
+            .collect();
+        // A few rows at a time are compared with all components, and stay in the nearest cache meanwhile.
+        for first in (0..tile.rows()).step_by(FEW) {
+            for (k, normals) in normals.iter().enumerate() {
+                take_squares(&columns, normals, first, scores.of_mut(k));
+            }
+        }
+        for (k, normals) in self.normal.iter().enumerate() {
+            let constant: f64 = whole.iter().map(|&j| normals[j].constant).sum();
+            let scores = scores.of_mut(k);
+            scores.iter_mut().for_each(|score| *score += constant);
+            for (normal, &column) in normals.iter().zip(&self.columns).filter(|(_, column)| tile.has_holes(**column)) {
+                add_with_holes(tile.column(column), normal.mean, normal.half, normal.constant, scores);
+            }
+        }
+    }
+
+    fn score_own(&self, component: usize, sums: &[f64], tile: &Tile<'_>, weights: Option<&[f64]>, own: &mut [f64]) {
+        own.fill(0.0);
+        for (j, &column) in self.columns.iter().enumerate() {
+            let (origin, (w, a, b)) = (self.origin[(component, j)], self.triple(sums, j));
+            each_value(tile.column(column), weights, |i, x, weight| {
+                let d = x - origin;
+                let left = left_over(w, weight);
+                let normal = self.normal(j, origin, (left, a - weight * d, b - weight * d * d));
+                own[i] += normal.log_density(x);
+            });
+        }
+    }
+
+    fn free_parameters(&self) -> usize {
+        2 * self.columns.len()
+    }
+
+    fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw) {
+        for (normal, &column) in self.normal[component].iter().zip(&self.columns) {
+            row.dense[column] = normal.mean + normal.variance.sqrt() * stream.normal();
+        }
+    }
+
+    fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    fn is_sound(&self, components: usize) -> bool {
+        let finite = self.origin.values().iter().chain(self.settled.iter().flatten()).all(|x| x.is_finite());
+        (self.origin.rows(), self.origin.columns()) == (components, self.columns.len())
+            && self.origin.values().len() == components * self.columns.len()
+            && self.settled.len() == self.columns.len()
+            && finite
+    }
+}
+
+/// What is left of a weight when a row's is taken off; nothing, if what is left is only rounding.
+pub(super) fn left_over(total: f64, weight: f64) -> f64 {
+    let left = total - weight;
+    if left <= 1e-12 * total { 0.0 } else { left }
+}
+
+vectorised! {
+    /// Σ (x - o) and Σ (x - o)².
+    fn plain_moments(values: &[f64], origin: f64) -> (f64, f64) {
+        let (blocks, rest) = values.as_chunks::<LANES>();
+        let (mut sums, mut squares) = ([0.0; LANES], [0.0; LANES]);
+        for block in blocks {
+            for l in 0..LANES {
+                let d = block[l] - origin;
+                sums[l] += d;
+                squares[l] += d * d;
+            }
+        }
+        for (l, x) in rest.iter().enumerate() {
+            let d = x - origin;
+            sums[l] += d;
+            squares[l] += d * d;
+        }
+        let (mut sum, mut square) = (0.0, 0.0);
+        for l in 0..LANES {
+            sum += sums[l];
+            square += squares[l];
+        }
+        (sum, square)
+    }
+
+    /// Takes Σ (x - μ)² / 2σ² over the columns off the scores of a few rows.
+    fn take_squares(columns: &[&[f64]], normals: &[[f64; 2]], first: usize, scores: &mut [f64]) {
+        let scores = &mut scores[first..];
+        if scores.len() < FEW {
+            for (column, [mean, half]) in columns.iter().zip(normals) {
+                for (score, x) in scores.iter_mut().zip(&column[first..]) {
+                    *score -= half * ((x - mean) * (x - mean));
+                }
+            }
+            return;
+        }
+        // Two sums of eight rows each, which the compiler keeps in registers.
+        let (mut left, mut right) = ([0.0; LANES], [0.0; LANES]);
+        for (column, [mean, half]) in columns.iter().zip(normals) {
+            let (some, _) = column[first..first + FEW].as_chunks::<LANES>();
+            for l in 0..LANES {
+                let d = some[0][l] - mean;
+                left[l] += half * (d * d);
+            }
+            for l in 0..LANES {
+                let d = some[1][l] - mean;
+                right[l] += half * (d * d);
+            }
+        }
+        for l in 0..LANES {
+            scores[l] -= left[l];
+            scores[LANES + l] -= right[l];
+        }
+    }
+
+    /// Adds ln p(x) to the scores, where x is not a hole.
+    fn add_with_holes(values: &[f64], mean: f64, half: f64, constant: f64, scores: &mut [f64]) {
+        for (x, score) in values.iter().zip(scores) {
+            let d = x - mean;
+            let add = constant - half * d * d;
+            *score += if x.is_nan() { 0.0 } else { add };
+        }
+    }
+}

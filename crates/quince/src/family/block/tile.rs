@@ -1,0 +1,186 @@
+//! A few rows at a time, column after column: what a block reads.
+
+use crate::matrix::simd::{LANES, vectorised};
+use crate::matrix::view::with_view;
+use crate::matrix::{Features, Real, Sparse};
+
+/// How many rows a tile has at most.
+pub(crate) const TILE: usize = 256;
+
+/// A column starts this many places after the one before it: a little more than the rows, so that the same row of
+/// neighbouring columns does not fall on the same place of the cache.
+const STRIDE: usize = TILE + LANES;
+
+/// Some rows of features. Dense columns lie one after another, holes are NaN; sparse rows are where they were.
+pub(crate) struct Tile<'a> {
+    rows: Vec<usize>,
+    values: Vec<f64>,
+    holes: Vec<bool>,
+    sparse: Option<&'a Sparse>,
+    is_finite: bool,
+}
+
+impl<'a> Tile<'a> {
+    /// A tile for rows of these features, empty as yet.
+    pub(crate) fn new(features: &Features<'a>) -> Tile<'a> {
+        let columns = features.dense_columns();
+        Tile {
+            rows: Vec::with_capacity(TILE),
+            values: vec![0.0; columns * STRIDE],
+            holes: vec![false; columns],
+            sparse: features.sparse_part(),
+            is_finite: true,
+        }
+    }
+
+    /// Takes other rows, at most [`TILE`].
+    pub(crate) fn fill(&mut self, features: &Features<'a>, rows: impl Iterator<Item = usize>) {
+        self.rows.clear();
+        self.rows.extend(rows);
+        let Some(dense) = features.dense_part() else { return };
+        with_view!(dense, view => {
+            if view.by_rows() && view.whole_row(0).is_some() {
+                // Eight rows at a time, so that what is written lies side by side.
+                let (eights, rest) = self.rows.as_chunks::<LANES>();
+                for (e, rows) in eights.iter().enumerate() {
+                    let rows = rows.map(|row| view.whole_row(row).unwrap_or_default());
+                    lay_down(&rows, &mut self.values[e * LANES..]);
+                }
+                let first = eights.len() * LANES;
+                for (i, &row) in rest.iter().enumerate() {
+                    lay_down(&[view.whole_row(row).unwrap_or_default()], &mut self.values[first + i..]);
+                }
+            } else {
+                for j in 0..view.columns() {
+                    let column = &mut self.values[j * STRIDE..][..self.rows.len()];
+                    column.iter_mut().zip(&self.rows).for_each(|(place, &row)| *place = view.get(row, j));
+                }
+            }
+        });
+        for j in 0..self.holes.len() {
+            let column = &self.values[j * STRIDE..][..self.rows.len()];
+            self.holes[j] = !all_finite(column);
+            if self.holes[j] {
+                self.is_finite &= !column.iter().any(|x| x.is_infinite());
+            }
+        }
+    }
+
+    /// How many rows there are.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// A dense column.
+    pub(crate) fn column(&self, j: usize) -> &[f64] {
+        &self.values[j * STRIDE..][..self.rows.len()]
+    }
+
+    /// Whether a dense column has holes here.
+    pub(crate) fn has_holes(&self, j: usize) -> bool {
+        self.holes[j]
+    }
+
+    /// Whether no tile so far had an infinite number.
+    pub(crate) fn is_finite(&self) -> bool {
+        self.is_finite
+    }
+
+    /// The sparse places of row `i` from `first` on, `width` of them, and their values. `None` if the row has a hole there: NaN at
+    /// the first place.
+    pub(crate) fn sparse_row(&self, i: usize, first: usize, width: usize) -> Option<(&'a [u32], &'a [f64])> {
+        let (places, values) = self.sparse.map_or((&[][..], &[][..]), |sparse| sparse.row(self.rows[i]));
+        let from = if first == 0 { 0 } else { places.partition_point(|&place| (place as usize) < first) };
+        let end = first + width;
+        let all = places.last().is_none_or(|&last| (last as usize) < end);
+        let to = if all { places.len() } else { places.partition_point(|&place| (place as usize) < end) };
+        if values[from..to].first().is_some_and(|value| value.is_nan()) {
+            return None;
+        }
+        Some((&places[from..to], &values[from..to]))
+    }
+
+    /// The same as pairs of place, counted from `first`, and value.
+    pub(crate) fn entries(&self, i: usize, first: usize, width: usize) -> Option<impl Iterator<Item = (usize, f64)>> {
+        let (places, values) = self.sparse_row(i, first, width)?;
+        Some(places.iter().map(move |&place| place as usize - first).zip(values.iter().copied()))
+    }
+}
+
+/// The scores of a tile's rows: a line of rows for each component.
+pub(crate) struct Scores {
+    components: usize,
+    rows: usize,
+    values: Vec<f64>,
+}
+
+impl Scores {
+    /// For so many components.
+    pub(crate) fn new(components: usize) -> Scores {
+        Scores { components, rows: 0, values: vec![0.0; components * TILE] }
+    }
+
+    /// Starts anew with so many rows, each component with a score of its own.
+    pub(crate) fn start(&mut self, rows: usize, scores: &[f64]) {
+        self.rows = rows;
+        (0..self.components).for_each(|k| self.of_mut(k).fill(scores[k]));
+    }
+
+    /// How many components there are.
+    pub(crate) fn components(&self) -> usize {
+        self.components
+    }
+
+    /// The scores of one component.
+    pub(crate) fn of(&self, component: usize) -> &[f64] {
+        &self.values[component * TILE..][..self.rows]
+    }
+
+    /// The scores of one component, to be changed.
+    pub(crate) fn of_mut(&mut self, component: usize) -> &mut [f64] {
+        &mut self.values[component * TILE..][..self.rows]
+    }
+
+    /// Adds one number to the score of row `i` under each component.
+    pub(crate) fn add(&mut self, i: usize, scores: impl IntoIterator<Item = f64>) {
+        for (line, score) in self.values.chunks_exact_mut(TILE).zip(scores) {
+            line[i] += score;
+        }
+    }
+
+    /// Adds others.
+    pub(crate) fn add_all(&mut self, other: &Scores) {
+        for k in 0..self.components {
+            self.of_mut(k).iter_mut().zip(other.of(k)).for_each(|(sum, score)| *sum += score);
+        }
+    }
+}
+
+/// Writes a few rows, column after column.
+fn lay_down<T: Real, const N: usize>(rows: &[&[T]; N], to: &mut [f64]) {
+    let columns = rows[0].len();
+    let rows = rows.map(|row| &row[..columns]);
+    for (j, to) in to.chunks_mut(STRIDE).take(columns).enumerate() {
+        for (to, row) in to[..N].iter_mut().zip(rows) {
+            *to = row[j].into();
+        }
+    }
+}
+
+vectorised! {
+    /// Whether all numbers are finite: 0 x is 0 then, and NaN otherwise.
+    fn all_finite(values: &[f64]) -> bool {
+        let (blocks, rest) = values.as_chunks::<LANES>();
+        let mut sums = [0.0; LANES];
+        for block in blocks {
+            for l in 0..LANES {
+                sums[l] += 0.0 * block[l];
+            }
+        }
+        let mut sum = 0.0;
+        for x in sums.iter().chain(rest) {
+            sum += 0.0 * x;
+        }
+        sum == 0.0
+    }
+}

@@ -1,0 +1,193 @@
+//! Columns whose density is a smoothing window (Parzen) over the values that were seen, each on its own:
+//! p(x) = Σ w_v N(x; v, h²) / Σ w_v over the values v, with a window of width h.
+//!
+//! The width is given, or 1.06 σ n^(-1/5) for n rows with standard deviation σ (Silverman's rule), for each component its own.
+
+use super::normals::left_over;
+use super::{Draw, Family, Scores, Tile, each_value, ln};
+use crate::error::Result;
+use crate::family::Multinomial;
+use crate::matrix::Matrix;
+use crate::run::{Run, Stream};
+use serde::{Deserialize, Serialize};
+use std::f64::consts::TAU;
+
+/// Further than this many widths from a value its window adds nothing.
+const REACH: f64 = 39.0;
+
+/// Single columns of numbers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Windows {
+    columns: Vec<usize>,
+    /// Of each column the values that were seen, in order.
+    values: Vec<Vec<f64>>,
+    /// The width of all windows, or 0: by Silverman's rule.
+    width: f64,
+    /// Of each column: the width for each component; 0 if the column is constant.
+    settled: Vec<Vec<f64>>,
+    /// How much of each value all components have, a column after another.
+    whole: Vec<f64>,
+    /// The weights of the values, normalised: a row a component.
+    #[serde(skip)]
+    shares: Vec<Vec<f64>>,
+}
+
+impl Windows {
+    /// Whether another block is of the same columns, with the same settings.
+    pub(super) fn is_like(&self, other: &Windows) -> bool {
+        (&self.columns, &self.values, self.width) == (&other.columns, &other.values, other.width)
+    }
+
+    /// Columns with these values, sorted and each once.
+    pub(crate) fn new(columns: Vec<usize>, values: Vec<Vec<f64>>, width: f64) -> Windows {
+        Windows { columns, values, width, settled: Vec::new(), whole: Vec::new(), shares: Vec::new() }
+    }
+
+    /// The widths of the windows of a column, for each component.
+    pub(crate) fn widths(&self, j: usize) -> &[f64] {
+        &self.settled[j]
+    }
+
+    fn first(&self, j: usize) -> usize {
+        self.values[..j].iter().map(Vec::len).sum()
+    }
+
+    fn place(&self, j: usize, x: f64) -> Option<usize> {
+        self.values[j].binary_search_by(|value| value.total_cmp(&(x + 0.0))).ok()
+    }
+
+    /// Σ w_v N(x; v, h²).
+    fn density(&self, j: usize, x: f64, h: f64, weights: &[f64]) -> f64 {
+        let values = &self.values[j];
+        let from = values.partition_point(|&value| value < x - REACH * h);
+        let to = values.partition_point(|&value| value <= x + REACH * h);
+        let window = |(value, weight): (&f64, &f64)| {
+            if *weight == 0.0 { 0.0 } else { weight * (-0.5 * ((x - value) / h).powi(2)).exp() }
+        };
+        values[from..to].iter().zip(&weights[from..to]).map(window).sum::<f64>() / (h * TAU.sqrt())
+    }
+
+    /// Silverman's width for values with these weights.
+    fn rule(&self, j: usize, weights: &[f64]) -> f64 {
+        let total: f64 = weights.iter().sum();
+        if total <= 0.0 {
+            return 0.0;
+        }
+        let mean = self.values[j].iter().zip(weights).map(|(v, w)| v * w / total).sum::<f64>();
+        let variance = self.values[j].iter().zip(weights).map(|(v, w)| w / total * (v - mean).powi(2)).sum::<f64>();
+        1.06 * variance.sqrt() * total.powf(-0.2)
+    }
+}
+
+impl Family for Windows {
+    fn sums(&self) -> usize {
+        self.first(self.values.len())
+    }
+
+    fn add(&self, _component: usize, sums: &mut [f64], tile: &Tile<'_>, weights: Option<&[f64]>) {
+        for (j, &column) in self.columns.iter().enumerate() {
+            let first = self.first(j);
+            each_value(tile.column(column), weights, |_, x, weight| {
+                if let Some(place) = self.place(j, x) {
+                    sums[first + place] += weight;
+                }
+            });
+        }
+    }
+
+    fn settle(&mut self, sums: &Matrix) {
+        self.whole = (0..sums.columns()).map(|place| (0..sums.rows()).map(|k| sums[(k, place)]).sum()).collect();
+        let of_column = |j: usize| -> Vec<f64> {
+            let places = self.first(j)..self.first(j + 1);
+            if self.values[j].len() < 2 {
+                return vec![0.0; sums.rows()];
+            }
+            let whole = self.rule(j, &self.whole[places.clone()]);
+            let own = |k: usize| self.rule(j, &sums.row(k)[places.clone()]);
+            let fixed = |width: f64| if self.width > 0.0 { self.width } else { width };
+            // Values that are all the same say nothing of a width: a thousandth of the common one is a narrow peak.
+            (0..sums.rows()).map(|k| fixed(own(k).max(1e-3 * whole))).collect()
+        };
+        self.settled = (0..self.columns.len()).map(of_column).collect();
+    }
+
+    fn estimate(&mut self, sums: &Matrix, _run: &Run) -> Result<()> {
+        let mut shares = vec![vec![0.0; sums.columns()]; sums.rows()];
+        for j in 0..self.columns.len() {
+            let places = self.first(j)..self.first(j + 1);
+            for (k, shares) in shares.iter_mut().enumerate() {
+                let own = &sums.row(k)[places.clone()];
+                let own = if own.iter().sum::<f64>() > 0.0 { own } else { &self.whole[places.clone()] };
+                let total: f64 = own.iter().sum();
+                shares[places.clone()].iter_mut().zip(own).for_each(|(share, weight)| *share = weight / total);
+            }
+        }
+        self.shares = shares;
+        Ok(())
+    }
+
+    fn score(&self, tile: &Tile<'_>, scores: &mut Scores) {
+        let mut logs = vec![0.0; scores.components()];
+        for (j, &column) in self.columns.iter().enumerate() {
+            let places = self.first(j)..self.first(j + 1);
+            if self.settled[j].contains(&0.0) {
+                continue;
+            }
+            each_value(tile.column(column), None, |i, x, _| {
+                for (k, log) in logs.iter_mut().enumerate() {
+                    *log = ln(self.density(j, x, self.settled[j][k], &self.shares[k][places.clone()]));
+                }
+                if logs.iter().any(|log| log.is_finite()) {
+                    scores.add(i, logs.iter().copied());
+                }
+            });
+        }
+    }
+
+    fn score_own(&self, component: usize, sums: &[f64], tile: &Tile<'_>, weights: Option<&[f64]>, own: &mut [f64]) {
+        own.fill(0.0);
+        for (j, &column) in self.columns.iter().enumerate() {
+            let (places, h) = (self.first(j)..self.first(j + 1), self.settled[j][component]);
+            if h == 0.0 {
+                continue;
+            }
+            let sums = &sums[places.clone()];
+            let total: f64 = sums.iter().sum();
+            each_value(tile.column(column), weights, |i, x, weight| {
+                let left = left_over(total, weight);
+                let peak = weight / (h * TAU.sqrt());
+                own[i] += if left > 0.0 {
+                    ln(((self.density(j, x, h, sums) - peak) / left).max(0.0))
+                } else {
+                    let whole = &self.whole[places.clone()];
+                    ln(self.density(j, x, h, whole) / whole.iter().sum::<f64>())
+                };
+            });
+        }
+    }
+
+    fn free_parameters(&self) -> usize {
+        self.sums()
+    }
+
+    fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw) {
+        for (j, &column) in self.columns.iter().enumerate() {
+            let shares = &self.shares[component][self.first(j)..self.first(j + 1)];
+            let Ok(place) = Multinomial::new(shares).map(|shares| shares.sample_place(stream)) else { continue };
+            row.dense[column] = self.values[j][place] + self.settled[j][component] * stream.normal();
+        }
+    }
+
+    fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    fn is_sound(&self, components: usize) -> bool {
+        self.values.len() == self.columns.len()
+            && self.values.iter().all(|values| values.windows(2).all(|pair| pair[0] < pair[1]))
+            && self.settled.len() == self.columns.len()
+            && self.settled.iter().all(|widths| widths.len() == components)
+            && self.settled.iter().flatten().all(|width| width.is_finite() && *width >= 0.0)
+            && self.whole.len() == self.sums()
+    }
+}

@@ -1,0 +1,269 @@
+//! Counts of words, dense or sparse, as one multinomial block: ln p(row) = Σ x_j ln p_j.
+//!
+//! p_j = (n_j + α) / (n + α words), n_j being how often word j occurs in the component's rows and n how often all words do. The
+//! number of orders in which the words can stand is the same for every component, and is left out. So are, in a dense block,
+//! the places that are holes: the others are judged among themselves, with p_j / Σ p over what is known.
+
+use super::normals::left_over;
+use super::{Draw, Family, Scores, Tile, ln};
+use crate::error::Result;
+use crate::matrix::Matrix;
+use crate::matrix::simd::vectorised;
+use crate::run::{Run, Stream};
+use serde::{Deserialize, Serialize};
+
+/// Where the columns of a block are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Place {
+    /// These dense columns.
+    Dense(Vec<usize>),
+    /// Sparse columns, counted from the first sparse one.
+    Sparse { first: usize, width: usize },
+}
+
+impl Place {
+    /// How many columns.
+    pub(crate) fn width(&self) -> usize {
+        match self {
+            Place::Dense(columns) => columns.len(),
+            Place::Sparse { width, .. } => *width,
+        }
+    }
+
+    pub(crate) fn is_sparse(&self) -> bool {
+        matches!(self, Place::Sparse { .. })
+    }
+
+    /// The dense columns.
+    pub(crate) fn columns(&self) -> &[usize] {
+        if let Place::Dense(columns) = self { columns } else { &[] }
+    }
+}
+
+/// A block of counts of words.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Words {
+    place: Place,
+    alpha: f64,
+    /// How often each word occurs in all rows.
+    #[serde(skip)]
+    settled: Vec<f64>,
+    logs: Logs,
+    /// How many words a row has, on average.
+    #[serde(skip)]
+    lengths: Vec<f64>,
+}
+
+/// A logarithm for every word and component, those of a word side by side.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Logs {
+    #[serde(skip)]
+    components: usize,
+    #[serde(skip)]
+    values: Vec<f64>,
+    /// Whether all are finite.
+    #[serde(skip)]
+    finite: bool,
+}
+
+impl Logs {
+    pub(super) fn new(components: usize, words: usize, log: impl Fn(usize, usize) -> f64) -> Logs {
+        let mut values = Vec::with_capacity(words * components);
+        (0..words).for_each(|j| values.extend((0..components).map(|k| log(k, j))));
+        let finite = values.iter().all(|log| log.is_finite());
+        Logs { components, values, finite }
+    }
+
+    pub(super) fn get(&self, component: usize, word: usize) -> f64 {
+        self.values[word * self.components + component]
+    }
+
+    /// Adds x ln p to the sums of all components for every word of a row that occurs; places are counted from `first`.
+    pub(super) fn add(&self, places: &[u32], first: usize, values: &[f64], sums: &mut [f64]) {
+        if self.finite {
+            return add_words(places, first, values, &self.values, sums);
+        }
+        // What does not occur says nothing, even if it cannot occur.
+        for (&place, &x) in places.iter().zip(values).filter(|(_, x)| **x != 0.0) {
+            let word = (place as usize - first) * self.components;
+            let logs = &self.values[word..word + self.components];
+            sums.iter_mut().zip(logs).for_each(|(sum, log)| *sum += x * log);
+        }
+    }
+}
+
+vectorised! {
+    fn add_words(places: &[u32], first: usize, values: &[f64], logs: &[f64], sums: &mut [f64]) {
+        let components = sums.len();
+        for (place, x) in places.iter().zip(values) {
+            let word = (*place as usize - first) * components;
+            for (log, sum) in logs[word..word + components].iter().zip(sums.iter_mut()) {
+                *sum += x * log;
+            }
+        }
+    }
+}
+
+impl Words {
+    /// Whether another block is of the same columns, with the same settings.
+    pub(super) fn is_like(&self, other: &Words) -> bool {
+        (&self.place, self.alpha) == (&other.place, other.alpha)
+    }
+
+    pub(crate) fn new(place: Place, alpha: f64) -> Words {
+        Words { place, alpha, settled: Vec::new(), logs: Logs::default(), lengths: Vec::new() }
+    }
+
+    /// Where the block is.
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// ln p of a word in a component.
+    pub(crate) fn log(&self, component: usize, word: usize) -> f64 {
+        self.logs.get(component, word)
+    }
+
+    fn width(&self) -> usize {
+        self.place.width()
+    }
+
+    fn log_of(&self, j: usize, count: f64, total: f64) -> f64 {
+        let all = total + self.alpha * self.width() as f64;
+        match self.settled[j] {
+            0.0 if self.alpha == 0.0 => 0.0,
+            whole if all == 0.0 => ln(whole / self.settled.iter().sum::<f64>()),
+            _ => ln((count + self.alpha) / all),
+        }
+    }
+}
+
+impl Family for Words {
+    fn sums(&self) -> usize {
+        // Every word, and the rows that have the block.
+        self.width() + 1
+    }
+
+    fn add(&self, _component: usize, sums: &mut [f64], tile: &Tile<'_>, weights: Option<&[f64]>) {
+        let (counts, rows) = sums.split_at_mut(self.width());
+        let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
+        match &self.place {
+            Place::Dense(columns) => {
+                for (count, &column) in counts.iter_mut().zip(columns) {
+                    super::each_value(tile.column(column), weights, |_, x, weight| *count += weight * x);
+                }
+                rows[0] += (0..tile.rows()).map(weight).sum::<f64>();
+            }
+            Place::Sparse { first, width } => {
+                for i in 0..tile.rows() {
+                    let Some(entries) = tile.entries(i, *first, *width) else { continue };
+                    entries.for_each(|(j, x)| counts[j] += weight(i) * x);
+                    rows[0] += weight(i);
+                }
+            }
+        }
+    }
+
+    fn settle(&mut self, sums: &Matrix) {
+        self.settled = (0..self.width()).map(|j| (0..sums.rows()).map(|k| sums[(k, j)]).sum()).collect();
+    }
+
+    fn estimate(&mut self, sums: &Matrix, _run: &Run) -> Result<()> {
+        if self.settled.is_empty() {
+            self.settle(sums);
+        }
+        let width = self.width();
+        let totals: Vec<f64> = (0..sums.rows()).map(|k| sums.row(k)[..width].iter().sum()).collect();
+        self.logs = Logs::new(sums.rows(), width, |k, j| self.log_of(j, sums[(k, j)], totals[k]));
+        let length = |k: usize| if sums[(k, width)] > 0.0 { totals[k] / sums[(k, width)] } else { 0.0 };
+        self.lengths = (0..sums.rows()).map(length).collect();
+        Ok(())
+    }
+
+    fn score(&self, tile: &Tile<'_>, scores: &mut Scores) {
+        let mut sums = vec![0.0; scores.components()];
+        for i in 0..tile.rows() {
+            sums.fill(0.0);
+            match &self.place {
+                Place::Sparse { first, width } => {
+                    let Some((places, values)) = tile.sparse_row(i, *first, *width) else { continue };
+                    self.logs.add(places, *first, values, &mut sums);
+                }
+                Place::Dense(columns) => {
+                    let holes = columns.iter().any(|&column| tile.has_holes(column) && tile.column(column)[i].is_nan());
+                    let value = |(j, &column): (usize, &usize)| (j, tile.column(column)[i]);
+                    let known = || columns.iter().enumerate().map(value).filter(|(_, x)| !x.is_nan());
+                    let (places, values): (Vec<u32>, Vec<f64>) = known().map(|(j, x)| (j as u32, x)).unzip();
+                    self.logs.add(&places, 0, &values, &mut sums);
+                    if holes {
+                        let length: f64 = known().map(|(_, x)| x).sum();
+                        for (k, sum) in sums.iter_mut().enumerate() {
+                            let share: f64 = known().map(|(j, _)| self.logs.get(k, j).exp()).sum();
+                            *sum -= if length > 0.0 { length * ln(share) } else { 0.0 };
+                        }
+                    }
+                }
+            }
+            scores.add(i, sums.iter().copied());
+        }
+    }
+
+    fn score_own(&self, _component: usize, sums: &[f64], tile: &Tile<'_>, weights: Option<&[f64]>, own: &mut [f64]) {
+        own.fill(0.0);
+        let counts = &sums[..self.width()];
+        let all: f64 = counts.iter().sum();
+        for (i, own) in own.iter_mut().enumerate() {
+            let weight = weights.map_or(1.0, |weights| weights[i]);
+            let entries: Vec<(usize, f64)> = match &self.place {
+                Place::Sparse { first, width } => match tile.entries(i, *first, *width) {
+                    Some(entries) => entries.collect(),
+                    None => continue,
+                },
+                Place::Dense(columns) => {
+                    let value = |(j, &column): (usize, &usize)| (j, tile.column(column)[i]);
+                    columns.iter().enumerate().map(value).filter(|(_, x)| !x.is_nan()).collect()
+                }
+            };
+            let length: f64 = entries.iter().map(|(_, x)| x).sum();
+            let left = left_over(all, weight * length);
+            for &(j, x) in entries.iter().filter(|(_, x)| *x != 0.0) {
+                *own += x * self.log_of(j, (counts[j] - weight * x).max(0.0), left);
+            }
+            let known: Vec<usize> = entries.iter().map(|(j, _)| *j).collect();
+            if !self.place.is_sparse() && known.len() < counts.len() && length > 0.0 {
+                let p = |&(j, x): &(usize, f64)| self.log_of(j, (counts[j] - weight * x).max(0.0), left).exp();
+                *own -= length * ln(entries.iter().map(p).sum());
+            }
+        }
+    }
+
+    fn free_parameters(&self) -> usize {
+        self.width().saturating_sub(1)
+    }
+
+    fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw) {
+        use crate::family::{Distribution, Multinomial, Poisson};
+        let p: Vec<f64> = (0..self.width()).map(|j| self.logs.get(component, j).exp()).collect();
+        let length = Poisson::new(self.lengths[component]).map_or(0.0, |length| length.sample(stream)) as usize;
+        let Ok(words) = Multinomial::new(&p) else { return };
+        match &self.place {
+            Place::Dense(columns) => {
+                for (&column, count) in columns.iter().zip(words.sample(length, stream)) {
+                    row.dense[column] = count;
+                }
+            }
+            Place::Sparse { first, .. } => {
+                row.sequences.push((*first, (0..length).map(|_| words.sample_place(stream)).collect()));
+            }
+        }
+    }
+
+    fn columns(&self) -> &[usize] {
+        self.place.columns()
+    }
+
+    fn is_sound(&self, _components: usize) -> bool {
+        self.alpha >= 0.0 && self.alpha.is_finite()
+    }
+}

@@ -1,0 +1,245 @@
+//! Columns of yes and no, each Bernoulli on its own, dense or sparse.
+//!
+//! With N values of which M are yes, p(yes) = (M + n' p) / (N + n'): as if n' more values had been seen, a share p of them yes.
+//! That is the mode under a Beta(n' p + 1, n' (1 - p) + 1) prior; n' = 2 and p = ½ is Laplace's rule, n' = 0 the plain fraction.
+//!
+//! In a sparse block a place that is not stored is a no: the score of a row is that of a row of nos, and what each yes changes.
+
+use super::normals::left_over;
+use super::words::{Logs, Place};
+use super::{Draw, Family, Scores, Tile, each_value, ln};
+use crate::error::Result;
+use crate::matrix::Matrix;
+use crate::run::{Run, Stream};
+use serde::{Deserialize, Serialize};
+
+/// Single columns of yes and no.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Bernoullis {
+    place: Place,
+    /// Numbers above this are yes.
+    threshold: f64,
+    /// n' and p.
+    prior: (f64, f64),
+    /// The share of yes of each column over all rows.
+    settled: Vec<f64>,
+    /// ln p(no) and ln p(yes) of a component, a column after another.
+    #[serde(skip)]
+    logs: Vec<Vec<[f64; 2]>>,
+    /// Of a sparse block: the score of a row of nos, and what a yes changes.
+    #[serde(skip)]
+    all_no: Vec<f64>,
+    #[serde(skip)]
+    changes: Logs,
+}
+
+impl Bernoullis {
+    /// Whether another block is of the same columns, with the same settings.
+    pub(super) fn is_like(&self, other: &Bernoullis) -> bool {
+        (&self.place, self.threshold, self.prior) == (&other.place, other.threshold, other.prior)
+    }
+
+    pub(crate) fn new(place: Place, threshold: f64, prior: (f64, f64)) -> Bernoullis {
+        Bernoullis {
+            place,
+            threshold,
+            prior,
+            settled: Vec::new(),
+            logs: Vec::new(),
+            all_no: Vec::new(),
+            changes: Logs::default(),
+        }
+    }
+
+    /// Where the block is.
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// ln p(no) and ln p(yes) in a component, a column after another.
+    pub(crate) fn parameters(&self, component: usize) -> &[[f64; 2]] {
+        &self.logs[component]
+    }
+
+    fn width(&self) -> usize {
+        self.place.width()
+    }
+
+    fn logs(&self, j: usize, w: f64, yes: f64) -> [f64; 2] {
+        let (strength, share) = self.prior;
+        let whole = self.settled[j];
+        let p = if w > 0.0 { (yes + strength * share) / (w + strength) } else { whole };
+        // Without a prior, what never was in any component is left out.
+        let left_out = |p: f64| strength == 0.0 && p == 0.0;
+        [if left_out(1.0 - whole) { 0.0 } else { ln(1.0 - p) }, if left_out(whole) { 0.0 } else { ln(p) }]
+    }
+
+    /// How much weight there is of a column: all rows that have the block, if it is sparse.
+    fn weight(&self, sums: &[f64], j: usize) -> f64 {
+        if self.place.is_sparse() { sums[self.width()] } else { sums[self.width() + j] }
+    }
+}
+
+impl Family for Bernoullis {
+    fn sums(&self) -> usize {
+        if self.place.is_sparse() { self.width() + 1 } else { 2 * self.width() }
+    }
+
+    fn add(&self, _component: usize, sums: &mut [f64], tile: &Tile<'_>, weights: Option<&[f64]>) {
+        let (yes, totals) = sums.split_at_mut(self.width());
+        match &self.place {
+            Place::Dense(columns) => {
+                for (j, &column) in columns.iter().enumerate() {
+                    each_value(tile.column(column), weights, |_, x, weight| {
+                        totals[j] += weight;
+                        yes[j] += if x > self.threshold { weight } else { 0.0 };
+                    });
+                }
+            }
+            Place::Sparse { first, width } => {
+                for i in 0..tile.rows() {
+                    let Some(entries) = tile.entries(i, *first, *width) else { continue };
+                    let weight = weights.map_or(1.0, |weights| weights[i]);
+                    totals[0] += weight;
+                    entries.filter(|(_, x)| *x > self.threshold).for_each(|(j, _)| yes[j] += weight);
+                }
+            }
+        }
+    }
+
+    fn settle(&mut self, sums: &Matrix) {
+        let share = |j: usize| {
+            let yes: f64 = (0..sums.rows()).map(|k| sums[(k, j)]).sum();
+            let all: f64 = (0..sums.rows()).map(|k| self.weight(sums.row(k), j)).sum();
+            if all > 0.0 { yes / all } else { 0.5 }
+        };
+        self.settled = (0..self.width()).map(share).collect();
+    }
+
+    fn estimate(&mut self, sums: &Matrix, _run: &Run) -> Result<()> {
+        let one = |k: usize, j: usize| self.logs(j, self.weight(sums.row(k), j), sums[(k, j)]);
+        self.logs = (0..sums.rows()).map(|k| (0..self.width()).map(|j| one(k, j)).collect()).collect();
+        if self.place.is_sparse() {
+            self.all_no = self.logs.iter().map(|logs| logs.iter().map(|log| log[0]).sum()).collect();
+            self.changes = Logs::new(sums.rows(), self.width(), |k, j| self.logs[k][j][1] - self.logs[k][j][0]);
+        }
+        Ok(())
+    }
+
+    fn score(&self, tile: &Tile<'_>, scores: &mut Scores) {
+        match &self.place {
+            Place::Dense(columns) => {
+                for (j, &column) in columns.iter().enumerate() {
+                    each_value(tile.column(column), None, |i, x, _| {
+                        let answer = usize::from(x > self.threshold);
+                        scores.add(i, self.logs.iter().map(|logs| logs[j][answer]));
+                    });
+                }
+            }
+            Place::Sparse { first, width } => {
+                let possible = self.all_no.iter().all(|score| score.is_finite());
+                let mut sums = vec![0.0; scores.components()];
+                let (mut yes, mut ones) = (Vec::new(), Vec::new());
+                for i in 0..tile.rows() {
+                    let Some((places, values)) = tile.sparse_row(i, *first, *width) else { continue };
+                    yes.clear();
+                    yes.extend(
+                        places.iter().zip(values).filter(|(_, x)| **x > self.threshold).map(|(place, _)| *place),
+                    );
+                    if possible {
+                        ones.resize(yes.len().max(ones.len()), 1.0);
+                        sums.copy_from_slice(&self.all_no);
+                        self.changes.add(&yes, *first, &ones[..yes.len()], &mut sums);
+                        scores.add(i, sums.iter().copied());
+                    } else {
+                        let places: Vec<usize> = yes.iter().map(|&place| place as usize - first).collect();
+                        scores.add(i, self.logs.iter().map(|logs| answers(&places, logs.len(), |j, yes| logs[j][yes])));
+                    }
+                }
+            }
+        }
+    }
+
+    fn score_own(&self, _component: usize, sums: &[f64], tile: &Tile<'_>, weights: Option<&[f64]>, own: &mut [f64]) {
+        own.fill(0.0);
+        match &self.place {
+            Place::Dense(columns) => {
+                for (j, &column) in columns.iter().enumerate() {
+                    each_value(tile.column(column), weights, |i, x, weight| {
+                        let yes = if x > self.threshold { weight } else { 0.0 };
+                        let left = left_over(sums[self.width() + j], weight);
+                        let logs = self.logs(j, left, (sums[j] - yes).max(0.0));
+                        own[i] += logs[usize::from(x > self.threshold)];
+                    });
+                }
+            }
+            Place::Sparse { first, width } => {
+                // Without the row every place has less weight: the row of nos is scored anew, once for each weight.
+                let mut known: Option<(f64, f64)> = None;
+                for i in 0..tile.rows() {
+                    let Some(entries) = tile.entries(i, *first, *width) else { continue };
+                    let weight = weights.map_or(1.0, |weights| weights[i]);
+                    let left = left_over(sums[self.width()], weight);
+                    let all_no = match known {
+                        Some((same, all_no)) if same == weight => all_no,
+                        _ => (0..*width).map(|j| self.logs(j, left, sums[j].min(left))[0]).sum(),
+                    };
+                    known = Some((weight, all_no));
+                    let places: Vec<usize> = entries.filter(|(_, x)| *x > self.threshold).map(|(j, _)| j).collect();
+                    let change = |&j: &usize| {
+                        let without = self.logs(j, left, (sums[j] - weight).max(0.0));
+                        (self.logs(j, left, sums[j].min(left))[0], without[1])
+                    };
+                    let changes: Vec<(f64, f64)> = places.iter().map(change).collect();
+                    own[i] = if all_no.is_finite() {
+                        all_no + changes.iter().map(|(no, yes)| yes - no).sum::<f64>()
+                    } else {
+                        answers(&places, *width, |j, yes| {
+                            let seen = if yes == 1 { (sums[j] - weight).max(0.0) } else { sums[j].min(left) };
+                            self.logs(j, left, seen)[yes]
+                        })
+                    };
+                }
+            }
+        }
+    }
+
+    fn free_parameters(&self) -> usize {
+        self.width()
+    }
+
+    fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw) {
+        let logs = &self.logs[component];
+        match &self.place {
+            Place::Dense(columns) => {
+                for (log, &column) in logs.iter().zip(columns) {
+                    row.dense[column] = f64::from(u8::from(stream.uniform() < log[1].exp()));
+                }
+            }
+            Place::Sparse { first, .. } => {
+                let places = (0..logs.len()).filter(|&j| stream.uniform() < logs[j][1].exp()).collect();
+                row.sequences.push((*first, places));
+            }
+        }
+    }
+
+    fn columns(&self) -> &[usize] {
+        self.place.columns()
+    }
+
+    fn is_sound(&self, _components: usize) -> bool {
+        let (strength, share) = self.prior;
+        self.settled.len() == self.width()
+            && self.settled.iter().all(|share| (0.0..=1.0).contains(share))
+            && strength >= 0.0
+            && strength.is_finite()
+            && (0.0..=1.0).contains(&share)
+            && !self.threshold.is_nan()
+    }
+}
+
+/// Σ over all columns, where yes stands at these places and no at all others: a no may be impossible where a yes stands.
+fn answers(places: &[usize], width: usize, mut score: impl FnMut(usize, usize) -> f64) -> f64 {
+    let mut present = places.iter().copied().peekable();
+    (0..width).map(|j| score(j, usize::from(present.next_if_eq(&j).is_some()))).sum()
+}
