@@ -280,27 +280,13 @@ impl BayesModel {
         let mut order: Vec<usize> = (0..classes.len()).collect();
         order.sort_by(|&a, &b| sums[b].total_cmp(&sums[a]).then(a.cmp(&b)));
         let mut said = Explanation::default();
-        let [first, second] = order[..] else {
-            let [first, second, ..] = order[..] else { return Ok(said) };
-            return Ok(self.spoken(first, second, &sums, found, classes, &mut said));
-        };
-        Ok(self.spoken(first, second, &sums, found, classes, &mut said))
-    }
-
-    fn spoken(
-        &self,
-        first: usize,
-        second: usize,
-        sums: &[f64],
-        mut found: Vec<(String, Vec<f64>)>,
-        classes: &[String],
-        said: &mut Explanation,
-    ) -> Explanation {
+        // A single class has nothing to be told apart from.
+        let [first, second, ..] = order[..] else { return Ok(said) };
         let odds = |scores: &[f64]| scores[first] - scores[second];
         found.retain(|(_, scores)| scores.iter().any(|score| *score != scores[0]));
         found.sort_by(|a, b| odds(&b.1).abs().total_cmp(&odds(&a.1).abs()));
         let (a, b) = (&classes[first], &classes[second]);
-        said.sentences.push(format!("The row is taken as {a}; the log odds against {b} are {}", short(odds(sums))));
+        said.sentences.push(format!("The row is taken as {a}; the log odds against {b} are {}", short(odds(&sums))));
         let mut table = Listing::new(format!("What spoke for {a} (above 0) and for {b} (below 0)"), ["log odds"]);
         table.rows.push(("(prior)".into(), vec![Cell::from(odds(&self.log_priors))]));
         for (name, scores) in &found {
@@ -308,7 +294,7 @@ impl BayesModel {
         }
         cut(&mut table);
         said.tables.push(table);
-        std::mem::take(said)
+        Ok(said)
     }
 
     /// The log likelihood of the parts of a row by themselves: everything else is a hole.
@@ -342,17 +328,12 @@ impl BayesModel {
         };
         let columns = block.family().columns();
         match block {
-            Block::Gaussian(_) | Block::Chain(_) => {
-                let name = columns.iter().map(|&column| said(column)).collect::<Vec<_>>().join(", ");
-                vec![(name, score(only(columns), None))]
-            }
-            Block::Multinomial(words) if !columns.is_empty() => {
-                let _: &Words = words;
-                let name = columns.iter().map(|&column| said(column)).collect::<Vec<_>>().join(", ");
-                vec![(name, score(only(columns), None))]
-            }
             Block::Multinomial(_) | Block::Bernoulli(_) if columns.is_empty() => {
                 self.words_of(block, row, encoder, score)
+            }
+            Block::Gaussian(_) | Block::Chain(_) | Block::Multinomial(_) => {
+                let name = columns.iter().map(|&column| said(column)).collect::<Vec<_>>().join(", ");
+                vec![(name, score(only(columns), None))]
             }
             _ => columns.iter().map(|&column| (said(column), score(only(&[column]), None))).collect(),
         }

@@ -6,8 +6,8 @@ use super::look::{Look, look};
 use crate::encode::{Part, Scheme, What};
 use crate::error::{Error, Result, did_you_mean};
 use crate::family::block::{
-    Bernoullis, Block, Categories, Chain, Coding, GaussianPlan, Gaussians, Least, Normals, Place, Poissons, Shape,
-    Shared, Windows, Words, is_count,
+    Bernoullis, Block, Categories, Chain, Coding, GaussianPlan, Gaussians, Least, MOST_CATEGORIES, Normals, Place,
+    Poissons, Shape, Shared, Windows, Words, is_count,
 };
 use crate::learn::Count;
 use crate::matrix::Features;
@@ -59,6 +59,7 @@ impl Group<'_> {
 
 /// The blocks for all columns, and what was found where a family was chosen.
 pub(super) fn layout(data: &Data<'_>, choices: &Choices<'_>, run: &Run) -> Result<(Vec<Block>, Vec<Choice>)> {
+    check_counts(choices)?;
     let mut builder = Builder::new(data, choices);
     let groups = groups(data, choices.families)?;
     if groups.iter().any(Group::needs_a_look) {
@@ -67,11 +68,23 @@ pub(super) fn layout(data: &Data<'_>, choices: &Choices<'_>, run: &Run) -> Resul
     for group in groups {
         run.check()?;
         match group {
-            Group::Single(part, name) => builder.single(part, name)?,
+            Group::Single(part, name) => builder.single(part, name, run)?,
             Group::Together(parts, name) => builder.together(&parts, name, run)?,
         }
     }
-    builder.finish()
+    builder.finish(run)
+}
+
+/// Room is made for every bin and category: there cannot be any number.
+fn check_counts(choices: &Choices<'_>) -> Result<()> {
+    let bins = if let Count::Fixed(bins) = choices.bins { bins } else { 0 };
+    for (name, count) in [("bins", bins), ("categories", choices.categories)] {
+        if count > MOST_CATEGORIES {
+            let remedy = format!("It takes at most {MOST_CATEGORIES}.");
+            return Err(Error::setting(name, format!("cannot be {count}"), remedy));
+        }
+    }
+    Ok(())
 }
 
 /// Every column once: those that are named first, then all others by the usual family or by their kind.
@@ -198,7 +211,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn single(&mut self, part: &'a Part, name: Name) -> Result<()> {
+    fn single(&mut self, part: &'a Part, name: Name, run: &Run) -> Result<()> {
         let column = || self.data.features.dense_column(part.first);
         match (name, &part.what) {
             (Name::Auto, What::Words) | (Name::Multinomial, What::Words | What::Vector) => self.words(part)?,
@@ -240,7 +253,7 @@ impl<'a> Builder<'a> {
                 self.windows.0.push(part.first);
                 self.windows.1.push(values);
             }
-            (Name::Gaussian(..) | Name::Multinomial, _) => self.together(&[part], name, &Run::new())?,
+            (Name::Gaussian(..) | Name::Multinomial, _) => self.together(&[part], name, run)?,
         }
         Ok(())
     }
@@ -315,8 +328,9 @@ impl<'a> Builder<'a> {
         if let What::Category(names) = &part.what {
             return Ok(names.len());
         }
-        let few = |look: &Look| look.counts() && look.most < 1e6;
-        self.check(part, few, |x| is_count(x) && x < 1e6, "the number of a category", "categorical")?;
+        let most = (MOST_CATEGORIES - 1) as f64;
+        let few = |look: &Look| look.counts() && look.most <= most;
+        self.check(part, few, |x| is_count(x) && x <= most, "the number of a category", "categorical")?;
         Ok((self.looks[part.first].most.max(0.0) as usize + 1).max(self.choices.categories))
     }
 
@@ -369,15 +383,18 @@ impl<'a> Builder<'a> {
         Ok(larger)
     }
 
-    fn finish(mut self) -> Result<(Vec<Block>, Vec<Choice>)> {
+    fn finish(mut self, run: &Run) -> Result<(Vec<Block>, Vec<Choice>)> {
         let open = std::mem::take(&mut self.open);
         let Data { features, codes, classes, weights, .. } = *self.data;
-        let found = Run::new().map(open.len(), |at| {
-            let part = open[at];
-            let column = features.dense_column(part.first);
-            let counts = part.what == What::Count;
-            choose(&part.name, &column, counts, (codes, classes), weights, self.choices)
-        });
+        let mut found = Vec::new();
+        for some in open.chunks(8) {
+            found.extend(run.map(some.len(), |at| {
+                let column = features.dense_column(some[at].first);
+                let counts = some[at].what == What::Count;
+                choose(&some[at].name, &column, counts, (codes, classes), weights, self.choices)
+            }));
+            run.check()?;
+        }
         let mut chosen = Vec::new();
         for (part, found) in open.iter().zip(found) {
             let (single, choice) = found?;

@@ -298,3 +298,50 @@ fn a_dense_matrix_is_taken_as_the_sparse_one_it_was_learnt_from() {
     some.features().pack(0..known.len(), whole.values_mut());
     assert_eq!(scores(&model, &some.features(), &Run::new()), scores(&model, &whole.features(), &Run::new()));
 }
+
+#[test]
+fn an_infinite_number_is_refused_with_its_place_whatever_the_family() {
+    let rows = Matrix::from_rows(&[[1.0, 2.0], [2.5, 1.0], [f64::INFINITY, 0.0], [4.0, 3.0]]);
+    let target = Target::Classes { classes: Classes::of(["0", "1"]), codes: vec![0, 1, 0, 1] };
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    for family in ["auto", "normal", "histogram", "quantiles", "window", "bernoulli", "gaussian", "multinomial"] {
+        let learner = NaiveBayes { family: family.parse().unwrap(), ..NaiveBayes::default() };
+        let error = crate::learn::Learner::fit(&learner, &examples, &Run::new()).err();
+        let said = error.map(|error| error.to_string()).unwrap_or_default();
+        assert!(said.contains("infinity: row 3, column 1"), "{family}: {said}");
+    }
+}
+
+#[test]
+fn more_bins_or_categories_than_there_is_room_for_are_refused() {
+    let rows = Matrix::from_rows(&[[1.0], [2.5], [3.0], [4.0]]);
+    let target = Target::Classes { classes: Classes::of(["0", "1"]), codes: vec![0, 1, 0, 1] };
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    let bins = NaiveBayes { bins: crate::learn::Count::Fixed(1 << 40), ..NaiveBayes::default() };
+    let categories = NaiveBayes { categories: 1 << 40, ..NaiveBayes::default() };
+    for (learner, name) in [(bins, "bins"), (categories, "categories")] {
+        let error = crate::learn::Learner::fit(&learner, &examples, &Run::new()).err().unwrap();
+        assert!(error.to_string().contains(&format!("'{name}' cannot be")), "{error}");
+    }
+}
+
+#[test]
+fn a_block_that_claims_what_is_not_there_is_refused() {
+    let example = example(9, 40, 3, false);
+    for (names, honest, lie) in [
+        ("unsmoothed", "\"codes\":4", "\"codes\":18446744073709551615"),
+        ("chain", "[3,4,2]", "[3,4294967296,4294967296]"),
+        ("normal", "\"columns\":[0,1]", "\"columns\":[0,99]"),
+        ("words", "\"width\":6", "\"width\":600"),
+        ("axes", "\"columns\":2", "\"columns\":9223372036854775808"),
+    ] {
+        let model = fitted(blocks(names, &example, 3), &example, 3, &Run::new());
+        let mut parts = Parts::for_tests(DENSE + SPARSE, 3);
+        model.save(&mut parts);
+        let text = parts.json::<serde_json::Value>("blocks").unwrap().to_string();
+        assert!(text.contains(honest), "{names}: {text}");
+        let lying: serde_json::Value = serde_json::from_str(&text.replace(honest, lie)).unwrap();
+        parts.put_json("blocks", &lying);
+        assert!(BayesModel::load(&parts).is_err(), "{names}");
+    }
+}

@@ -6,7 +6,6 @@
 
 mod beta;
 mod binomial;
-#[allow(dead_code)]
 pub(crate) mod block;
 mod gaussian;
 mod joint;

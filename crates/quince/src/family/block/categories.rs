@@ -11,6 +11,9 @@ use crate::matrix::Matrix;
 use crate::run::{Run, Stream};
 use serde::{Deserialize, Serialize};
 
+/// A column has at most so many categories: a saved model may claim any number.
+pub(crate) const MOST_CATEGORIES: usize = 1 << 20;
+
 /// Single columns of categories.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Categories {
@@ -64,7 +67,7 @@ impl Coding {
 
     fn is_sound(&self) -> bool {
         match self {
-            Coding::Codes(_) => true,
+            Coding::Codes(count) => *count <= MOST_CATEGORIES,
             Coding::Bins(edges) => {
                 edges.len() >= 2
                     && edges.windows(2).all(|pair| pair[0] < pair[1])

@@ -5,7 +5,7 @@
 //! component, and nothing is smoothed, the chain is broken for all of them: the block says nothing.
 
 use super::normals::left_over;
-use super::{Draw, Family, Scores, Tile, ln};
+use super::{Draw, Family, MOST_CATEGORIES, Scores, Tile, ln};
 use crate::error::Result;
 use crate::family::Multinomial;
 use crate::matrix::Matrix;
@@ -42,11 +42,6 @@ impl Chain {
 
     pub(crate) fn new(columns: Vec<usize>, counts: Vec<usize>, alpha: f64) -> Chain {
         Chain { columns, counts, alpha, settled: Vec::new(), logs: Vec::new() }
-    }
-
-    /// How many categories each column has.
-    pub(crate) fn counts(&self) -> &[usize] {
-        &self.counts
     }
 
     /// Where the sums of a single column start: all of them come before those of pairs.
@@ -182,7 +177,7 @@ impl Family for Chain {
 
     fn is_sound(&self, _components: usize) -> bool {
         self.counts.len() == self.columns.len()
-            && self.counts.iter().all(|&count| count > 0)
+            && self.counts.iter().all(|&count| (1..=MOST_CATEGORIES).contains(&count))
             && self.settled.len() == self.sums()
             && self.settled.iter().all(|weight| weight.is_finite())
             && self.alpha >= 0.0

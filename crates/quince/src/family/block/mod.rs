@@ -22,7 +22,7 @@ mod window;
 mod words;
 mod yes_no;
 
-pub(crate) use categories::{Categories, Coding};
+pub(crate) use categories::{Categories, Coding, MOST_CATEGORIES};
 pub(crate) use chain::Chain;
 pub(crate) use counts::{Poissons, is_count};
 pub(crate) use gaussian::{Axes, Gaussians, Plan as GaussianPlan, Shape, Shared, Shrink};

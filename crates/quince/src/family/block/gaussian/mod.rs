@@ -3,20 +3,18 @@
 //! Sums are W = Σ w, A = Σ w (x - o) and B = Σ w (x - o)(x - o)ᵀ about an origin o; the scatter B - A Aᵀ / W divided by W is the
 //! covariance. Scores come from the factor L of Σ = L Lᵀ: with z = L⁻¹ (x - μ) the quadratic form is zᵀz, and it is never formed
 //! as a difference of large numbers.
-//!
-//! Leaving out row x of weight w from a component of weight W takes w W / (W - w) d dᵀ off its scatter, with d = x - μ. A matrix
-//! that loses b d dᵀ has, with z = L⁻¹ d, the determinant |Σ| (1 - b zᵀz) and the quadratic form yᵀy + b (yᵀz)² / (1 - b zᵀz) for
-//! any other y = L⁻¹ v (Sherman and Morrison), so that one factor serves all rows of a component.
 
-use super::normals::{Least, left_over};
+mod spread;
+mod without;
+
+use super::normals::Least;
 use super::{Draw, Family, Scores, TILE, Tile};
-use crate::error::{Error, Result};
-use crate::matrix::{Cholesky, Matrix, Triangle, gram};
+use crate::error::Result;
+use crate::matrix::{Matrix, gram};
 use crate::run::{Run, Stream};
-use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
 use faer::{Accum, MatMut, MatRef, Par};
 use serde::{Deserialize, Serialize};
-use std::f64::consts::TAU;
+use spread::Spread;
 
 /// A pivot below this share of its diagonal says that the matrix is singular.
 const SINGULAR: f64 = 1e-14;
@@ -92,16 +90,6 @@ pub(crate) struct Plan {
     pub(crate) unbiased: bool,
     pub(crate) least: Least,
     pub(crate) shrink: Shrink,
-}
-
-/// A covariance with what scores need of it.
-#[derive(Clone, Debug)]
-pub(crate) struct Spread {
-    /// d x d, or d variances.
-    covariance: Vec<f64>,
-    /// L⁻¹, column after column, or 1 / σ of each column.
-    white: Vec<f64>,
-    log_determinant: f64,
 }
 
 /// Weight, mean and scatter of a component.
@@ -283,133 +271,6 @@ impl Gaussians {
         }
         Moments { weight, mean, scatter }
     }
-
-    fn divisor(&self, weight: f64, means: f64) -> f64 {
-        let divisor = if self.unbiased { weight - means } else { weight };
-        if divisor > 0.0 { divisor } else { weight.max(f64::MIN_POSITIVE) }
-    }
-
-    /// The covariances that follow from the scatters, without what is added to them: one for each component, or one.
-    fn plain(&self, moments: &[Moments]) -> Vec<Vec<f64>> {
-        let there = || moments.iter().filter(|moments| moments.weight > 0.0);
-        let own = |moments: &Moments| -> Vec<f64> {
-            if moments.weight <= 0.0 {
-                return self.overall();
-            }
-            let divisor = self.divisor(moments.weight, 1.0);
-            moments.scatter.iter().map(|s| s / divisor).collect()
-        };
-        let sum = |parts: &mut dyn Iterator<Item = Vec<f64>>| {
-            let mut all = vec![0.0; moments[0].scatter.len()];
-            parts.for_each(|part| all.iter_mut().zip(part).for_each(|(sum, part)| *sum += part));
-            all
-        };
-        match self.shared {
-            Shared::No => moments.iter().map(own).collect(),
-            Shared::Mean => {
-                let count = there().count() as f64;
-                vec![sum(&mut there().map(own)).into_iter().map(|s| s / count).collect()]
-            }
-            Shared::Pooled => {
-                let divisor = self.divisor(there().map(|m| m.weight).sum(), there().count() as f64);
-                vec![sum(&mut there().map(|m| m.scatter.clone())).into_iter().map(|s| s / divisor).collect()]
-            }
-        }
-    }
-
-    /// The variances over all rows, for a component that has none.
-    fn overall(&self) -> Vec<f64> {
-        let width = self.width();
-        if !self.is_full() {
-            return self.settled.iter().map(|settled| settled[1]).collect();
-        }
-        let mut whole = vec![0.0; width * width];
-        (0..width).for_each(|j| whole[j * width + j] = self.settled[j][1]);
-        whole
-    }
-
-    /// Brings a covariance into shape, draws it towards the identity and adds what is to be added.
-    fn shaped(&self, mut covariance: Vec<f64>) -> Vec<f64> {
-        let width = self.width();
-        let step = if self.is_full() { width + 1 } else { 1 };
-        let mean = covariance.iter().step_by(step).sum::<f64>() / width as f64;
-        if self.shape == Shape::Spherical {
-            covariance.fill(mean);
-        }
-        let Shrink { share, to_one } = self.shrink;
-        if share > 0.0 {
-            covariance.iter_mut().for_each(|s| *s *= 1.0 - share);
-            let target = if to_one { 1.0 } else { mean };
-            covariance.iter_mut().step_by(step).for_each(|s| *s += share * target);
-        }
-        let added = self.settled.iter().map(|settled| settled[2]);
-        let mean_added = added.clone().sum::<f64>() / width as f64;
-        let spherical = self.shape == Shape::Spherical;
-        let diagonal = covariance.iter_mut().step_by(step);
-        diagonal.zip(added).for_each(|(s, added)| *s += if spherical { mean_added } else { added });
-        covariance
-    }
-
-    /// Factors a covariance that has its shape.
-    fn spread(&self, covariance: Vec<f64>, run: &Run) -> Result<Spread> {
-        let width = self.width();
-        if !self.is_full() {
-            if covariance.iter().any(|&variance| variance <= 0.0) {
-                return Err(singular(width));
-            }
-            let white = covariance.iter().map(|variance| 1.0 / variance.sqrt()).collect();
-            let log_determinant = covariance.iter().map(|variance| variance.ln()).sum();
-            return Ok(Spread { covariance, white, log_determinant });
-        }
-        let mut triangle = Triangle::zeros(width);
-        triangle.values_mut().copy_from_slice(&covariance);
-        let factor = Cholesky::of(triangle, run)?.filter(|factor| factor.least_pivot > SINGULAR);
-        let factor = factor.ok_or_else(|| singular(width))?;
-        let mut white = vec![0.0; width * width];
-        (0..width).for_each(|j| white[j * width + j] = 1.0);
-        factor.solve_lower(MatMut::from_column_major_slice_mut(&mut white, width, width));
-        let log_determinant = -2.0 * (0..width).map(|j| white[j * width + j].ln()).sum::<f64>();
-        Ok(Spread { covariance, white, log_determinant })
-    }
-
-    /// z = L⁻¹ (x - mean) for rows that lie column after column.
-    fn whitened(&self, spread: &Spread, rows: usize, values: &[f64], mean: &[f64], centred: &mut Vec<f64>) -> Vec<f64> {
-        centred.clear();
-        for (column, mean) in values.chunks_exact(rows.max(1)).zip(mean) {
-            centred.extend(column.iter().map(|x| x - mean));
-        }
-        let width = self.width();
-        if !self.is_full() {
-            for (column, white) in centred.chunks_exact_mut(rows.max(1)).zip(&spread.white) {
-                column.iter_mut().for_each(|x| *x *= white);
-            }
-            return centred.clone();
-        }
-        let mut z = vec![0.0; rows * width];
-        triangular_matmul(
-            MatMut::from_column_major_slice_mut(&mut z, rows, width),
-            BlockStructure::Rectangular,
-            Accum::Replace,
-            MatRef::from_column_major_slice(centred, rows, width),
-            BlockStructure::Rectangular,
-            MatRef::from_column_major_slice(&spread.white, width, width).transpose(),
-            BlockStructure::TriangularUpper,
-            1.0,
-            Par::Seq,
-        );
-        z
-    }
-
-    fn constant(&self, spread: &Spread) -> f64 {
-        -0.5 * (self.width() as f64 * TAU.ln() + spread.log_determinant)
-    }
-}
-
-fn singular(width: usize) -> Error {
-    Error::data(
-        format!("a class has too few different rows for the covariance of {width} columns: it is singular"),
-        "Give covariance=diagonal, shared=pooled or a larger epsilon.",
-    )
 }
 
 impl Family for Gaussians {
@@ -546,38 +407,7 @@ impl Family for Gaussians {
         weights: Option<&[f64]>,
         scores: &mut Scores,
     ) {
-        let all: Vec<Moments> = (0..sums.rows()).map(|k| self.moments(k, sums.row(k))).collect();
-        let (rows, values, run) = (tile.rows(), self.gather(tile), Run::new());
-        let row = |i: usize| values.iter().skip(i).step_by(rows.max(1)).copied().collect::<Vec<f64>>();
-        let mut before = Scores::new(scores.components());
-        before.start(rows, &vec![0.0; scores.components()]);
-        if self.shared == Shared::No {
-            self.score(tile, &mut before);
-        }
-        let mut known: Option<(f64, Base)> = None;
-        for i in 0..rows {
-            let weight = weights.map_or(1.0, |weights| weights[i]);
-            let x = row(i);
-            let of_all = |k: usize| before.of(k)[i];
-            let simple = self.is_full() && (self.shrink.share == 0.0 || self.shrink.to_one);
-            let new = if simple {
-                if known.as_ref().is_none_or(|(same, _)| *same != weight) {
-                    known = self.base(&all, component, weight, &run).map(|base| (weight, base));
-                }
-                known.as_ref().and_then(|(_, base)| self.downdated(&all, component, base, &x, of_all))
-            } else {
-                None
-            };
-            let new = new.or_else(|| self.refitted(&all, component, weight, &x, of_all, &run));
-            match new {
-                Some(new) => scores.add(i, new),
-                // Without the row the covariance is singular: nothing is known of the component.
-                None => scores.add(
-                    i,
-                    (0..scores.components()).map(|k| if k == component { f64::NEG_INFINITY } else { of_all(k) }),
-                ),
-            }
-        }
+        self.add_without(component, sums, tile, weights, scores);
     }
 
     fn free_parameters(&self) -> usize {
@@ -622,8 +452,8 @@ impl Family for Gaussians {
         let axes = self.axes.as_ref().is_none_or(|axes| {
             axes.centre.len() == columns
                 && axes.vectors.rows() == columns
-                && axes.vectors.values().len() == columns * axes.vectors.columns()
                 && axes.vectors.columns() <= columns
+                && axes.vectors.values().len() == columns * axes.vectors.columns()
         });
         let width = self.width();
         axes && self.fill.len() == columns
@@ -634,119 +464,5 @@ impl Family for Gaussians {
             && self.settled.iter().flatten().all(|x| x.is_finite())
             && (0.0..=1.0).contains(&self.shrink.share)
             && width > 0
-    }
-}
-
-/// What serves all rows of a component that have the same weight, when each of them is left out.
-struct Base {
-    spread: Spread,
-    /// How much of d dᵀ the covariance loses.
-    loss: f64,
-    /// x - μ without the row, as a multiple of what it is with it.
-    stretch: f64,
-    /// All means, whitened, about that of the component.
-    means: Vec<Vec<f64>>,
-}
-
-impl Gaussians {
-    fn base(&self, all: &[Moments], component: usize, weight: f64, run: &Run) -> Option<Base> {
-        let own = &all[component];
-        let left = left_over(own.weight, weight);
-        if left <= 0.0 {
-            return None;
-        }
-        let mut others = all.to_vec();
-        others[component].weight = left;
-        let place = self.spread_of(component);
-        let covariance = self.shaped(self.plain(&others).swap_remove(place));
-        let spread = self.spread(covariance, run).ok()?;
-        let there = others.iter().filter(|moments| moments.weight > 0.0);
-        let divisor = match self.shared {
-            Shared::No => self.divisor(left, 1.0),
-            Shared::Mean => self.divisor(left, 1.0) * there.count() as f64,
-            Shared::Pooled => self.divisor(there.clone().map(|m| m.weight).sum(), there.count() as f64),
-        };
-        let stretch = own.weight / left;
-        let loss = weight * stretch / divisor * (1.0 - self.shrink.share);
-        let mut space = Vec::new();
-        let white = |moments: &Moments| self.whitened(&spread, 1, &moments.mean, &own.mean, &mut space);
-        let means = all.iter().map(white).collect();
-        Some(Base { spread, loss, stretch, means })
-    }
-
-    /// The scores of a row under all components without it, by a rank-one change of one factor.
-    fn downdated(
-        &self,
-        all: &[Moments],
-        component: usize,
-        base: &Base,
-        x: &[f64],
-        before: impl Fn(usize) -> f64,
-    ) -> Option<Vec<f64>> {
-        let mut space = Vec::new();
-        let z = self.whitened(&base.spread, 1, x, &all[component].mean, &mut space);
-        let zz: f64 = z.iter().map(|z| z * z).sum();
-        let rest = 1.0 - base.loss * zz;
-        if rest <= SINGULAR {
-            return None;
-        }
-        let constant = self.constant(&base.spread) - 0.5 * rest.ln();
-        let score = |k: usize| {
-            if self.shared == Shared::No && k != component {
-                return before(k);
-            }
-            let stretch = if k == component { base.stretch } else { 1.0 };
-            let (mut yy, mut yz) = (0.0, 0.0);
-            for (z, mean) in z.iter().zip(&base.means[k]) {
-                let y = stretch * (z - mean);
-                yy += y * y;
-                yz += y * z;
-            }
-            constant - 0.5 * (yy + base.loss * yz * yz / rest)
-        };
-        Some((0..all.len()).map(score).collect())
-    }
-
-    /// The same by finding all covariances anew.
-    fn refitted(
-        &self,
-        all: &[Moments],
-        component: usize,
-        weight: f64,
-        x: &[f64],
-        before: impl Fn(usize) -> f64,
-        run: &Run,
-    ) -> Option<Vec<f64>> {
-        let (mut others, width) = (all.to_vec(), self.width());
-        let own = &mut others[component];
-        let left = left_over(own.weight, weight);
-        if left <= 0.0 {
-            own.weight = 0.0;
-            own.scatter.fill(0.0);
-            own.mean = self.settled.iter().map(|settled| settled[0]).collect();
-        } else {
-            let d: Vec<f64> = x.iter().zip(&own.mean).map(|(x, mean)| x - mean).collect();
-            let factor = weight * own.weight / left;
-            if self.is_full() {
-                for j in 0..width {
-                    (j..width).for_each(|i| own.scatter[j * width + i] -= factor * d[i] * d[j]);
-                }
-            } else {
-                own.scatter.iter_mut().zip(&d).for_each(|(s, d)| *s = (*s - factor * d * d).max(0.0));
-            }
-            own.mean.iter_mut().zip(&d).for_each(|(mean, d)| *mean -= weight / left * d);
-            own.weight = left;
-        }
-        let place = self.spread_of(component);
-        let spread = self.spread(self.shaped(self.plain(&others).swap_remove(place)), run).ok()?;
-        let mut space = Vec::new();
-        let score = |k: usize| {
-            if self.shared == Shared::No && k != component {
-                return before(k);
-            }
-            let z = self.whitened(&spread, 1, x, &others[k].mean, &mut space);
-            self.constant(&spread) - 0.5 * z.iter().map(|z| z * z).sum::<f64>()
-        };
-        Some((0..all.len()).map(score).collect())
     }
 }
