@@ -1,7 +1,7 @@
 //! Bayes classifiers, for the classes of `python/quince/bayes/`.
 
 use crate::errors::{to_python, wrong};
-use crate::features::{Held, rows_to_numpy, to_numpy, weights};
+use crate::features::{Held, rows_to_numpy, weights};
 use crate::json;
 use crate::model::{Model, classes_in_order};
 use crate::steer::{Steering, work};
@@ -10,7 +10,8 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use quince::bayes::BayesModel;
-use quince::learn::{Examples, Fitted, Prediction, Target};
+use quince::learn::{Examples, Target};
+use quince::matrix::Features;
 use quince::registry;
 use quince::table::Labelled;
 
@@ -103,24 +104,28 @@ pub(crate) fn ask_bayes<'py>(
     what: &str,
     threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let steering = Steering::threads(threads);
-    let prediction = if is_tabular(x)? {
+    let (steering, fitted) = (Steering::threads(threads), model.fitted::<BayesModel>()?);
+    if is_tabular(x)? {
         let table = from_anything(x, Some(model.model()), false)?;
-        work(py, steering, |run| model.model().predict(&table, run))?
-    } else {
-        let held = Held::new(x)?;
-        let features = held.features()?;
-        let fitted = model.fitted::<BayesModel>()?;
-        work(py, steering, |run| fitted.predict(&features, run))?
-    };
-    match (what, prediction) {
-        ("labels", prediction) => {
-            let labels = prediction.labels().into_iter().map(i64::from).collect();
-            Ok(PyArray1::from_vec(py, labels).into_any())
-        }
-        ("scores", Prediction::Classes { scores, .. }) => own(py, scores),
-        ("probabilities", Prediction::Classes { probabilities, .. }) => own(py, probabilities),
-        (other, _) => Err(wrong(format!("there is no '{other}' of rows"), "Ask for labels, scores or probabilities.")),
+        let rows = work(py, Steering::threads(threads), |run| model.model().encode(&table, run))?;
+        return ask(py, fitted, &rows.features(), what, steering);
+    }
+    let held = Held::new(x)?;
+    ask(py, fitted, &held.features()?, what, steering)
+}
+
+fn ask<'py>(
+    py: Python<'py>,
+    fitted: &BayesModel,
+    rows: &Features<'_>,
+    what: &str,
+    steering: Steering,
+) -> PyResult<Bound<'py, PyAny>> {
+    match what {
+        "labels" => Ok(PyArray1::from_vec(py, work(py, steering, |run| fitted.labels(rows, run))?).into_any()),
+        "scores" => own(py, work(py, steering, |run| fitted.scores(rows, run))?),
+        "probabilities" => own(py, work(py, steering, |run| fitted.probabilities(rows, run))?),
+        other => Err(wrong(format!("there is no '{other}' of rows"), "Ask for labels, scores or probabilities.")),
     }
 }
 
@@ -138,8 +143,8 @@ pub(crate) fn bayes_parameters<'py>(py: Python<'py>, model: &Model) -> PyResult<
         dict.set_item("family", parameters.family)?;
         dict.set_item("columns", &parameters.columns)?;
         dict.set_item("places", parameters.places)?;
-        for (name, array) in &parameters.arrays {
-            dict.set_item(name, to_numpy(py, array)?)?;
+        for (name, array) in parameters.arrays {
+            dict.set_item(name, own(py, array)?)?;
         }
         Ok(dict)
     };

@@ -21,6 +21,7 @@ from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 
 import quince
+from quince.bayes._base import labels_of
 
 CLOSE = {"rtol": 1e-8, "atol": 1e-8}
 ASKED = ("predict_proba", "predict_log_proba", "predict_joint_log_proba")
@@ -698,3 +699,23 @@ def test_a_matrix_model_takes_the_numbers_of_a_frame():
         warnings.simplefilter("ignore")  # that X has names
         answer = model.predict_proba(pd.DataFrame(X, columns=list("abcd")))
     assert_array_equal(answer, model.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([127, -128, 0, 127, -128, 0] * 50, dtype=np.int8),
+        np.array([2**64 - 1, 2**64 - 3, 2**64 - 1, 2**64 - 3, 2**64 - 3], dtype=np.uint64),
+        np.array([5, -4, 5, 5, -4, 7, 7]),
+        np.array([10**12, 3, 3, 10**12]),
+        np.array([2.0, 1.0, 1.0, 2.0]),
+        np.array(["b", "a", "b", "a"]),
+        np.array([True, False, True, True]),
+    ],
+)
+def test_labels_are_numbered_as_numpy_does(labels):
+    classes, codes = labels_of(labels)
+    expected, numbers = np.unique(labels, return_inverse=True)
+    assert classes.dtype == expected.dtype
+    assert_array_equal(classes, expected)
+    assert_array_equal(codes, numbers)

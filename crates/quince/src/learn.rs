@@ -261,7 +261,8 @@ impl Prediction {
     }
 }
 
-fn largest(values: &[f64]) -> u32 {
+/// The place of the largest number, the first of several.
+pub(crate) fn largest(values: &[f64]) -> u32 {
     let (mut best, mut most) = (0, values.first().copied().unwrap_or(0.0));
     for (k, &value) in values.iter().enumerate() {
         // Both are chosen without a branch, which would be guessed wrongly every other time.

@@ -2,7 +2,7 @@
 
 use super::choose::{Choice, Single, Values, choose, equal_shares, equal_widths};
 use super::families::{Families, Name};
-use super::look::{Look, look};
+use super::look::{Look, extremes, look};
 use crate::encode::{Part, Scheme, What};
 use crate::error::{Error, Result, did_you_mean};
 use crate::family::block::{
@@ -214,10 +214,10 @@ impl<'a> Builder<'a> {
     fn single(&mut self, part: &'a Part, name: Name, run: &Run) -> Result<()> {
         let column = || self.data.features.dense_column(part.first);
         match (name, &part.what) {
-            (Name::Auto, What::Words) | (Name::Multinomial, What::Words | What::Vector) => self.words(part)?,
+            (Name::Auto, What::Words) | (Name::Multinomial, What::Words | What::Vector) => self.words(part, run)?,
             (Name::Auto, What::Vector) => {
-                let counted = self.check_sparse(part)?;
-                if counted { self.words(part)? } else { self.sparse_answers(part) }
+                let counted = self.check_sparse(part, run)?;
+                if counted { self.words(part, run)? } else { self.sparse_answers(part) }
             }
             (Name::Bernoulli, What::Words | What::Vector) => self.sparse_answers(part),
             (Name::Auto | Name::Categorical | Name::Chain, What::Category(names)) => {
@@ -349,8 +349,8 @@ impl<'a> Builder<'a> {
         check_values(part, &self.data.features.dense_column(part.first), value, what, family)
     }
 
-    fn words(&mut self, part: &Part) -> Result<()> {
-        self.check_sparse(part)?;
+    fn words(&mut self, part: &Part, run: &Run) -> Result<()> {
+        self.check_sparse(part, run)?;
         let place = Place::Sparse { first: part.first, width: part.width };
         self.others.push(Block::Multinomial(Words::new(place, self.choices.alpha)));
         Ok(())
@@ -363,11 +363,14 @@ impl<'a> Builder<'a> {
     }
 
     /// Whether sparse values are counts of which some are more than one; below zero they are none.
-    fn check_sparse(&self, part: &Part) -> Result<bool> {
+    fn check_sparse(&self, part: &Part, run: &Run) -> Result<bool> {
         let Some(sparse) = self.data.features.sparse_part() else { return Ok(true) };
         let (from, to) = (part.first, part.first + part.width);
-        if part.width == sparse.columns() && !sparse.values().iter().any(|&x| x < 0.0) {
-            return Ok(sparse.values().iter().any(|&x| x > 1.0));
+        if part.width == sparse.columns() {
+            let (least, most) = extremes(sparse.values(), run);
+            if least >= 0.0 {
+                return Ok(most > 1.0);
+            }
         }
         let mut larger = false;
         for i in 0..sparse.rows() {

@@ -1,7 +1,8 @@
 //! What the model says of every row when it is learnt without it, exactly and without learning again: a row's part is taken off
 //! the sums of its class and off the prior. Bins, vocabulary, bandwidths and what is added to variances stay as they are.
 
-use super::model::{BayesModel, finish};
+use super::ask::with_probabilities;
+use super::model::BayesModel;
 use super::sums::Members;
 use crate::error::Result;
 use crate::family::block::{Scores, Tile};
@@ -12,25 +13,17 @@ use crate::run::Run;
 impl BayesModel {
     /// Scores and probabilities of every row, learnt without it; t is that of all rows.
     pub(super) fn without_each(&self, features: &Features<'_>, members: &Members<'_>, run: &Run) -> Result<Prediction> {
-        let likelihoods = self.likelihoods_without_each(features, members, run)?;
-        let (rows, classes) = (features.rows(), self.totals.len());
-        let mut scores = Matrix::zeros(rows, classes);
-        let mut probabilities = Matrix::zeros(rows, classes);
-        let mut lines = Scores::new(classes);
-        members.each_tile(0..rows, |class, some, weights| {
-            let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
-            let priors: Vec<_> = (0..some.len()).map(|i| self.priors_without(class, weight(i))).collect();
-            lines.start(some.len(), &vec![0.0; classes]);
-            some.iter().enumerate().for_each(|(i, &row)| lines.add(i, likelihoods.row(row).iter().copied()));
-            let (mut found, mut shares) = (vec![0.0; some.len() * classes], vec![0.0; some.len() * classes]);
-            finish(&lines, self.trust, |i| &priors[i], &mut found, &mut shares);
-            for (i, &row) in some.iter().enumerate() {
-                let places = i * classes..(i + 1) * classes;
-                scores.row_mut(row).copy_from_slice(&found[places.clone()]);
-                probabilities.row_mut(row).copy_from_slice(&shares[places]);
+        let mut scores = self.likelihoods_without_each(features, members, run)?;
+        members.each_tile(0..features.rows(), |class, rows, weights| {
+            let alike = self.priors_without(class, 1.0);
+            for (i, &row) in rows.iter().enumerate() {
+                match weights {
+                    Some(weights) => self.weigh(scores.row_mut(row), &self.priors_without(class, weights[i])),
+                    None => self.weigh(scores.row_mut(row), &alike),
+                }
             }
         });
-        Ok(Prediction::Classes { scores, probabilities })
+        Ok(with_probabilities(scores, run))
     }
 
     /// The log likelihood of every row under each class, learnt without it.

@@ -13,6 +13,7 @@
 //! What is learnt are sums over the rows of each class, in one pass. They can be added to ([`BayesModel::update`]), joined
 //! ([`BayesModel::merged`]) and taken back, which is how leaving out one row after another costs no more than predicting.
 
+mod ask;
 mod calibrate;
 mod choose;
 mod discriminant;

@@ -7,9 +7,8 @@ use super::sums::{Members, sums};
 use crate::encode::Encoder;
 use crate::error::{Error, Result};
 use crate::explain::Explanation;
-use crate::family::block::{Block, Scores, TILE, Tile};
+use crate::family::block::Block;
 use crate::learn::{Drawn, Examples, Fitted, Prediction, Target};
-use crate::matrix::simd::exp;
 use crate::matrix::{Features, Matrix};
 use crate::model::Parts;
 use crate::run::Run;
@@ -186,48 +185,6 @@ impl BayesModel {
         let of_class: usize = self.blocks.iter().map(|block| block.family().free_parameters()).sum();
         of_class * self.totals.len() + self.totals.len().saturating_sub(1)
     }
-
-    /// The scores of all rows: ln p(class) + t ln p(row | class), a column a class.
-    fn scores(&self, features: &Features<'_>, run: &Run) -> Result<(Matrix, Matrix)> {
-        if features.columns() != self.features {
-            return Err(Error::data(
-                format!("the rows have {} features, the model has {}", features.columns(), self.features),
-                "Give the same columns as in training.",
-            ));
-        }
-        if features.dense_columns() != self.dense {
-            return self.scores(&features.split_at(self.dense)?.features(), run);
-        }
-        let (rows, classes) = (features.rows(), self.totals.len());
-        let (mut scores, zeros) = (Matrix::zeros(rows, classes), vec![0.0; classes]);
-        let mut probabilities = Matrix::zeros(rows, classes);
-        let step = (10_000_000 / (features.row_cost() * classes.max(1)) / TILE).clamp(1, 64) * TILE;
-        let (out, shares) = (scores.values_mut(), probabilities.values_mut());
-        let chunk = step * classes.max(1);
-        let mut pieces: Vec<(&mut [f64], &mut [f64], bool)> =
-            out.chunks_mut(chunk).zip(shares.chunks_mut(chunk)).map(|(out, shares)| (out, shares, true)).collect();
-        for (round, some) in pieces.chunks_mut(8).enumerate() {
-            run.each(some, |at, (out, shares, finite)| {
-                let (mut tile, mut lines) = (Tile::new(features), Scores::new(classes));
-                let first = (round * 8 + at) * step;
-                for (t, (out, shares)) in
-                    out.chunks_mut(TILE * classes).zip(shares.chunks_mut(TILE * classes)).enumerate()
-                {
-                    let start = first + t * TILE;
-                    tile.fill(features, start..start + out.len() / classes);
-                    lines.start(tile.rows(), &zeros);
-                    self.blocks.iter().for_each(|block| block.family().score(&tile, &mut lines));
-                    finish(&lines, self.trust, |_| &self.log_priors, out, shares);
-                }
-                *finite = tile.is_finite();
-            });
-            run.check()?;
-        }
-        if pieces.iter().any(|(_, _, finite)| !finite) {
-            return Err(features.infinite());
-        }
-        Ok((scores, probabilities))
-    }
 }
 
 /// The sums of blocks, taken again about better origins where digits were lost.
@@ -248,39 +205,9 @@ fn centred_sums(
     Ok(found)
 }
 
-/// Scores and probabilities, row after row. A row that no class can have is left to its priors.
-pub(super) fn finish<'a>(
-    lines: &Scores,
-    trust: f64,
-    log_priors: impl Fn(usize) -> &'a [f64],
-    scores: &mut [f64],
-    shares: &mut [f64],
-) {
-    let classes = lines.components();
-    for k in 0..classes {
-        for (i, &score) in lines.of(k).iter().enumerate() {
-            scores[i * classes + k] = log_priors(i)[k] + trust * score;
-        }
-    }
-    for (i, (scores, shares)) in scores.chunks_exact_mut(classes).zip(shares.chunks_exact_mut(classes)).enumerate() {
-        let mut largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if largest == f64::NEG_INFINITY {
-            scores.copy_from_slice(log_priors(i));
-            largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        }
-        shares.iter_mut().zip(&*scores).for_each(|(share, score)| *share = score - largest);
-    }
-    exp(shares);
-    for shares in shares.chunks_exact_mut(classes) {
-        let total: f64 = shares.iter().sum();
-        shares.iter_mut().for_each(|share| *share /= total);
-    }
-}
-
 impl Fitted for BayesModel {
     fn predict(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
-        let (scores, probabilities) = self.scores(rows, run)?;
-        Ok(Prediction::Classes { scores, probabilities })
+        self.both(rows, run)
     }
 
     fn updated(&self, more: &Examples<'_>, run: &Run) -> Result<Option<Box<dyn Fitted>>> {

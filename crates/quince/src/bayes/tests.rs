@@ -287,6 +287,26 @@ fn one_thread_or_many_the_bits_are_the_same() {
 }
 
 #[test]
+fn labels_and_probabilities_alone_are_those_of_the_whole_prediction() {
+    let example = example(9, 700, 3, true);
+    for names in ALL {
+        let run = Run::new().threads(2);
+        let mut model = fitted(blocks(names, &example, 3), &example, 3, &run);
+        model.trust = 0.5;
+        let features = example.rows.features();
+        let whole = model.predict(&features, &run).unwrap();
+        assert_eq!(model.labels(&features, &run).unwrap(), whole.labels(), "{names}");
+        let Prediction::Classes { scores, probabilities } = whole else { panic!("{names}") };
+        assert_eq!(model.probabilities(&features, &run).unwrap(), probabilities, "{names}");
+        for i in 0..scores.rows() {
+            let total = scores.row(i).iter().map(|score| score.exp()).sum::<f64>();
+            let near = |(share, score): (&f64, &f64)| (share - score.exp() / total).abs() < 1e-12;
+            assert!(total == 0.0 || probabilities.row(i).iter().zip(scores.row(i)).all(near), "{names}, row {i}");
+        }
+    }
+}
+
+#[test]
 fn a_dense_matrix_is_taken_as_the_sparse_one_it_was_learnt_from() {
     let example = example(3, 60, 3, false);
     let model = fitted(blocks("normal+words", &example, 3), &example, 3, &Run::new());

@@ -7,15 +7,14 @@ use std::any::Any;
 use std::sync::Arc;
 
 vectorised! {
-    /// Whether every number is larger than the one before it.
-    fn rises(places: &[u32]) -> bool {
-        let mut rises = true;
-        if let Some(rest) = places.get(1..) {
-            for (next, place) in rest.iter().zip(places) {
-                rises &= next > place;
-            }
+    /// How often a number is not larger than the one before it, and the largest of all.
+    fn descents(places: &[u32]) -> (usize, u32) {
+        let (mut descents, mut largest) = (0, places.first().copied().unwrap_or(0));
+        for (next, place) in places.get(1..).unwrap_or_default().iter().zip(places) {
+            descents += usize::from(next <= place);
+            largest = largest.max(*next);
         }
-        rises
+        (descents, largest)
     }
 }
 
@@ -73,14 +72,18 @@ impl Sparse {
             return wrong("the row starts go down");
         }
         let sparse = Sparse { rows, columns, starts, indices, values };
-        // In a row whose columns rise, the last of them is the largest.
-        let in_order = (0..rows).all(|i| rises(sparse.row(i).0));
-        let last = |i: usize| sparse.row(i).0.last().is_none_or(|&j| (j as usize) < columns);
-        if in_order && (0..rows).all(last) {
-            return Ok(sparse);
-        }
-        if sparse.indices.iter().any(|&j| j as usize >= columns) {
+        let (descents, largest) = descents(&sparse.indices);
+        if largest as usize >= columns && !sparse.indices.is_empty() {
             return wrong("a column index is past the last column");
+        }
+        // Columns rise in every row if they fall nowhere but where a row begins.
+        let mut begins = sparse.starts[..rows].to_vec();
+        begins.dedup();
+        let falls = |&begin: &usize| {
+            (1..sparse.stored()).contains(&begin) && sparse.indices[begin] <= sparse.indices[begin - 1]
+        };
+        if begins.iter().filter(|begin| falls(begin)).count() == descents {
+            return Ok(sparse);
         }
         Ok(sparse.put_in_order())
     }

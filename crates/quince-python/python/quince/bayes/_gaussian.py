@@ -39,14 +39,14 @@ def fitted(
     X: NDArray[Any], codes: NDArray[np.uint32], classes: list[str], **settings: Any
 ) -> tuple[Model, dict[str, Any]] | None:
     """A model that has learnt from rows, and its parameters; None if a column is constant, or a covariance singular."""
-    if (X == X[0]).all(axis=0).any():
-        return None  # the method leaves it out, which is right for it, and counts for whoever wants its covariance
     settings = {"epsilon": 0.0, "calibrate": False, **settings}
     try:
         model = fit_bayes("gaussian", X, codes, classes, settings, threads=effective(None))
     except ValueError:
         return None
-    return model, next(block for block in bayes_parameters(model) if block["family"] == "gaussian")
+    block = next(block for block in bayes_parameters(model) if block["family"] == "gaussian")
+    # The method leaves a constant column out, which is right for it, and counts for whoever wants its covariance.
+    return (model, block) if len(block["columns"]) == X.shape[1] else None
 
 
 def embedded(

@@ -17,13 +17,12 @@ from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.sparsefuncs import csc_median_axis_0
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from quince._base import FLOATS, Estimator, for_extension, names_of
 from quince._quince import Model, fit_bayes
-from quince.bayes._base import codes_of, written
+from quince.bayes._base import labels_of, written
 from quince.bayes._gaussian import Matrix, fitted
 
 
@@ -102,12 +101,10 @@ class NearestCentroid(ClassifierMixin, Estimator):
         """Learns from rows X (dense or sparse) and their labels y."""
         accepted = ["csc"] if self.metric == "manhattan" else ["csr", "csc"]
         X, y = validate_data(self, X, y, accept_sparse=accepted, dtype=FLOATS)
-        check_classification_targets(y)
-        self.classes_ = np.unique(y)
+        self.classes_, codes = labels_of(y)
         n_samples, n_classes = X.shape[0], len(self.classes_)
         if n_classes < 2:
             raise ValueError(f"The number of classes has to be greater than one; got {n_classes} class")
-        codes = codes_of(y, self.classes_)
         counts = np.bincount(codes)
         self.class_prior_ = self._priors(counts)
         self.centroids_, squares = self._centres(X, codes, names_of(self.classes_))

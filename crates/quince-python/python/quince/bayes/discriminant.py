@@ -12,13 +12,12 @@ from scipy import linalg
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from quince._base import FLOATS, Estimator, for_extension, names_of
 from quince._quince import Model, linear_outputs
 from quince._threads import effective
-from quince.bayes._base import codes_of, written
+from quince.bayes._base import labels_of, written
 from quince.bayes._gaussian import Matrix, Within, covariance_of, fitted, linear
 
 #: Where columns of deviation one leave a direction with less than this, directions are found from the rows: their
@@ -136,7 +135,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixi
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Learns from rows X and their labels y."""
         X, y = validate_data(self, X, y, ensure_min_samples=2, dtype=FLOATS)
-        self.classes_ = unique_labels(y)
+        self.classes_, codes = labels_of(y)
         n_classes = len(self.classes_)
         if len(X) == n_classes:
             raise ValueError("The number of samples must be more than the number of classes.")
@@ -149,7 +148,6 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixi
             raise ValueError("covariance estimator is not supported with svd solver. Try another solver")
         for name in ("covariance_", "xbar_", "scalings_", "explained_variance_ratio_"):
             vars(self).pop(name, None)
-        codes = codes_of(y, self.classes_)
         self.priors_ = self._priors(np.bincount(codes))
         self._max_components = self._n_features_out = most if self.n_components is None else self.n_components
         solve = self._solve_svd if self.solver == "svd" else self._solve_covariance

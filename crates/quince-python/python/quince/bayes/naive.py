@@ -66,15 +66,18 @@ class GaussianNB(Bayes):
         "priors": ["array-like", None],
         "var_smoothing": [Interval(Real, 0, None, closed="left")],
     }
+    _finite = False  # the extension refuses infinity, and says where it is
 
     def __init__(self, *, priors: ArrayLike | None = None, var_smoothing: float = 1e-9) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing
 
-    def _start(self, X: Any, y: NDArray[Any], classes: NDArray[Any], weights: NDArray[np.float64] | None) -> None:
+    def _start(
+        self, X: Any, classes: NDArray[Any], codes: NDArray[np.uint32], weights: NDArray[np.float64] | None
+    ) -> None:
         if self.priors is not None:
             checked(self.priors, len(classes))
-        super()._start(X, y, classes, weights)
+        super()._start(X, classes, codes, weights)
 
     def _method_settings(self) -> dict[str, Any]:
         settings = {"family": "normal", "epsilon": float(self.var_smoothing), "epsilon_of": "largest", "calibrate": False}
@@ -113,10 +116,12 @@ class Counting(Bayes):
     fit_prior: bool
     class_prior: ArrayLike | None
 
-    def _start(self, X: Any, y: NDArray[Any], classes: NDArray[Any], weights: NDArray[np.float64] | None) -> None:
+    def _start(
+        self, X: Any, classes: NDArray[Any], codes: NDArray[np.uint32], weights: NDArray[np.float64] | None
+    ) -> None:
         if self.class_prior is not None and len(np.ravel(self.class_prior)) != len(classes):
             raise ValueError("Number of priors must match number of classes.")
-        super()._start(X, y, classes, weights)
+        super()._start(X, classes, codes, weights)
 
     def _method_settings(self) -> dict[str, Any]:
         priors = "data" if self.fit_prior else "equal"
@@ -200,7 +205,7 @@ class MultinomialNB(Counting):
 
     _family = "multinomial"
     _takes_sparse = True
-    _takes_holes = False
+    _finite = True
 
     def __init__(
         self,
@@ -271,7 +276,7 @@ class BernoulliNB(Counting):
     }
     _family = "bernoulli"
     _takes_sparse = True
-    _takes_holes = False
+    _finite = True
 
     def __init__(
         self,

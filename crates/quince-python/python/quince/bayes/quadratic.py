@@ -12,13 +12,12 @@ from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.covariance import empirical_covariance
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from quince._base import FLOATS, Estimator, for_extension, names_of
 from quince._quince import Model, ask_bayes
 from quince._threads import effective
-from quince.bayes._base import codes_of, written
+from quince.bayes._base import labels_of, written
 from quince.bayes._gaussian import Matrix, covariance_of, embedded, fitted
 
 
@@ -112,8 +111,7 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, Estimator):
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Learns from rows X and their labels y."""
         X, y = validate_data(self, X, y, dtype=FLOATS)
-        check_classification_targets(y)
-        self.classes_ = np.unique(y)
+        self.classes_, codes = labels_of(y)
         n_classes = len(self.classes_)
         if n_classes < 2:
             raise ValueError(f"The number of classes has to be greater than one. Got {n_classes} class.")
@@ -123,7 +121,6 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, Estimator):
             raise ValueError(
                 "covariance_estimator is not supported with solver='svd'. Try solver='eigen' instead."
             )
-        codes = codes_of(y, self.classes_)
         counts = np.bincount(codes)
         self.priors_ = counts / len(X) if self.priors is None else self._priors(n_classes)
         if counts.min() == 1:
@@ -184,28 +181,28 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, Estimator):
         which = "shrinkage" if self.solver == "eigen" else "reg_param"
         raise linalg.LinAlgError(f"{sentence}Increase the value of `{which}` to reduce the collinearity.")
 
-    def _scores(self, X: Any) -> Matrix:
+    def _ask(self, X: Any, what: str) -> NDArray[Any]:
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=FLOATS)
-        scores = ask_bayes(self._model, for_extension(X), "scores", threads=effective(None))
-        # scikit-learn leaves out the constant of the Gaussians, and takes priors as they are given.
-        return scores + 0.5 * X.shape[1] * np.log(2 * np.pi) + np.log(self.priors_.sum())
+        return ask_bayes(self._model, for_extension(X), what, threads=effective(None))
 
     def decision_function(self, X: Any) -> Matrix:
         """ln of the probability of each class, but for a constant; for two classes the second less the first."""
-        scores = self._scores(X)
+        scores = self._ask(X, "scores")
+        # scikit-learn leaves out the constant of the Gaussians, and takes priors as they are given.
+        scores += 0.5 * self.n_features_in_ * np.log(2 * np.pi) + np.log(self.priors_.sum())
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable label of each row of X."""
-        best = self._scores(X).argmax(axis=1)
-        return self.classes_[best]
+        codes = self._ask(X, "labels")
+        return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> Matrix:
         """The probability of each class for each row of X."""
-        return np.exp(self.predict_log_proba(X))
+        return self._ask(X, "probabilities")
 
     def predict_log_proba(self, X: Any) -> Matrix:
         """The logarithm of the probabilities."""
-        scores = self._scores(X)
+        scores = self._ask(X, "scores")
         return scores - logsumexp(scores, axis=1, keepdims=True)

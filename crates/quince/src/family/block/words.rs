@@ -8,9 +8,15 @@ use super::normals::left_over;
 use super::{Draw, Family, Scores, Tile, ln};
 use crate::error::Result;
 use crate::matrix::Matrix;
-use crate::matrix::simd::vectorised;
+use crate::matrix::simd::{LANES, vectorised};
 use crate::run::{Run, Stream};
 use serde::{Deserialize, Serialize};
+
+/// The logarithms of so many words are found at a time.
+const SOME: usize = 4096;
+
+/// So many components are added up at a time.
+const FEW: usize = 3 * LANES;
 
 /// Where the columns of a block are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,6 +66,7 @@ pub(crate) struct Words {
 pub(super) struct Logs {
     #[serde(skip)]
     components: usize,
+    /// After the last word there is room for a few more components.
     #[serde(skip)]
     values: Vec<f64>,
     /// Whether all are finite.
@@ -68,10 +75,19 @@ pub(super) struct Logs {
 }
 
 impl Logs {
-    pub(super) fn new(components: usize, words: usize, log: impl Fn(usize, usize) -> f64) -> Logs {
-        let mut values = Vec::with_capacity(words * components);
-        (0..words).for_each(|j| values.extend((0..components).map(|k| log(k, j))));
-        let finite = values.iter().all(|log| log.is_finite());
+    pub(super) fn new(components: usize, words: usize, run: &Run, log: impl Fn(usize, usize) -> f64 + Sync) -> Logs {
+        let mut values = vec![0.0; words * components + LANES / 2];
+        let mut pieces: Vec<(&mut [f64], bool)> =
+            values[..words * components].chunks_mut((SOME * components).max(1)).map(|piece| (piece, true)).collect();
+        run.each(&mut pieces, |piece, (values, finite)| {
+            for (j, logs) in values.chunks_exact_mut(components).enumerate() {
+                for (k, place) in logs.iter_mut().enumerate() {
+                    *place = log(k, piece * SOME + j);
+                    *finite &= place.is_finite();
+                }
+            }
+        });
+        let finite = pieces.iter().all(|(_, finite)| *finite);
         Logs { components, values, finite }
     }
 
@@ -96,13 +112,32 @@ impl Logs {
 vectorised! {
     fn add_words(places: &[u32], first: usize, values: &[f64], logs: &[f64], sums: &mut [f64]) {
         let components = sums.len();
-        for (place, x) in places.iter().zip(values) {
-            let word = (*place as usize - first) * components;
-            for (log, sum) in logs[word..word + components].iter().zip(sums.iter_mut()) {
-                *sum += x * log;
+        for (block, sums) in sums.chunks_mut(FEW).enumerate() {
+            let at = |place: u32| (place as usize - first) * components + block * FEW;
+            // Sums of so many components stay in registers.
+            match sums.len().div_ceil(LANES / 2) {
+                1 => add_few::<4>(places, values, logs, at, sums),
+                2 => add_few::<8>(places, values, logs, at, sums),
+                3 => add_few::<12>(places, values, logs, at, sums),
+                4 => add_few::<16>(places, values, logs, at, sums),
+                5 => add_few::<20>(places, values, logs, at, sums),
+                _ => add_few::<24>(places, values, logs, at, sums),
             }
         }
     }
+}
+
+/// As [`add_words`] for N components, or up to three less: what is added then is left aside in the end.
+#[inline(always)]
+fn add_few<const N: usize>(places: &[u32], values: &[f64], logs: &[f64], at: impl Fn(u32) -> usize, sums: &mut [f64]) {
+    let mut found = [0.0; N];
+    for (&place, x) in places.iter().zip(values) {
+        let logs = logs[at(place)..].first_chunk::<N>().expect("room after the last word");
+        for l in 0..N {
+            found[l] += x * logs[l];
+        }
+    }
+    sums.iter_mut().zip(found).for_each(|(sum, found)| *sum += found);
 }
 
 impl Words {
@@ -166,16 +201,19 @@ impl Family for Words {
     }
 
     fn settle(&mut self, sums: &Matrix) {
-        self.settled = (0..self.width()).map(|j| (0..sums.rows()).map(|k| sums[(k, j)]).sum()).collect();
+        self.settled = vec![0.0; self.width()];
+        for k in 0..sums.rows() {
+            self.settled.iter_mut().zip(sums.row(k)).for_each(|(all, count)| *all += count);
+        }
     }
 
-    fn estimate(&mut self, sums: &Matrix, _run: &Run) -> Result<()> {
+    fn estimate(&mut self, sums: &Matrix, run: &Run) -> Result<()> {
         if self.settled.is_empty() {
             self.settle(sums);
         }
         let width = self.width();
         let totals: Vec<f64> = (0..sums.rows()).map(|k| sums.row(k)[..width].iter().sum()).collect();
-        self.logs = Logs::new(sums.rows(), width, |k, j| self.log_of(j, sums[(k, j)], totals[k]));
+        self.logs = Logs::new(sums.rows(), width, run, |k, j| self.log_of(j, sums[(k, j)], totals[k]));
         let length = |k: usize| if sums[(k, width)] > 0.0 { totals[k] / sums[(k, width)] } else { 0.0 };
         self.lengths = (0..sums.rows()).map(length).collect();
         Ok(())

@@ -116,12 +116,12 @@ impl Family for Bernoullis {
         self.settled = (0..self.width()).map(share).collect();
     }
 
-    fn estimate(&mut self, sums: &Matrix, _run: &Run) -> Result<()> {
+    fn estimate(&mut self, sums: &Matrix, run: &Run) -> Result<()> {
         let one = |k: usize, j: usize| self.logs(j, self.weight(sums.row(k), j), sums[(k, j)]);
-        self.logs = (0..sums.rows()).map(|k| (0..self.width()).map(|j| one(k, j)).collect()).collect();
+        self.logs = run.map(sums.rows(), |k| (0..self.width()).map(|j| one(k, j)).collect());
         if self.place.is_sparse() {
             self.all_no = self.logs.iter().map(|logs| logs.iter().map(|log| log[0]).sum()).collect();
-            self.changes = Logs::new(sums.rows(), self.width(), |k, j| self.logs[k][j][1] - self.logs[k][j][0]);
+            self.changes = Logs::new(sums.rows(), self.width(), run, |k, j| self.logs[k][j][1] - self.logs[k][j][0]);
         }
         Ok(())
     }

@@ -1,0 +1,128 @@
+//! What a fitted model says of rows: scores, probabilities, or just the likeliest class.
+
+use super::model::BayesModel;
+use crate::error::{Error, Result};
+use crate::family::block::{Scores, TILE, Tile};
+use crate::learn::{Prediction, largest};
+use crate::matrix::simd::exp;
+use crate::matrix::{Features, Matrix};
+use crate::run::Run;
+
+impl BayesModel {
+    /// ln p(class) + t ln p(row | class), a row a row and a column a class.
+    pub fn scores(&self, features: &Features<'_>, run: &Run) -> Result<Matrix> {
+        let classes = self.totals.len();
+        let scores = self.ask(features, classes, run, |lines, out| self.write_scores(lines, out))?;
+        Matrix::new(features.rows(), classes, scores)
+    }
+
+    /// The probability of each class.
+    pub fn probabilities(&self, features: &Features<'_>, run: &Run) -> Result<Matrix> {
+        let classes = self.totals.len();
+        let shares = self.ask(features, classes, run, |lines, out| {
+            self.write_scores(lines, out);
+            to_probabilities(out, classes);
+        })?;
+        Matrix::new(features.rows(), classes, shares)
+    }
+
+    /// The number of the likeliest class, the first of several.
+    pub fn labels(&self, features: &Features<'_>, run: &Run) -> Result<Vec<u32>> {
+        let likeliest = largest(&self.log_priors);
+        self.ask(features, 1, run, |lines, labels: &mut [u32]| {
+            let mut best = [f64::NEG_INFINITY; TILE];
+            labels.fill(likeliest);
+            for (k, prior) in self.log_priors.iter().enumerate() {
+                for ((score, best), label) in lines.of(k).iter().zip(&mut best).zip(&mut *labels) {
+                    let score = prior + self.trust * score;
+                    (*best, *label) = if score > *best { (score, k as u32) } else { (*best, *label) };
+                }
+            }
+        })
+    }
+
+    /// Scores and probabilities.
+    pub(super) fn both(&self, features: &Features<'_>, run: &Run) -> Result<Prediction> {
+        let scores = self.scores(features, run)?;
+        Ok(with_probabilities(scores, run))
+    }
+
+    /// Writes `width` numbers for every row, from what the blocks say of it under each class.
+    fn ask<T: Copy + Default + Send>(
+        &self,
+        features: &Features<'_>,
+        width: usize,
+        run: &Run,
+        write: impl Fn(&Scores, &mut [T]) + Sync,
+    ) -> Result<Vec<T>> {
+        if features.columns() != self.features {
+            return Err(Error::data(
+                format!("the rows have {} features, the model has {}", features.columns(), self.features),
+                "Give the same columns as in training.",
+            ));
+        }
+        if features.dense_columns() != self.dense {
+            return self.ask(&features.split_at(self.dense)?.features(), width, run, write);
+        }
+        let (classes, zeros) = (self.totals.len(), vec![0.0; self.totals.len()]);
+        let step = (10_000_000 / (features.row_cost() * classes.max(1)) / TILE).clamp(1, 64) * TILE;
+        let mut answers = vec![T::default(); features.rows() * width];
+        let mut pieces: Vec<(&mut [T], bool)> = answers.chunks_mut(step * width).map(|piece| (piece, true)).collect();
+        for (round, some) in pieces.chunks_mut(8).enumerate() {
+            run.each(some, |at, (answers, finite)| {
+                let (mut tile, mut lines) = (Tile::new(features), Scores::new(classes));
+                let first = (round * 8 + at) * step;
+                for (t, answers) in answers.chunks_mut(TILE * width).enumerate() {
+                    let start = first + t * TILE;
+                    tile.fill(features, start..start + answers.len() / width);
+                    lines.start(tile.rows(), &zeros);
+                    self.blocks.iter().for_each(|block| block.family().score(&tile, &mut lines));
+                    write(&lines, answers);
+                }
+                *finite = tile.is_finite();
+            });
+            run.check()?;
+        }
+        if pieces.iter().any(|(_, finite)| !finite) {
+            return Err(features.infinite());
+        }
+        Ok(answers)
+    }
+
+    fn write_scores(&self, lines: &Scores, scores: &mut [f64]) {
+        let classes = lines.components();
+        for k in 0..classes {
+            scores.iter_mut().skip(k).step_by(classes).zip(lines.of(k)).for_each(|(score, &said)| *score = said);
+        }
+        scores.chunks_exact_mut(classes).for_each(|row| self.weigh(row, &self.log_priors));
+    }
+
+    /// Makes the score of each class of what the blocks say of a row. A row that no class can have is left to its priors.
+    pub(super) fn weigh(&self, row: &mut [f64], log_priors: &[f64]) {
+        row.iter_mut().zip(log_priors).for_each(|(score, prior)| *score = prior + self.trust * *score);
+        if row.iter().all(|&score| score == f64::NEG_INFINITY) {
+            row.copy_from_slice(log_priors);
+        }
+    }
+}
+
+/// Scores together with the probabilities that follow from them.
+pub(super) fn with_probabilities(scores: Matrix, run: &Run) -> Prediction {
+    let (mut probabilities, classes) = (scores.clone(), scores.columns());
+    let mut pieces: Vec<&mut [f64]> = probabilities.values_mut().chunks_mut(64 * TILE * classes.max(1)).collect();
+    run.each(&mut pieces, |_, scores| to_probabilities(scores, classes));
+    Prediction::Classes { scores, probabilities }
+}
+
+/// Makes probabilities of the scores of rows.
+fn to_probabilities(scores: &mut [f64], classes: usize) {
+    for row in scores.chunks_exact_mut(classes) {
+        let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        row.iter_mut().for_each(|score| *score -= largest);
+    }
+    exp(scores);
+    for row in scores.chunks_exact_mut(classes) {
+        let total: f64 = row.iter().sum();
+        row.iter_mut().for_each(|share| *share /= total);
+    }
+}
