@@ -39,20 +39,21 @@ impl BayesModel {
         for some in pieces.chunks(8) {
             let found = run.map(some.len(), |at| {
                 let (mut tile, mut lines) = (Tile::new(features), Scores::new(classes));
-                let mut found: Vec<(usize, Vec<f64>)> = Vec::new();
+                let mut found = Vec::with_capacity(some[at].len() * classes);
                 members.each_tile(some[at].clone(), |class, rows, weights| {
                     tile.fill(features, rows.iter().copied());
                     lines.start(rows.len(), &vec![0.0; classes]);
                     for (block, sums) in self.blocks.iter().zip(&self.sums) {
                         block.family().score_without(class, sums, &tile, weights, &mut lines);
                     }
-                    let of_row = |i: usize| (0..classes).map(|k| lines.of(k)[i]).collect();
-                    found.extend(rows.iter().enumerate().map(|(i, &row)| (row, of_row(i))));
+                    (0..rows.len()).for_each(|i| found.extend((0..classes).map(|k| lines.of(k)[i])));
                 });
                 found
             });
-            for (row, found) in found.into_iter().flatten() {
-                likelihoods.row_mut(row).copy_from_slice(&found);
+            for (places, found) in some.iter().zip(found) {
+                for (&row, found) in members.order()[places.clone()].iter().zip(found.chunks_exact(classes)) {
+                    likelihoods.row_mut(row).copy_from_slice(found);
+                }
             }
             run.check()?;
         }

@@ -31,6 +31,11 @@ impl<'a> Members<'a> {
         self.starts.len() - 1
     }
 
+    /// All rows, class after class.
+    pub(super) fn order(&self) -> &[usize] {
+        &self.order
+    }
+
     pub(super) fn rows(&self) -> usize {
         self.order.len()
     }

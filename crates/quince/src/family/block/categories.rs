@@ -25,6 +25,9 @@ pub(crate) struct Categories {
     /// ln p of a component, a column after another.
     #[serde(skip)]
     logs: Vec<Vec<f64>>,
+    /// The logarithms of the widths of all categories, a column after another.
+    #[serde(skip)]
+    widths: Vec<f64>,
 }
 
 /// What the numbers of a column stand for.
@@ -48,7 +51,10 @@ impl Coding {
     /// The category of a value, if it is in one.
     pub(crate) fn code(&self, x: f64) -> Option<usize> {
         match self {
-            Coding::Codes(count) => (x >= 0.0 && x < *count as f64 && x.fract() == 0.0).then_some(x as usize),
+            Coding::Codes(count) => {
+                let code = x as usize;
+                (code as f64 == x && code < *count).then_some(code)
+            }
             Coding::Bins(edges) => {
                 let bins = edges.len() - 1;
                 let within = x >= edges[0] && x <= edges[bins];
@@ -84,7 +90,7 @@ impl Categories {
     }
 
     pub(crate) fn new(columns: Vec<usize>, coding: Vec<Coding>, alpha: f64) -> Categories {
-        Categories { columns, coding, alpha, settled: Vec::new(), logs: Vec::new() }
+        Categories { columns, coding, alpha, settled: Vec::new(), logs: Vec::new(), widths: Vec::new() }
     }
 
     /// What each column stands for.
@@ -155,18 +161,22 @@ impl Family for Categories {
             }
         }
         self.logs = logs;
+        let widths = self.coding.iter().flat_map(|coding| (0..coding.count()).map(|code| coding.ln_width(code)));
+        self.widths = widths.collect();
         Ok(())
     }
 
     fn score(&self, tile: &Tile<'_>, scores: &mut Scores) {
-        let mut first = 0;
+        let (mut first, mut known) = (0, Vec::with_capacity(tile.rows()));
         for (coding, &column) in self.coding.iter().zip(&self.columns) {
+            known.clear();
             each_value(tile.column(column), None, |i, x, _| {
-                if let Some(code) = coding.code(x) {
-                    let width = coding.ln_width(code);
-                    scores.add(i, self.logs.iter().map(|logs| logs[first + code] - width));
-                }
+                known.extend(coding.code(x).map(|code| (i, first + code)));
             });
+            for (k, logs) in self.logs.iter().enumerate() {
+                let scores = scores.of_mut(k);
+                known.iter().for_each(|&(i, place)| scores[i] += logs[place] - self.widths[place]);
+            }
             first += coding.count();
         }
     }
@@ -176,11 +186,17 @@ impl Family for Categories {
         for (j, coding) in self.coding.iter().enumerate() {
             let (places, total) = self.column(j);
             let n: f64 = sums[places.clone()].iter().sum();
+            let without = |code: usize, weight: f64| {
+                let place = places.start + code;
+                let left = (left_over(n, weight), (sums[place] - weight).max(0.0));
+                self.log_of(place, (total, places.len()), left) - self.widths[place]
+            };
+            // Where all rows count alike, a category says the same wherever it stands.
+            let alike = (weights.is_none() && places.len() <= tile.rows())
+                .then(|| (0..places.len()).map(|code| without(code, 1.0)).collect::<Vec<f64>>());
             each_value(tile.column(self.columns[j]), weights, |i, x, weight| {
                 if let Some(code) = coding.code(x) {
-                    let place = places.start + code;
-                    let left = (left_over(n, weight), (sums[place] - weight).max(0.0));
-                    own[i] += self.log_of(place, (total, places.len()), left) - coding.ln_width(code);
+                    own[i] += alike.as_ref().map_or_else(|| without(code, weight), |alike| alike[code]);
                 }
             });
         }

@@ -4,7 +4,7 @@
 //! μ = o + A / W and σ² = (B - A² / W) / W. A little is added to every variance, a share of the column's variance over all
 //! rows, so that a component whose values are all the same still has a density. A column that is constant says nothing.
 
-use super::{Draw, Family, Scores, Tile, each_value};
+use super::{Draw, Family, Scores, TILE, Tile, each_value};
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::matrix::simd::{LANES, vectorised};
@@ -227,15 +227,33 @@ impl Family for Normals {
 
     fn score_own(&self, component: usize, sums: &[f64], tile: &Tile<'_>, weights: Option<&[f64]>, own: &mut [f64]) {
         own.fill(0.0);
+        let (mut shrunk, mut waiting, mut constant) = ([1.0; TILE], 0, 0.0);
+        let shrunk = &mut shrunk[..own.len()];
         for (j, &column) in self.columns.iter().enumerate() {
-            let (origin, (w, a, b)) = (self.origin[(component, j)], self.triple(sums, j));
-            each_value(tile.column(column), weights, |i, x, weight| {
-                let d = x - origin;
-                let left = left_over(w, weight);
-                let normal = self.normal(j, origin, (left, a - weight * d, b - weight * d * d));
-                own[i] += normal.log_density(x);
-            });
+            let (values, origin, (w, a, b)) = (tile.column(column), self.origin[(component, j)], self.triple(sums, j));
+            let [_, variance, added] = self.settled[j];
+            let left = left_over(w, 1.0);
+            if weights.is_some() || tile.has_holes(column) || left == 0.0 || variance <= 0.0 {
+                each_value(values, weights, |i, x, weight| {
+                    let (d, left) = (x - origin, left_over(w, weight));
+                    let normal = self.normal(j, origin, (left, a - weight * d, b - weight * d * d));
+                    own[i] += normal.log_density(x);
+                });
+                continue;
+            }
+            let divisor = if self.unbiased { left - 1.0 } else { left };
+            let share = if divisor > 0.0 { 1.0 / divisor } else { 0.0 };
+            let normal = &self.normal[component][j];
+            let sums = Without { origin, a, b, one: 1.0 / left, share, added, least: LEAST_SHARE * variance };
+            take_without(values, &sums, 1.0 / normal.variance, shrunk, own);
+            constant += normal.constant;
+            waiting += 1;
+            if waiting % LANES == 0 {
+                take_logs(shrunk, own);
+            }
         }
+        take_logs(shrunk, own);
+        own.iter_mut().for_each(|own| *own += constant);
     }
 
     fn free_parameters(&self) -> usize {
@@ -267,7 +285,43 @@ pub(super) fn left_over(total: f64, weight: f64) -> f64 {
     if left <= 1e-12 * total { 0.0 } else { left }
 }
 
+/// The sums of a column, and what they are divided by when one row is left out.
+struct Without {
+    origin: f64,
+    a: f64,
+    b: f64,
+    /// 1 / W for the mean, and what squares are multiplied by for the variance.
+    one: f64,
+    share: f64,
+    added: f64,
+    least: f64,
+}
+
+/// Takes half the logarithms off the scores, and starts with 1 again.
+fn take_logs(shrunk: &mut [f64], own: &mut [f64]) {
+    for (shrunk, own) in shrunk.iter_mut().zip(own) {
+        *own -= 0.5 * std::mem::replace(shrunk, 1.0).ln();
+    }
+}
+
 vectorised! {
+    /// Takes (x - μ)² / 2σ² off every score, with μ and σ² from all other rows. By how much σ² shrinks is multiplied up, so
+    /// that many columns need one logarithm.
+    fn take_without(values: &[f64], sums: &Without, precision: f64, shrunk: &mut [f64], own: &mut [f64]) {
+        let Without { origin, a, b, one, share, added, least } = *sums;
+        for ((x, shrunk), own) in values.iter().zip(shrunk).zip(own) {
+            let d = x - origin;
+            let (a, b) = (a - d, b - d * d);
+            let squares = b - a * a * one;
+            let squares = if squares > 0.0 { squares } else { 0.0 };
+            let variance = squares * share + added;
+            let variance = if variance > least { variance } else { least };
+            let off = d - a * one;
+            *own -= 0.5 * off * off / variance;
+            *shrunk *= variance * precision;
+        }
+    }
+
     /// Σ (x - o) and Σ (x - o)².
     fn plain_moments(values: &[f64], origin: f64) -> (f64, f64) {
         let (blocks, rest) = values.as_chunks::<LANES>();
