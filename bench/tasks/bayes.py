@@ -1,12 +1,20 @@
 """Bayes classifiers: a fit, and the labels of the same rows."""
 
 import functools
+import gzip
 import importlib
+import io
+import os
+from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
 from task import Contestant, Disagreement, Task
+
+#: A folder with `adult_train.csv.gz`, for whoever has it.
+DATA = "QUINCE_DATA"
+ADULT = "adult_train.csv.gz"
 
 #: So many rows are also asked for their probabilities, to see that the two mean the same.
 FEW = 1000
@@ -144,3 +152,63 @@ TASKS = [
         1.5,
     ),
 ]
+
+
+def adult():
+    """The bytes of a table with numbers, categories and holes."""
+    return {"table": np.frombuffer(gzip.decompress((Path(os.environ[DATA]) / ADULT).read_bytes()), dtype=np.uint8)}
+
+
+def table_and_labels(given):
+    from pyarrow import csv
+
+    holes = csv.ConvertOptions(null_values=["?"], strings_can_be_null=True)
+    table = csv.read_csv(io.BytesIO(given.table.tobytes()), convert_options=holes)
+    return table.drop_columns("income"), table["income"].to_numpy()
+
+
+def mixed():
+    """Families are given and likelihoods count in full, so that a fit is one pass over the rows and nothing else."""
+    from quince import MixedNB
+
+    return MixedNB(family="normal", calibrate=False, epsilon=0.0)
+
+
+def leaving_out(given):
+    table, labels = table_and_labels(given)
+    return lambda: {"probabilities": mixed().leave_one_out(table, labels)}
+
+
+def one_fit(given):
+    table, labels = table_and_labels(given)
+    return lambda: {"prior": mixed().fit(table, labels).class_log_prior_}
+
+
+def check_left_out(given, reference, answer, dtype):
+    """A few rows are left out by hand."""
+    if "prior" in answer:
+        return "a fit"
+    (table, labels), furthest = table_and_labels(given), 0.0
+    for row in (0, 1000, 20_000):
+        rest = np.delete(np.arange(len(labels)), row)
+        alone = mixed().fit(table.take(rest), labels[rest]).predict_proba(table.slice(row, 1))
+        furthest = max(furthest, float(np.max(np.abs(answer["probabilities"][row] - alone))))
+    if not furthest <= 1e-9:
+        raise Disagreement(f"probabilities differ by {furthest:.0e}")
+    return f"probabilities to {furthest:.0e}"
+
+
+if (Path(os.environ.get(DATA, "")) / ADULT).is_file():
+    TASKS.append(
+        Task(
+            name="leave-one-out",
+            title="naive Bayes of adult as it is, 32,561 rows, each left out once, against one fit",
+            arrays=adult,
+            contestants=[Contestant("quince", "", leaving_out), Contestant("one fit", "of quince", one_fit)],
+            target=0.2,
+            against=("one fit",),
+            check=check_left_out,
+            # A probability for every row and class, and the likelihoods they are made of.
+            memory=4.0,
+        )
+    )

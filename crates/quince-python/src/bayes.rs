@@ -10,7 +10,8 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use quince::bayes::BayesModel;
-use quince::learn::{Examples, Target};
+use quince::encode::Encoder;
+use quince::learn::{Examples, Prediction, Target};
 use quince::matrix::Features;
 use quince::registry;
 use quince::table::Labelled;
@@ -47,6 +48,42 @@ pub(crate) fn fit_bayes(
         quince::Model::fit_features(&features, &target, weights.as_deref(), learner.as_ref(), run)
     };
     work(py, steering, fit).map(Model::new)
+}
+
+/// The probability of each class for every row, by a model that was learnt from all others.
+#[pyfunction]
+#[pyo3(signature = (method, x, codes, classes, settings, *, weights=None, threads=0))]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn leave_one_out_bayes<'py>(
+    py: Python<'py>,
+    method: &str,
+    x: &Bound<'py, PyAny>,
+    codes: PyReadonlyArray1<'py, u32>,
+    classes: Vec<String>,
+    settings: &Bound<'py, PyAny>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let settings = json::from_python(settings)?;
+    let learner = registry::method(method).and_then(|method| method.configure(&settings)).map_err(to_python)?;
+    let (target, weights) = (target(&codes, &classes)?, self::weights(weights.as_ref()));
+    let steering = Steering::threads(threads);
+    let prediction = if is_tabular(x)? {
+        let table = from_anything(x, None, false)?;
+        work(py, steering, |run| {
+            let (encoder, rows) = Encoder::fit_for(learner.card(), &table, Some(&target), run)?;
+            let examples = Examples::new(rows.features(), &target, weights.as_deref())?;
+            learner.leave_one_out(&examples.encoded_by(&encoder), run)
+        })?
+    } else {
+        let held = Held::new(x)?;
+        let examples = Examples::new(held.features()?, &target, weights.as_deref()).map_err(to_python)?;
+        work(py, steering, |run| learner.leave_one_out(&examples, run))?
+    };
+    match prediction {
+        Some(Prediction::Classes { probabilities, .. }) => own(py, probabilities),
+        _ => Err(wrong("these settings have no exact leave-one-out", "Use sklearn.model_selection.cross_val_predict.")),
+    }
 }
 
 /// What the labels are called, which were no column: `y`, or `y_` where there is a column of that name, and so on.

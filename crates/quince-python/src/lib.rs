@@ -26,7 +26,7 @@ mod _quince {
     #[pymodule_export]
     use crate::baseline::{baseline_of_classes, baseline_of_numbers, baseline_of_values};
     #[pymodule_export]
-    use crate::bayes::{ask_bayes, bayes_classes, bayes_parameters, fit_bayes, update_bayes};
+    use crate::bayes::{ask_bayes, bayes_classes, bayes_parameters, fit_bayes, leave_one_out_bayes, update_bayes};
     #[pymodule_export]
     use crate::cluster::{cluster_distances, cluster_error, cluster_labels, fit_clusters, learn_batch, silhouettes};
     #[pymodule_export]

@@ -16,6 +16,7 @@ import sklearn.neighbors
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse, stats
 from scipy.special import logsumexp
+from sklearn.base import clone
 from sklearn.covariance import OAS
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
@@ -719,3 +720,23 @@ def test_labels_are_numbered_as_numpy_does(labels):
     assert classes.dtype == expected.dtype
     assert_array_equal(classes, expected)
     assert_array_equal(codes, numbers)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_leave_one_out_is_a_fit_without_the_row(weighted):
+    X, y = load_iris(return_X_y=True)
+    kinds = np.array(["short", "long"])[(X[:, 2] > 4).astype(int)]
+    frame = pd.DataFrame({"sepal": X[:, 0], "petal": X[:, 3], "kind": kinds})
+    frame.loc[3, "sepal"] = np.nan
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, len(y)) if weighted else None
+    for model in (
+        quince.MixedNB(family={"sepal": "normal", "petal": "normal"}, epsilon=0.0, calibrate=False),
+        quince.GaussianClassifier(epsilon=0.0, calibrate=False),
+    ):
+        found = model.leave_one_out(frame, y, sample_weight=weights)
+        assert found.shape == (150, 3) and not hasattr(model, "classes_")
+        for row in (0, 70, 149):
+            rest = np.delete(np.arange(150), row)
+            rest_weights = None if weights is None else weights[rest]
+            alone = clone(model).fit(frame.iloc[rest], y[rest], sample_weight=rest_weights)
+            assert_allclose(found[row], alone.predict_proba(frame.iloc[[row]])[0], atol=1e-9)

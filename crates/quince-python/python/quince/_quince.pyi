@@ -233,6 +233,16 @@ def fit_bayes(
     weights: NDArray[np.float64] | None = None,
     threads: int = 0,
 ) -> Model: ...
+def leave_one_out_bayes(
+    method: str,
+    x: Any,
+    codes: NDArray[np.uint32],
+    classes: list[str],
+    settings: dict[str, Any],
+    *,
+    weights: NDArray[np.float64] | None = None,
+    threads: int = 0,
+) -> NDArray[np.float64]: ...
 def update_bayes(
     model: Model,
     x: Any,
