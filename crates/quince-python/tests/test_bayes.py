@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,8 @@ from sklearn.decomposition import PCA
 
 import quince
 from quince.bayes._base import labels_of
+
+ROOT = Path(__file__).resolve().parents[3]
 
 CLOSE = {"rtol": 1e-8, "atol": 1e-8}
 ASKED = ("predict_proba", "predict_log_proba", "predict_joint_log_proba")
@@ -740,3 +743,22 @@ def test_leave_one_out_is_a_fit_without_the_row(weighted):
             rest_weights = None if weights is None else weights[rest]
             alone = clone(model).fit(frame.iloc[rest], y[rest], sample_weight=rest_weights)
             assert_allclose(found[row], alone.predict_proba(frame.iloc[[row]])[0], atol=1e-9)
+
+
+def test_vowels_of_random_speakers_are_told_apart_as_scikit_learn_does():
+    # The ledger's B11: two formants of men and women, ten vowels, ten speakers tested at a time.
+    vowels = pd.read_csv(ROOT / "examples/data/vowels.csv")
+    vowels = vowels[vowels["type"] != "c"]
+    X, y, speakers = vowels[["f1", "f2"]].to_numpy(float), vowels["vowel"].to_numpy(str), vowels["speaker"].to_numpy()
+    random, shares = np.random.default_rng(0), []
+    for _ in range(20):
+        tested = np.isin(speakers, random.choice(np.unique(speakers), size=10, replace=False))
+        reference = sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis().fit(X[~tested], y[~tested])
+        twin = quince.QuadraticDiscriminantAnalysis().fit(X[~tested], y[~tested])
+        mixed = quince.GaussianClassifier(epsilon=0.0, calibrate=False).fit(X[~tested], y[~tested])
+        for model in (twin, mixed):
+            assert_array_equal(model.predict(X[tested]), reference.predict(X[tested]))
+            assert_allclose(model.predict_proba(X[tested]), reference.predict_proba(X[tested]), atol=1e-8)
+        shares.append(twin.score(X[tested], y[tested]))
+    assert 0.76 <= np.mean(shares) <= 0.84
+    assert np.std(shares) <= 0.06
