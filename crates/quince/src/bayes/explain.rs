@@ -2,10 +2,11 @@
 //! boundaries; and of one row, what spoke for its class.
 
 use super::model::BayesModel;
+use super::telling::telling;
 use crate::encode::{Encoder, Part, Scheme, What};
 use crate::error::Result;
 use crate::explain::{Cell, Explanation, Listing};
-use crate::family::block::{Bernoullis, Block, Coding, Gaussians, Place, Scores, Shape, Shared, Tile, Words};
+use crate::family::block::{Block, Coding, Gaussians, Place, Scores, Shape, Shared, Tile};
 use crate::matrix::{Features, Matrix, Rows, Sparse};
 use crate::numbers::number_text;
 
@@ -28,8 +29,8 @@ impl BayesModel {
             priors.numbers(name, [weight / total, log.exp()]);
         }
         said.tables.push(priors);
-        for block in &self.blocks {
-            self.explain_block(block, &scheme, encoder, classes, &mut said);
+        for (block, sums) in self.blocks.iter().zip(&self.sums) {
+            self.explain_block((block, sums), &scheme, encoder, classes, &mut said);
         }
         if self.trust != 1.0 {
             let percent = (1000.0 * self.trust).round() / 10.0;
@@ -77,7 +78,7 @@ impl BayesModel {
 
     fn explain_block(
         &self,
-        block: &Block,
+        (block, sums): (&Block, &Matrix),
         scheme: &Scheme,
         encoder: &Encoder,
         classes: &[String],
@@ -113,8 +114,11 @@ impl BayesModel {
                     }
                     said.tables.push(table);
                 }
-                Place::Sparse { first, .. } => {
-                    said.tables.push(self.telling(block, *first, scheme, encoder, classes, "rows with the word"));
+                Place::Sparse { first, width } => {
+                    let rows: Vec<f64> = ks().map(|k| sums[(k, *width)]).collect();
+                    let words = self.words((*first, *width), scheme, encoder);
+                    let share = |k: usize, j: usize| block.parameters(k)[j][1].exp();
+                    said.tables.push(self.telling(&words, (sums, &rows), share, classes, "rows with the word"));
                 }
             },
             Block::Categorical(block) => {
@@ -150,8 +154,11 @@ impl BayesModel {
                     cut(&mut table);
                     said.tables.push(table);
                 }
-                Place::Sparse { first, .. } => {
-                    said.tables.push(self.telling(block, *first, scheme, encoder, classes, "share of all words"));
+                Place::Sparse { first, width } => {
+                    let all: Vec<f64> = ks().map(|k| sums.row(k)[..*width].iter().sum()).collect();
+                    let words = self.words((*first, *width), scheme, encoder);
+                    let share = |k: usize, j: usize| block.log(k, j).exp();
+                    said.tables.push(self.telling(&words, (sums, &all), share, classes, "share of all words"));
                 }
             },
             Block::Gaussian(gaussian) => self.explain_gaussian(block, gaussian, &name, classes, said),
@@ -232,33 +239,30 @@ impl BayesModel {
         }
     }
 
-    /// The telling words of each class: those that are frequent there and more frequent than elsewhere.
+    /// The names of sparse places, and of the column they belong to.
+    fn words(&self, (first, width): (usize, usize), scheme: &Scheme, encoder: &Encoder) -> (String, Vec<String>) {
+        let column = scheme.parts.iter().find(|part| part.what.is_sparse() && part.first == first);
+        let column = column.map_or("x", |part| part.name.as_str());
+        let prefix = format!("{column}: ");
+        let mut words: Vec<String> = encoder.feature_names().skip(self.dense + first).take(width).collect();
+        words.iter_mut().filter(|word| word.starts_with(&prefix)).for_each(|word| *word = word.split_off(prefix.len()));
+        (words.len()..width).for_each(|j| words.push(format!("{column}{j}")));
+        (column.to_string(), words)
+    }
+
+    /// The telling words of each class, with their shares.
     fn telling(
         &self,
-        block: &dyn Telling,
-        first: usize,
-        scheme: &Scheme,
-        encoder: &Encoder,
+        (column, words): &(String, Vec<String>),
+        (counts, totals): (&Matrix, &[f64]),
+        share: impl Fn(usize, usize) -> f64,
         classes: &[String],
         what: &str,
     ) -> Listing {
-        let names: Vec<String> = encoder.feature_names().skip(self.dense + first).take(block.words()).collect();
-        let column = scheme.parts.iter().find(|part| part.what.is_sparse() && part.first == first);
-        let column = column.map_or("x", |part| part.name.as_str());
-        let word = |j: usize| match names.get(j) {
-            Some(name) => name.strip_prefix(&format!("{column}: ")).unwrap_or(name).to_string(),
-            None => format!("{column}{j}"),
-        };
-        let total: f64 = self.totals.iter().sum();
-        let overall = |j: usize| (0..classes.len()).map(|k| self.totals[k] / total * block.share(k, j)).sum::<f64>();
         let mut table = Listing::new(format!("{column}: telling words ({what})"), ["words"]);
         for (k, class) in classes.iter().enumerate() {
-            let mut ranked: Vec<(f64, usize)> = (0..block.words())
-                .map(|j| (block.share(k, j) * (block.share(k, j) / overall(j)).ln(), j))
-                .filter(|(score, _)| *score > 0.0)
-                .collect();
-            ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-            let shown = ranked.iter().take(WORDS).map(|&(_, j)| format!("{} {}", word(j), percent(block.share(k, j))));
+            let found = telling(counts, totals, words.len(), k).into_iter().take(WORDS);
+            let shown = found.map(|j| format!("{} {}", words[j], percent(share(k, j))));
             table.words(class, [shown.collect::<Vec<_>>().join(", ")]);
         }
         table
@@ -372,32 +376,6 @@ impl BayesModel {
             found.push(("(all other words are not there)".into(), none));
         }
         found
-    }
-}
-
-/// A block of words whose shares can be ranked.
-trait Telling {
-    fn words(&self) -> usize;
-    fn share(&self, class: usize, word: usize) -> f64;
-}
-
-impl Telling for Words {
-    fn words(&self) -> usize {
-        self.place().width()
-    }
-
-    fn share(&self, class: usize, word: usize) -> f64 {
-        self.log(class, word).exp()
-    }
-}
-
-impl Telling for Bernoullis {
-    fn words(&self) -> usize {
-        self.place().width()
-    }
-
-    fn share(&self, class: usize, word: usize) -> f64 {
-        self.parameters(class)[word][1].exp()
     }
 }
 

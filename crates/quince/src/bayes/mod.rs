@@ -30,6 +30,7 @@ mod pca;
 mod priors;
 mod sample;
 mod sums;
+mod telling;
 #[cfg(test)]
 mod tests;
 

@@ -1,5 +1,6 @@
 //! The pictures of the guide, each computed with quince when the guide is made: `<!-- picture: NAME -->`.
 
+mod bayes;
 mod clusters;
 mod neighbours;
 mod plane;
@@ -75,6 +76,9 @@ const PICTURES: &[(&str, Picture)] = &[
     ("kmeans-clusters", clusters::clusters),
     ("kmeans-choice", clusters::choice),
     ("kmeans-quantised", clusters::quantised),
+    ("bayes-densities", bayes::densities),
+    ("bayes-vocabularies", bayes::vocabularies),
+    ("gaussian-borders", bayes::borders),
 ];
 
 /// The HTML of a picture, or a sentence on what is wrong.
