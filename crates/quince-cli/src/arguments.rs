@@ -65,13 +65,20 @@ pub enum Command {
     Models(Models),
 }
 
-/// How a table is read.
+/// A table, and how it is read.
 #[derive(Args)]
 pub struct TableOptions {
     /// The table: CSV, TSV, JSON lines, ARFF, LIBSVM or Parquet, also .gz, or - for standard input; or a folder of texts or
     /// pictures with one sub-folder a class
     #[arg(value_name = "TABLE")]
     pub table: PathBuf,
+    #[command(flatten)]
+    pub how: ReadingOptions,
+}
+
+/// How a table is read.
+#[derive(Args, Clone)]
+pub struct ReadingOptions {
     /// The character between cells (found if not given); \t is a tab
     #[arg(long, value_name = "CHARACTER", value_parser = parse_delimiter, help_heading = "Reading")]
     pub delimiter: Option<u8>,
@@ -92,7 +99,7 @@ pub struct TableOptions {
     pub patches: Option<(usize, usize)>,
 }
 
-impl TableOptions {
+impl ReadingOptions {
     /// How pictures become numbers, where the user says something about it; what is left open is as usual.
     pub fn pictures(&self, usual: Pictures) -> Option<Pictures> {
         let said = self.pixels.is_some() || self.binarise.is_some() || self.patches.is_some();
@@ -271,34 +278,12 @@ pub struct Explain {
     pub model: PathBuf,
     /// A table, one row of which is to be explained
     #[arg(value_name = "TABLE")]
-    pub table: Option<OneTable>,
+    pub table: Option<PathBuf>,
     /// The row, counted from 1
     #[arg(long, value_name = "NUMBER", value_parser = parse_row)]
     pub row: Option<usize>,
-}
-
-/// A table that is read as usual.
-#[derive(Clone, Debug)]
-pub struct OneTable(PathBuf);
-
-impl From<std::ffi::OsString> for OneTable {
-    fn from(path: std::ffi::OsString) -> OneTable {
-        OneTable(path.into())
-    }
-}
-
-impl OneTable {
-    pub fn as_options(&self) -> TableOptions {
-        TableOptions {
-            table: self.0.clone(),
-            delimiter: None,
-            no_header: false,
-            format: None,
-            pixels: None,
-            binarise: None,
-            patches: None,
-        }
-    }
+    #[command(flatten)]
+    pub how: ReadingOptions,
 }
 
 fn parse_row(text: &str) -> Result<usize, String> {

@@ -40,7 +40,7 @@ impl Session {
     }
 
     fn look_at_header(&self, cells: &Cells, options: &TableOptions) {
-        if !options.no_header && cells.names_look_like_data() {
+        if !options.how.no_header && cells.names_look_like_data() {
             self.say("warning: the first line looks like data; if the table has no header, add --no-header");
         }
     }
@@ -96,10 +96,10 @@ fn texts_encoded_as(mut table: Table, settings: &str, has_own: impl Fn(&str) -> 
 /// The options of a table as the reader takes them.
 fn read_options(options: &TableOptions, usual: Pictures) -> ReadOptions {
     ReadOptions {
-        format: options.format,
-        delimiter: options.delimiter,
-        pictures: options.pictures(usual),
-        header: if options.no_header { Header::None } else { Header::Names },
+        format: options.how.format,
+        delimiter: options.how.delimiter,
+        pictures: options.how.pictures(usual),
+        header: if options.how.no_header { Header::None } else { Header::Names },
         ..ReadOptions::default()
     }
 }

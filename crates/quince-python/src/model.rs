@@ -119,21 +119,26 @@ impl Model {
 
     /// What the model has learnt, or, of one row of `data` (counted from 0), what spoke for the answer: a dict of sentences and
     /// tables.
-    #[pyo3(signature = (data=None, *, row=0))]
-    fn explain<'py>(
-        &self,
-        py: Python<'py>,
-        data: Option<&Bound<'py, PyAny>>,
-        row: usize,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    #[pyo3(signature = (data=None, row=0))]
+    fn explain<'py>(&self, py: Python<'py>, data: Option<&Bound<'py, PyAny>>, row: i64) -> PyResult<Bound<'py, PyAny>> {
+        let no_row =
+            |rows: usize| wrong(format!("there is no row {row}"), format!("There are {rows}, counted from 0."));
+        let place = usize::try_from(row).unwrap_or(usize::MAX);
         let said = match data {
             None => self.0.explain().map_err(to_python)?,
             Some(data) if is_tabular(data)? => {
                 let table = from_anything(data, Some(&self.0), false)?;
-                work(py, Steering::threads(1), |run| self.0.explain_row(&table, row, run))?
+                if place >= table.rows() {
+                    return Err(no_row(table.rows()));
+                }
+                work(py, Steering::threads(1), |run| self.0.explain_row(&table, place, run))?
             }
             Some(data) => {
                 let rows = as_floats(data)?;
+                let count: usize = rows.getattr("shape")?.get_item(0)?.extract()?;
+                if place >= count {
+                    return Err(no_row(count));
+                }
                 let one = rows.get_item(pyo3::types::PySlice::new(py, row as isize, row as isize + 1, 1))?;
                 let held = Held::new(&one)?;
                 self.0.explain_features(&held.features()?).map_err(to_python)?

@@ -2,7 +2,7 @@
 
 use crate::errors::{to_python, wrong};
 use crate::json;
-use pyo3::exceptions::PyImportError;
+use pyo3::exceptions::{PyImportError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use quince::Kind;
@@ -194,6 +194,10 @@ fn from_frame(frame: &Bound<'_, PyAny>) -> PyResult<quince::Table> {
             return PyImportError::new_err(
                 "pandas hands its columns over through pyarrow, which is not installed. Run: pip install pyarrow",
             );
+        }
+        if error.is_instance_of::<PyValueError>(frame.py()) || error.is_instance_of::<PyTypeError>(frame.py()) {
+            let problem = format!("the data frame has a column that Arrow cannot take: {}", error.value(frame.py()));
+            return wrong(problem, "Make all values of the column words, or all numbers.");
         }
         error
     })?;

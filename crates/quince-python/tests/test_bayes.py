@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import warnings
 from pathlib import Path
 
@@ -227,7 +228,7 @@ def test_wrong_rows_and_parameters_are_refused_with_a_sentence(rng):
     refused("sum of the priors should be 1", quince.GaussianNB(priors=[0.2, 0.2]))
     refused("Priors must be non-negative", quince.GaussianNB(priors=[-1.0, 2.0]))
     refused("Number of priors must match", quince.MultinomialNB(class_prior=[0.2, 0.3, 0.5]))
-    refused("add up to 0.5. Give numbers that add up to 1", quince.BernoulliNB(class_prior=[0.2, 0.3]))
+    refused("at least zero", quince.BernoulliNB(class_prior=[-0.2, 1.2]))
     refused("is not there yet. Give one number", quince.MultinomialNB(alpha=np.arange(6.0)))
     refused("should contains `n_features`", quince.BernoulliNB(alpha=[1.0, 2.0]))
     refused("integral type", quince.CategoricalNB(min_categories=[1.5] * 6))
@@ -762,3 +763,153 @@ def test_vowels_of_random_speakers_are_told_apart_as_scikit_learn_does():
         shares.append(twin.score(X[tested], y[tested]))
     assert 0.76 <= np.mean(shares) <= 0.84
     assert np.std(shares) <= 0.06
+
+
+def test_boundaries_are_where_the_answer_changes():
+    # The likelihood counts by less than one, and the classes are not alike.
+    rng = np.random.default_rng(5)
+    x = np.concatenate([rng.normal(0, 1, 900), rng.normal(0, 3, 100)])
+    model = quince.GaussianClassifier().fit(x[:, None], np.repeat([0, 1], [900, 100]))
+    sentence = next(words for words in model.explain()["sentences"] if "changes at" in words)
+    grid = np.linspace(-12, 12, 240_001)
+    said = model.predict(grid[:, None])
+    changes = grid[1:][said[1:] != said[:-1]]
+    told = [float(number) for number in re.findall(r"-?\d+\.\d+", sentence.split(":")[0])]
+    assert_allclose(told, changes, atol=2e-3)
+
+
+def test_priors_need_not_add_up_to_one(rng):
+    y = labels(rng, 60, 3)
+    X = counts(rng, y)
+    given = [0.2, 3.0, 1.0]
+    ours = quince.MultinomialNB(class_prior=given).fit(X, y)
+    theirs = sklearn.naive_bayes.MultinomialNB(class_prior=given).fit(X, y)
+    assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), **CLOSE)
+
+
+def test_without_a_prior_what_never_was_has_no_probability():
+    X = sparse.csr_matrix([[2.0, 0, 1, 0], [1, 0, 0, 0], [0, 0, 3, 0]])
+    model = quince.MultinomialNB(alpha=0).fit(X, [0, 0, 1])
+    with np.errstate(divide="ignore"):
+        expected = np.log([[0.75, 0, 0.25, 0], [0, 0, 1, 0]])
+    assert_allclose(model.feature_log_prob_, expected)
+    # ... and says nothing of a row.
+    assert_array_equal(model.predict([[1, 5, 0, 0], [0, 5, 1, 9]]), [0, 1])
+    gap = quince.MixedNB(family="histogram", bins=10, alpha=0, calibrate=False)
+    values = np.array([0.0, 0.11, 0.123, 0.2, 0.94, 0.95, 1.0, 0.987])[:, None]
+    drawn = gap.fit(values, [0, 1] * 4).sample(500)
+    column = next(iter(drawn.values()))
+    assert ((column < 0.3) | (column > 0.7)).all()
+
+
+def test_answers_are_numbers_even_where_nothing_is_possible():
+    counts = quince.MixedNB(family="multinomial", alpha=0, calibrate=False).fit([[1, 0], [0, 1]], [0, 1])
+    assert_allclose(counts.predict_proba([[1, np.nan]]).sum(axis=1), 1.0)
+    huge = 1e17 + 16.0 * np.arange(12)[:, None]
+    model = quince.MixedNB().fit(huge, [0, 1] * 6)
+    assert_allclose(model.predict_proba(huge).sum(axis=1), 1.0)
+    assert_allclose(pickle.loads(pickle.dumps(model)).predict_proba(huge), model.predict_proba(huge))
+    constant = quince.MixedNB(family="histogram").fit(np.full((6, 1), 1e17), [0, 1] * 3)
+    assert_allclose(pickle.loads(pickle.dumps(constant)).predict_proba([[1e17]]), [[0.5, 0.5]])
+    none = quince.MixedNB(family="normal", priors=[1.0, 0.0], calibrate=False)
+    none.partial_fit([[1.0], [2.0]], [1, 1], classes=[0, 1])
+    assert_allclose(none.predict_proba([[1.5]]), [[0.0, 1.0]])
+    with pytest.raises(ValueError, match="NaN"):
+        quince.MixedNB().fit(sparse.csr_matrix([[1.0, 0], [0, 2]]), [0, 1]).predict(sparse.csr_matrix([[1.0, np.nan]]))
+
+
+def test_a_model_whose_families_are_impossible_is_saved_all_the_same():
+    X = np.random.default_rng(0).normal(size=(60, 1))
+    model = quince.MixedNB(alpha=0).fit(X, [0, 1] * 30)
+    assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+
+
+def test_rows_that_count_for_nothing_are_not_there():
+    X = np.array([[1.0, 1], [1, 2], [1, 3], [1, 4], [5, 4]])
+    y, weights = [0, 0, 1, 1, 1], [1.0, 1, 1, 1, 0]
+    model = quince.GaussianClassifier(calibrate=False).fit(X, y, sample_weight=weights)
+    alone = quince.GaussianClassifier(calibrate=False).fit(X[:4], y[:4])
+    assert_allclose(model.predict_proba(X[:4]), alone.predict_proba(X[:4]), atol=1e-9)
+    holes = np.array([[1.0, 2], [2, np.nan], [4, 1], [5, 3], [np.nan, 2], [3, 3]])
+    labels, three = [0, 0, 0, 1, 1, 1], np.array([1.0, 1, 3, 1, 1, 1])
+    weighed = quince.GaussianClassifier(calibrate=False).fit(holes, labels, sample_weight=three)
+    repeated = np.repeat(np.arange(6), three.astype(int))
+    again = quince.GaussianClassifier(calibrate=False).fit(holes[repeated], np.array(labels)[repeated])
+    assert_allclose(weighed.predict_proba(X), again.predict_proba(X), atol=1e-9)
+
+
+def test_principal_axes_beyond_the_rank_are_left_out():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=200)
+    X, y = np.stack([x, 3 * x, x / 7], axis=1), (x + rng.normal(size=200) > 0).astype(int)
+    answers = [quince.GaussianClassifier(pca=count).fit(X, y).predict_proba(X) for count in (1, 2, 3)]
+    assert_allclose(answers[1], answers[0], atol=1e-6)
+    assert_allclose(answers[2], answers[0], atol=1e-6)
+
+
+def test_leaving_out_a_far_row_of_a_window_keeps_what_is_left():
+    X, y = np.array([[0.0], [1], [20], [40], [50], [51]]), np.array([0, 0, 0, 1, 1, 1])
+    model = quince.MixedNB(family="window", bandwidth=1.0, calibrate=False)
+    found = model.leave_one_out(X, y)
+    for row in range(6):
+        rest = np.delete(np.arange(6), row)
+        alone = clone(model).fit(X[rest], y[rest]).predict_proba(X[[row]])[0]
+        assert_allclose(found[row], alone, atol=1e-9)
+
+
+def test_learning_on_refuses_what_learning_refuses():
+    counts = quince.MixedNB(family="multinomial").partial_fit([[1.0, 2], [3, 0]], [0, 1], classes=[0, 1])
+    for bad in ([[-5.0, 1]], [[np.nan, 1]]):
+        with pytest.raises(ValueError, match="is not a count"):
+            counts.partial_fit(bad, [0])
+    window = quince.MixedNB(family="window").partial_fit([[1.0], [2], [3], [4]], [0, 1, 0, 1], classes=[0, 1])
+    with pytest.raises(ValueError, match="smoothing windows"):
+        window.partial_fit([[7.0]], [0])
+    window.partial_fit([[3.0]], [1])
+    later = quince.MixedNB(family="normal").partial_fit([[1.0], [2]], [0, 0], classes=[0, 1])
+    assert any("no rows" in remark for remark in later.report_["remarks"])
+    assert later.partial_fit([[3.0], [4]], [1, 1]).report_["remarks"] == []
+
+
+@pytest.mark.parametrize("name", ["LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis", "NearestCentroid"])
+def test_rows_that_are_all_the_same_are_answered_or_refused_in_words(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            getattr(quince, name)().fit(np.ones((6, 2)), [0, 1] * 3)
+        except ValueError as refusal:
+            assert len(str(refusal)) > 20
+        except np.linalg.LinAlgError as refusal:
+            assert "rank" in str(refusal)
+
+
+def test_a_frame_tells_what_is_not_learnt_from_and_numbers_may_be_names():
+    frame = pd.DataFrame({0: [1.5, 2.5, 3.5, 4.5], "same": ["a"] * 4})
+    frame.columns = frame.columns.astype(object)
+    with pytest.warns(UserWarning, match="not learnt from: same"):
+        quince.MixedNB().fit(frame.rename(columns=str), [0, 1, 0, 1])
+    model = quince.MixedNB(family={0: "histogram"}).fit(pd.DataFrame({0: [1.5, 2.5, 3.5, 4.5]}), [0, 1, 0, 1])
+    assert model.predict(pd.DataFrame({0: [2.0]})).shape == (1,)
+    mixed = pd.DataFrame({"a": [1, "b", None, 2]})
+    with pytest.raises(ValueError, match="Arrow cannot take"):
+        quince.MixedNB().fit(mixed, [0, 1, 0, 1])
+
+
+def test_a_row_that_is_not_there_cannot_be_explained():
+    frame = pd.DataFrame({"a": [1.5, 2.5, 3.5, 4.5]})
+    model = quince.MixedNB().fit(frame, [0, 1, 0, 1])._model
+    for row in (-1, 4, 10**6):
+        with pytest.raises(ValueError, match=f"there is no row {row}"):
+            model.explain(frame, row)
+
+
+def test_sparse_answers_take_no_threshold_below_what_is_not_there():
+    with pytest.raises(ValueError, match="threshold"):
+        quince.MixedNB(family="bernoulli", threshold=-1.0).fit(sparse.csr_matrix([[1.0, 0], [0, 1]]), [0, 1])
+
+
+@pytest.mark.parametrize("family", [{(0, 1): "chain"}])
+def test_what_cannot_be_held_is_refused(family):
+    X = np.array([[0.0, 0], [1_000_000, 1_000_000], [1, 1], [2, 2]])
+    with pytest.raises(ValueError, match="memory"):
+        quince.MixedNB(family=family).fit(X, [0, 1, 0, 1])

@@ -306,6 +306,11 @@ pub trait Fitted: Any + Send + Sync {
     /// Predicts for every row.
     fn predict(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction>;
 
+    /// What one should know of the model, in sentences: what a report says when it has learnt on.
+    fn remarks(&self, _classes: &[String]) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The same with more rows learnt from; `None` if the method has to start anew.
     fn updated(&self, _more: &Examples<'_>, _run: &Run) -> Result<Option<Box<dyn Fitted>>> {
         Ok(None)

@@ -228,7 +228,8 @@ impl std::fmt::Display for Allowed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Allowed::Switch => f.write_str("true or false"),
-            Allowed::Number(least, most) if *most == f64::MAX => write!(f, "a number of at least {least}"),
+            Allowed::Number(f64::MIN, f64::MAX) => f.write_str("a number"),
+            Allowed::Number(least, most) if *most >= 1e9 => write!(f, "a number of at least {least}"),
             Allowed::Number(least, most) => write!(f, "a number from {least} to {most}"),
             Allowed::Whole(least) => write!(f, "a whole number of at least {least}"),
             Allowed::WholeOrAuto(least) => write!(f, "a whole number of at least {least}, or auto"),

@@ -1,6 +1,6 @@
 //! `quince explain`: what a model has learnt, or what spoke for its answer to a row.
 
-use crate::arguments::Explain;
+use crate::arguments::{Explain, TableOptions};
 use crate::input::Session;
 use crate::show;
 use quince::explain::{Cell, Explanation, Listing};
@@ -11,7 +11,8 @@ pub fn run(options: &Explain, session: &Session) -> Result<()> {
     let said = match (&options.row, &options.table) {
         (None, None) => model.explain()?,
         (Some(row), Some(table)) => {
-            let (_, table) = session.table_for(&model, &table.as_options(), false)?;
+            let table = TableOptions { table: table.clone(), how: options.how.clone() };
+            let (_, table) = session.table_for(&model, &table, false)?;
             session.progress.finish();
             model.explain_row(&table, row.saturating_sub(1), &session.run)?
         }
@@ -40,17 +41,27 @@ fn as_text(said: &Explanation) -> String {
     parts.join("\n")
 }
 
+/// So many rows of a table are shown; `--json` has them all.
+const MOST: usize = 40;
+
 fn listing(table: &Listing) -> String {
     let header: Vec<&str> = std::iter::once("").chain(table.columns.iter().map(String::as_str)).collect();
     let cell = |cell: &Cell| match cell {
         Cell::Number(number) => show::short(*number),
         Cell::Text(text) => text.clone(),
     };
-    let rows: Vec<Vec<String>> = table
+    let mut rows: Vec<Vec<String>> = table
         .rows
         .iter()
+        .take(MOST)
         .map(|(name, cells)| std::iter::once(show::clipped(name)).chain(cells.iter().map(cell)).collect())
         .collect();
+    let left = table.rows.len() - rows.len();
+    if left > 0 {
+        rows.push(
+            std::iter::once(format!("({left} more)")).chain(table.columns.iter().map(|_| String::new())).collect(),
+        );
+    }
     let texts = table
         .rows
         .iter()

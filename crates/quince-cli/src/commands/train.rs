@@ -67,12 +67,16 @@ fn leave_one_out(learnable: &Learnable, learner: &dyn Learn, session: &Session) 
 
 fn say_what_was_trained(model: &Model, left_out: Option<&Evaluation>, options: &Train, session: &Session) {
     let report = model.report();
+    let features = match model.encoder().width() {
+        1 => "1 feature".to_string(),
+        width => format!("{width} features"),
+    };
     session.say(&format!(
-        "{} learnt '{}' from {} rows and {} features ({}); saved as {}",
+        "{} learnt '{}' from {} rows and {} ({}); saved as {}",
         model.method().card.name,
         model.target(),
         model.rows(),
-        model.encoder().width(),
+        features,
         report.route,
         options.output.display()
     ));

@@ -21,20 +21,21 @@ impl BayesModel {
         let classes = self.totals.len();
         let shares = self.ask(features, classes, run, |lines, out| {
             self.write_scores(lines, out);
-            to_probabilities(out, classes);
+            self.to_probabilities(out);
         })?;
         Matrix::new(features.rows(), classes, shares)
     }
 
     /// The number of the likeliest class, the first of several.
     pub fn labels(&self, features: &Features<'_>, run: &Run) -> Result<Vec<u32>> {
-        let likeliest = largest(&self.log_priors);
+        let starts: Vec<f64> = (0..self.totals.len()).map(|k| self.start(k)).collect();
+        let likeliest = largest(&starts);
         self.ask(features, 1, run, |lines, labels: &mut [u32]| {
             let mut best = [f64::NEG_INFINITY; TILE];
             labels.fill(likeliest);
-            for (k, prior) in self.log_priors.iter().enumerate() {
+            for (k, start) in starts.iter().enumerate() {
                 for ((score, best), label) in lines.of(k).iter().zip(&mut best).zip(&mut *labels) {
-                    let score = prior + self.trust * score;
+                    let score = start + self.trust() * score;
                     (*best, *label) = if score > *best { (score, k as u32) } else { (*best, *label) };
                 }
             }
@@ -44,7 +45,7 @@ impl BayesModel {
     /// Scores and probabilities.
     pub(super) fn both(&self, features: &Features<'_>, run: &Run) -> Result<Prediction> {
         let scores = self.scores(features, run)?;
-        Ok(with_probabilities(scores, run))
+        Ok(self.with_probabilities(scores, run))
     }
 
     /// Writes `width` numbers for every row, from what the blocks say of it under each class.
@@ -65,7 +66,8 @@ impl BayesModel {
             return self.ask(&features.split_at(self.dense)?.features(), width, run, write);
         }
         let (classes, zeros) = (self.totals.len(), vec![0.0; self.totals.len()]);
-        let step = (10_000_000 / (features.row_cost() * classes.max(1)) / TILE).clamp(1, 64) * TILE;
+        let cost = features.row_cost() * classes.max(1) + self.cost();
+        let step = (10_000_000 / cost / TILE).clamp(1, 64) * TILE;
         let mut answers = vec![T::default(); features.rows() * width];
         let mut pieces: Vec<(&mut [T], bool)> = answers.chunks_mut(step * width).map(|piece| (piece, true)).collect();
         for (round, some) in pieces.chunks_mut(8).enumerate() {
@@ -77,9 +79,11 @@ impl BayesModel {
                     tile.fill(features, start..start + answers.len() / width);
                     lines.start(tile.rows(), &zeros);
                     self.blocks.iter().for_each(|block| block.family().score(&tile, &mut lines));
+                    // Of sparse features only what they add up to is looked at.
+                    *finite &= features.sparse_part().is_none() || !lines.has_nan();
                     write(&lines, answers);
                 }
-                *finite = tile.is_finite();
+                *finite &= tile.is_finite();
             });
             run.check()?;
         }
@@ -87,6 +91,11 @@ impl BayesModel {
             return Err(features.infinite());
         }
         Ok(answers)
+    }
+
+    /// About how many steps it takes to score a row.
+    pub(super) fn cost(&self) -> usize {
+        self.blocks.iter().map(|block| block.family().cost(self.totals.len())).sum()
     }
 
     fn write_scores(&self, lines: &Scores, scores: &mut [f64]) {
@@ -97,32 +106,41 @@ impl BayesModel {
         scores.chunks_exact_mut(classes).for_each(|row| self.weigh(row, &self.log_priors));
     }
 
+    /// The score of a class before anything is known of a row.
+    pub(super) fn start(&self, class: usize) -> f64 {
+        self.log_priors[class] + self.calibration.added[class]
+    }
+
     /// Makes the score of each class of what the blocks say of a row. A row that no class can have is left to its priors.
     pub(super) fn weigh(&self, row: &mut [f64], log_priors: &[f64]) {
-        row.iter_mut().zip(log_priors).for_each(|(score, prior)| *score = prior + self.trust * *score);
-        if row.iter().all(|&score| score == f64::NEG_INFINITY) {
-            row.copy_from_slice(log_priors);
+        let impossible = row.iter().zip(log_priors).all(|(said, prior)| said + prior == f64::NEG_INFINITY);
+        for ((score, prior), added) in row.iter_mut().zip(log_priors).zip(&self.calibration.added) {
+            let said = if impossible { 0.0 } else { self.trust() * *score };
+            *score = prior + added + said;
         }
     }
-}
 
-/// Scores together with the probabilities that follow from them.
-pub(super) fn with_probabilities(scores: Matrix, run: &Run) -> Prediction {
-    let (mut probabilities, classes) = (scores.clone(), scores.columns());
-    let mut pieces: Vec<&mut [f64]> = probabilities.values_mut().chunks_mut(64 * TILE * classes.max(1)).collect();
-    run.each(&mut pieces, |_, scores| to_probabilities(scores, classes));
-    Prediction::Classes { scores, probabilities }
-}
-
-/// Makes probabilities of the scores of rows.
-fn to_probabilities(scores: &mut [f64], classes: usize) {
-    for row in scores.chunks_exact_mut(classes) {
-        let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        row.iter_mut().for_each(|score| *score -= largest);
+    /// Scores together with the probabilities that follow from them.
+    pub(super) fn with_probabilities(&self, scores: Matrix, run: &Run) -> Prediction {
+        let (mut probabilities, classes) = (scores.clone(), scores.columns().max(1));
+        let mut pieces: Vec<&mut [f64]> = probabilities.values_mut().chunks_mut(64 * TILE * classes).collect();
+        run.each(&mut pieces, |_, scores| self.to_probabilities(scores));
+        Prediction::Classes { scores, probabilities }
     }
-    exp(scores);
-    for row in scores.chunks_exact_mut(classes) {
-        let total: f64 = row.iter().sum();
-        row.iter_mut().for_each(|share| *share /= total);
+
+    /// Makes probabilities of the scores of rows.
+    fn to_probabilities(&self, scores: &mut [f64]) {
+        let classes = self.totals.len();
+        for row in scores.chunks_exact_mut(classes) {
+            let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            row.iter_mut().for_each(|score| *score -= largest);
+        }
+        exp(scores);
+        let odd = self.calibration.odd;
+        let of_odd: Vec<f64> = self.log_priors.iter().map(|prior| odd * prior.exp()).collect();
+        for row in scores.chunks_exact_mut(classes) {
+            let total: f64 = row.iter().sum();
+            row.iter_mut().zip(&of_odd).for_each(|(share, of_odd)| *share = (1.0 - odd) * *share / total + of_odd);
+        }
     }
 }

@@ -19,19 +19,23 @@ const ENOUGH: usize = 20_000;
 /// As many bins as are tried at most, and then half as many, and so on.
 const MOST_BINS: usize = 128;
 
+/// Values lie on a grid if this share of them does: some ages are given in months.
+const MOSTLY: f64 = 0.95;
+
 /// What was found for a column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
     /// The column.
     pub column: String,
-    /// Each family that was looked at, with its leave-one-out log likelihood a row; the best first.
+    /// Each family that can have all rows, with its leave-one-out log likelihood a row; the best first.
     pub families: Vec<(String, f64)>,
 }
 
 /// A family that a single column may have.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Single {
-    Normal,
+    /// Of values that are rounded to this step, or 0.
+    Normal(f64),
     Poisson,
     Bins(Vec<f64>),
 }
@@ -56,6 +60,11 @@ impl Values {
         }
     }
 
+    /// How much all of them count.
+    fn weight(&self) -> f64 {
+        self.weights.as_ref().map_or(self.x.len() as f64, |weights| weights.iter().sum())
+    }
+
     fn sorted(&self) -> Vec<f64> {
         let mut sorted = self.x.clone();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -73,12 +82,14 @@ pub(super) fn choose(
     choices: &Choices<'_>,
 ) -> Result<(Single, Choice)> {
     let values = Values::of(column, codes, weights, ENOUGH);
-    let rows = values.x.len().max(1) as f64;
-    let mut found = vec![("normal".to_string(), Single::Normal, values.likelihood(&Single::Normal, classes, choices)?)];
+    let rows = values.weight().max(f64::MIN_POSITIVE);
+    let sorted = values.sorted();
+    let normal = Single::Normal(grid(&sorted).map_or(0.0, |grid| grid.step));
+    let likelihood = values.likelihood(&normal, classes, choices)?;
+    let mut found = vec![("normal".to_string(), normal, likelihood)];
     if counts && values.x.iter().all(|&x| is_count(x)) {
         found.push(("poisson".into(), Single::Poisson, values.likelihood(&Single::Poisson, classes, choices)?));
     }
-    let sorted = values.sorted();
     for (word, edges) in [("histogram", equal_widths as fn(&[f64], usize) -> _), ("quantiles", equal_shares)] {
         let mut before = 0;
         let mut bins = if let Count::Fixed(bins) = choices.bins { bins } else { MOST_BINS };
@@ -95,7 +106,8 @@ pub(super) fn choose(
     }
     // Of equals the first, which is the plainer.
     found.sort_by(|a, b| b.2.total_cmp(&a.2));
-    let families = found.iter().map(|(word, _, likelihood)| (word.clone(), likelihood / rows)).collect();
+    let possible = found.iter().filter(|(_, _, likelihood)| likelihood.is_finite());
+    let families = possible.map(|(word, _, likelihood)| (word.clone(), likelihood / rows)).collect();
     let best = found.swap_remove(0).1;
     Ok((best, Choice { column: name.into(), families }))
 }
@@ -108,7 +120,7 @@ impl Values {
         let (features, place) = (column.features(), vec![0]);
         let origin = features.near_means();
         let mut block = match single {
-            Single::Normal => Block::Normal(Normals::new(place, classes, &origin, choices.least, false)),
+            Single::Normal(step) => Block::Normal(Normals::new(place, classes, &origin, choices.least, vec![*step])),
             Single::Poisson => Block::Poisson(Poissons::new(place, choices.alpha)),
             Single::Bins(edges) => {
                 Block::Categorical(Categories::new(place, vec![Coding::Bins(edges.clone())], choices.alpha))
@@ -127,36 +139,51 @@ impl Values {
             let own = &mut own[..rows.len()];
             block.family().score_own(class, all.row(class), &tile, weights, own);
             let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
-            sum += own.iter().enumerate().map(|(i, score)| weight(i) * score).sum::<f64>();
+            let counted = own.iter().enumerate().filter(|(i, _)| weight(*i) > 0.0);
+            sum += counted.map(|(i, score)| weight(i) * score).sum::<f64>();
         });
         Ok(sum)
     }
 }
 
-/// The step of values that lie on a grid, such as whole numbers or those with one decimal; `None` if they do not.
-fn grid(sorted: &[f64]) -> Option<f64> {
+/// Points at equal distances.
+struct Grid {
+    origin: f64,
+    step: f64,
+}
+
+/// The grid on which nearly all values lie, such as whole numbers or those with one decimal; `None` if there is none.
+fn grid(sorted: &[f64]) -> Option<Grid> {
+    let (low, high) = (sorted.first()?, sorted.last()?);
     let gaps = sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0);
     let least = gaps.fold(f64::INFINITY, f64::min);
-    let step = if least.fract() == 0.0 { 1.0 } else { least };
-    let low = sorted.first()?;
-    let on_grid = |x: &f64| {
-        let steps = (x - low) / step;
-        steps < 1e6 && (steps - steps.round()).abs() < 1e-5
+    let tens = (-6..=3).rev().map(|power| Grid { origin: 0.0, step: 10f64.powi(power) });
+    let is_grid = |&Grid { origin, step }: &Grid| {
+        let on_grid = |x: &&f64| {
+            let steps = (**x - origin) / step;
+            (steps - steps.round()).abs() < 1e-5
+        };
+        (high - low) / step < 1e6 && sorted.iter().filter(on_grid).count() as f64 >= MOSTLY * sorted.len() as f64
     };
-    (step.is_finite() && sorted.iter().all(on_grid)).then_some(step)
+    (low < high).then(|| tens.chain([Grid { origin: *low, step: least }]).find(is_grid)).flatten()
 }
 
 /// Edges of bins of equal width. Where values lie on a grid, edges lie between its points, so that no bin is empty by its place.
 pub(super) fn equal_widths(sorted: &[f64], bins: usize) -> Vec<f64> {
     let (Some(&low), Some(&high)) = (sorted.first(), sorted.last()) else { return Vec::new() };
-    if let Some(step) = grid(sorted) {
-        let points = ((high - low) / step).round() + 1.0;
+    if let Some(Grid { origin, step }) = grid(sorted) {
+        let [first, last] = [low, high].map(|x| ((x - origin) / step).round());
+        let points = last - first + 1.0;
         let width = (points / bins as f64).ceil().max(1.0);
         let count = (points / width).ceil() as usize;
-        return (0..=count).map(|bin| low + step * (width * bin as f64 - 0.5)).collect();
+        return rising((0..=count).map(|bin| origin + step * (first + width * bin as f64 - 0.5)).collect());
     }
     let step = (high - low) / bins as f64;
-    let mut edges: Vec<f64> = (0..bins).map(|bin| low + step * bin as f64).chain([high]).collect();
+    rising((0..bins).map(|bin| low + step * bin as f64).chain([high]).collect())
+}
+
+/// Edges without those that rounding has put upon others: every bin has a width.
+fn rising(mut edges: Vec<f64>) -> Vec<f64> {
     edges.dedup_by(|next, before| *next <= *before);
     edges
 }
@@ -164,7 +191,7 @@ pub(super) fn equal_widths(sorted: &[f64], bins: usize) -> Vec<f64> {
 /// Edges of bins with as many values each, as far as equal values allow: an edge lies between two values.
 pub(super) fn equal_shares(sorted: &[f64], bins: usize) -> Vec<f64> {
     let (Some(&low), Some(&high)) = (sorted.first(), sorted.last()) else { return Vec::new() };
-    let half = grid(sorted).map_or(0.0, |step| 0.5 * step);
+    let half = grid(sorted).map_or(0.0, |grid| 0.5 * grid.step);
     let mut edges = vec![low - half];
     for bin in 1..bins {
         let at = sorted.len() * bin / bins;
@@ -201,5 +228,12 @@ mod tests {
         );
         assert_eq!(equal_shares(&[0.0, 0.0, 0.0, 4.0, 8.0, 9.0], 2), [-0.5, 2.0, 9.5]);
         assert_eq!(equal_shares(&[7.0, 7.0], 4), [7.0]);
+        // A few values between the points do not make another grid, and are in some bin all the same.
+        let mut ages: Vec<f64> = (1..100).map(|age| f64::from(age % 50)).chain([0.42, 14.5]).collect();
+        ages.sort_by(f64::total_cmp);
+        let edges = equal_widths(&ages, 128);
+        assert_eq!((edges.len(), edges[0], edges[50]), (51, -0.5, 49.5));
+        // What is too large to have a half beside it has bins all the same.
+        assert!(equal_widths(&[1e17, 1e17 + 16.0, 1e17 + 32.0], 8).windows(2).all(|pair| pair[0] < pair[1]));
     }
 }

@@ -8,7 +8,7 @@ use crate::matrix::Matrix;
 use serde::Serialize;
 
 /// What is compared between classes: g(x) = xᵀ A x + wᵀ x + w₀, the largest wins. A is the same for all classes, and left out, if
-/// they have one covariance.
+/// they have one covariance. Where likelihoods count by a share t ([`BayesModel::trust`]), all but ln P(class) is multiplied by it, and what [`BayesModel::added_to_scores`] says is added.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Discriminant {
     /// A = -½ Σ⁻¹.
@@ -74,11 +74,12 @@ impl BayesModel {
             let linear: Vec<f64> =
                 (0..mean.len()).map(|i| precision.row(i).iter().zip(&mean).map(|(p, m)| p * m).sum()).collect();
             let square: f64 = linear.iter().zip(&mean).map(|(w, m)| w * m).sum();
-            let halves = |row: &[f64]| row.iter().map(|p| -0.5 * p).collect();
+            let halves = |row: &[f64]| row.iter().map(|p| -0.5 * self.trust() * p).collect();
+            let constant = -0.5 * square - if own { 0.5 * log_determinant } else { 0.0 };
             Some(Discriminant {
                 quadratic: own.then(|| (0..mean.len()).map(|i| halves(precision.row(i))).collect()),
-                linear,
-                constant: -0.5 * square - if own { 0.5 * log_determinant } else { 0.0 } + self.log_priors[k],
+                linear: linear.into_iter().map(|w| self.trust() * w).collect(),
+                constant: self.trust() * constant + self.start(k),
             })
         };
         (0..self.totals.len()).map(one).collect()
@@ -101,17 +102,22 @@ impl BayesModel {
         if normals.iter().any(|(_, variance)| *variance <= 0.0) {
             return None;
         }
+        // About the mean of the means, in the largest of the deviations, so that neither costs digits.
+        let middle = normals.iter().map(|(mean, _)| mean / normals.len() as f64).sum::<f64>();
+        let unit = normals.iter().map(|(_, variance)| variance.sqrt()).fold(0.0, f64::max);
+        let normals: Vec<(f64, f64)> =
+            normals.into_iter().map(|(mean, variance)| ((mean - middle) / unit, variance / unit / unit)).collect();
         let score = |c: usize, x: f64| {
             let (mean, variance) = normals[c];
-            self.log_priors[there[c]] - 0.5 * variance.ln() - 0.5 * (x - mean).powi(2) / variance
+            self.start(there[c]) - 0.5 * self.trust() * (variance.ln() + (x - mean).powi(2) / variance)
         };
         // The class changes only where two scores are equal: roots of quadratic equations.
         let mut roots = Vec::new();
         for a in 0..normals.len() {
             for b in a + 1..normals.len() {
                 let ((mean_a, var_a), (mean_b, var_b)) = (normals[a], normals[b]);
-                let square = 0.5 / var_b - 0.5 / var_a;
-                let linear = mean_a / var_a - mean_b / var_b;
+                let square = 0.5 * self.trust() * (1.0 / var_b - 1.0 / var_a);
+                let linear = self.trust() * (mean_a / var_a - mean_b / var_b);
                 let constant = score(a, 0.0) - score(b, 0.0);
                 roots.extend(quadratic_roots(square, linear, constant));
             }
@@ -140,6 +146,7 @@ impl BayesModel {
             let to = at.get(part).map_or(1.0, |&x| normal.cumulative(x));
             right += self.log_priors[there[c]].exp() * (to - from);
         }
+        let at = at.into_iter().map(|x| middle + unit * x).collect();
         Some(Boundaries { at, classes: classes.into_iter().map(|c| there[c]).collect(), error: 1.0 - right })
     }
 }

@@ -1,6 +1,7 @@
 //! What a Bayes classifier has learnt, in tables: the parameters of every column for every class, the telling words, formulas and
 //! boundaries; and of one row, what spoke for its class.
 
+use super::calibrate::Calibration;
 use super::model::BayesModel;
 use super::telling::telling;
 use crate::encode::{Encoder, Part, Scheme, What};
@@ -9,12 +10,10 @@ use crate::explain::{Cell, Explanation, Listing};
 use crate::family::block::{Block, Coding, Gaussians, Place, Scores, Shape, Shared, Tile};
 use crate::matrix::{Features, Matrix, Rows, Sparse};
 use crate::numbers::number_text;
+use crate::run::Run;
 
 /// So many telling words are shown for each class.
 const WORDS: usize = 12;
-
-/// Tables of more rows than this are cut.
-const MOST: usize = 40;
 
 impl BayesModel {
     /// Parameters of all columns, for classes of these names.
@@ -32,10 +31,12 @@ impl BayesModel {
         for (block, sums) in self.blocks.iter().zip(&self.sums) {
             self.explain_block((block, sums), &scheme, encoder, classes, &mut said);
         }
-        if self.trust != 1.0 {
-            let percent = (1000.0 * self.trust).round() / 10.0;
-            said.sentences
-                .push(format!("What columns say counts by {percent} %: so far it is borne out by rows left out"));
+        if self.calibration != Calibration::none(classes.len()) {
+            said.sentences.push(format!(
+                "What columns say counts by {}, and {} of rows are taken as odd: so far it is borne out by rows left out",
+                tenths(self.trust()),
+                tenths(self.odd())
+            ));
         }
         for choice in &self.choices {
             let others: Vec<String> =
@@ -110,14 +111,14 @@ impl BayesModel {
                 Place::Dense(columns) => {
                     let mut table = Listing::new("Yes or no: share of yes", classes);
                     for (j, &column) in columns.iter().enumerate() {
-                        table.numbers(name(column), ks().map(|k| block.parameters(k)[j][1].exp()));
+                        table.numbers(name(column), ks().map(|k| block.parameters(k, j)[1].exp()));
                     }
                     said.tables.push(table);
                 }
                 Place::Sparse { first, width } => {
                     let rows: Vec<f64> = ks().map(|k| sums[(k, *width)]).collect();
                     let words = self.words((*first, *width), scheme, encoder);
-                    let share = |k: usize, j: usize| block.parameters(k)[j][1].exp();
+                    let share = |k: usize, j: usize| block.parameters(k, j)[1].exp();
                     said.tables.push(self.telling(&words, (sums, &rows), share, classes, "rows with the word"));
                 }
             },
@@ -126,11 +127,11 @@ impl BayesModel {
                     let title =
                         if matches!(coding, Coding::Bins(_)) { "shares of bins" } else { "shares of categories" };
                     let mut table = Listing::new(format!("{}: {title}", name(column)), classes);
+                    let logs: Vec<Vec<f64>> = ks().map(|k| block.parameters(k, j)).collect();
                     for code in 0..coding.count() {
-                        let shares = ks().map(|k| block.parameters(k, j)[code].exp());
+                        let shares = logs.iter().map(|logs| logs[code].exp());
                         table.numbers(category(coding, code, part(column)), shares);
                     }
-                    cut(&mut table);
                     said.tables.push(table);
                 }
             }
@@ -151,7 +152,6 @@ impl BayesModel {
                     for (j, &column) in columns.iter().enumerate() {
                         table.numbers(name(column), ks().map(|k| block.log(k, j).exp()));
                     }
-                    cut(&mut table);
                     said.tables.push(table);
                 }
                 Place::Sparse { first, width } => {
@@ -191,7 +191,6 @@ impl BayesModel {
         for (j, name) in names.iter().enumerate() {
             means.numbers(name, (0..classes.len()).map(|k| block.means()[(k, j)]));
         }
-        cut(&mut means);
         said.tables.push(means);
         let each: Vec<usize> = if block.shared == Shared::No { (0..classes.len()).collect() } else { vec![0] };
         for k in each.into_iter().filter(|_| names.len() <= 12) {
@@ -208,7 +207,6 @@ impl BayesModel {
                 table.numbers(format!("w of {name}"), discriminants.iter().map(|d| d.linear[j]));
             }
             table.numbers("w0", discriminants.iter().map(|d| d.constant));
-            cut(&mut table);
             said.tables.push(table);
             for b in 1..if self.blocks.len() == 1 { classes.len().min(4) } else { 0 } {
                 for a in 0..b {
@@ -277,26 +275,33 @@ impl BayesModel {
         for block in &self.blocks {
             found.extend(self.parts_of(block, &row, &scheme, encoder));
         }
-        found.iter_mut().flat_map(|(_, scores)| scores).for_each(|score| *score *= self.trust);
+        found.iter_mut().flat_map(|(_, scores)| scores).for_each(|score| *score *= self.trust());
         let sums: Vec<f64> = (0..classes.len())
-            .map(|k| self.log_priors[k] + found.iter().map(|(_, scores)| scores[k]).sum::<f64>())
+            .map(|k| self.start(k) + found.iter().map(|(_, scores)| scores[k]).sum::<f64>())
             .collect();
         let mut order: Vec<usize> = (0..classes.len()).collect();
         order.sort_by(|&a, &b| sums[b].total_cmp(&sums[a]).then(a.cmp(&b)));
         let mut said = Explanation::default();
         // A single class has nothing to be told apart from.
         let [first, second, ..] = order[..] else { return Ok(said) };
-        let odds = |scores: &[f64]| scores[first] - scores[second];
+        // What neither class can have does not tell them apart.
+        let odds = |scores: &[f64]| match (scores[first], scores[second]) {
+            (f64::NEG_INFINITY, f64::NEG_INFINITY) => 0.0,
+            (first, second) => first - second,
+        };
+        let starts: Vec<f64> = (0..classes.len()).map(|k| self.start(k)).collect();
         found.retain(|(_, scores)| scores.iter().any(|score| *score != scores[0]));
         found.sort_by(|a, b| odds(&b.1).abs().total_cmp(&odds(&a.1).abs()));
         let (a, b) = (&classes[first], &classes[second]);
-        said.sentences.push(format!("The row is taken as {a}; the log odds against {b} are {}", short(odds(&sums))));
+        let sure = self.probabilities(&row.features(), &Run::new())?[(0, first)];
+        let odds_of_row = short(odds(&sums));
+        said.sentences
+            .push(format!("The row is taken as {a} ({}); the log odds against {b} are {odds_of_row}", tenths(sure)));
         let mut table = Listing::new(format!("What spoke for {a} (above 0) and for {b} (below 0)"), ["log odds"]);
-        table.rows.push(("(prior)".into(), vec![Cell::from(odds(&self.log_priors))]));
+        table.rows.push(("(prior)".into(), vec![Cell::from(odds(&starts))]));
         for (name, scores) in &found {
             table.numbers(name, [odds(scores)]);
         }
-        cut(&mut table);
         said.tables.push(table);
         Ok(said)
     }
@@ -400,15 +405,6 @@ fn category(coding: &Coding, code: usize, part: Option<&Part>) -> String {
     }
 }
 
-/// Leaves out what is too much to read.
-fn cut(table: &mut Listing) {
-    let left = table.rows.len().saturating_sub(MOST);
-    if left > 0 {
-        table.rows.truncate(MOST);
-        table.rows.push((format!("({left} more)"), vec![Cell::Text(String::new()); table.columns.len()]));
-    }
-}
-
 /// A number with five digits that count.
 fn short(x: f64) -> String {
     if x == 0.0 || !x.is_finite() {
@@ -417,6 +413,11 @@ fn short(x: f64) -> String {
     let digits = (4 - x.abs().log10().floor() as i32).clamp(0, 12);
     let rounded: f64 = format!("{x:.*}", digits as usize).parse().unwrap_or(x);
     if rounded == 0.0 { format!("{x:.3e}") } else { number_text(rounded) }
+}
+
+/// A share in tenths of a percent.
+fn tenths(share: f64) -> String {
+    format!("{} %", number_text((1000.0 * share).round() / 10.0))
 }
 
 fn percent(share: f64) -> String {

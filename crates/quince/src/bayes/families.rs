@@ -125,7 +125,12 @@ impl std::str::FromStr for Families {
         for part in split(text, ',')?.into_iter().filter(|part| !part.trim().is_empty()) {
             let sides = split(&part, '=')?;
             match &sides[..] {
-                [usual] => families.usual = Name::parse(usual.trim())?,
+                [usual] if families.usual == Name::Auto => families.usual = Name::parse(usual.trim())?,
+                [another] => {
+                    let problem = format!("cannot be both {} and {} for all columns", families.usual, another.trim());
+                    let remedy = format!("Say which columns, for example a={}.", another.trim());
+                    return Err(Error::setting("family", problem, remedy));
+                }
                 [columns, name] => {
                     let names: Vec<String> = split(columns, '+')?.iter().map(|name| unquoted(name)).collect();
                     families.columns.push((names, Name::parse(name.trim())?));

@@ -188,7 +188,7 @@ impl Learner for Gaussian {
             },
             Setting {
                 name: "epsilon",
-                allowed: Allowed::Number(0.0, 1.0),
+                allowed: Allowed::Number(0.0, 1e9),
                 help: "This share of each column's variance over all rows is added to the variances of all classes.",
             },
             Setting {
@@ -208,7 +208,7 @@ impl Learner for Gaussian {
             },
             Setting {
                 name: "alpha",
-                allowed: Allowed::Number(0.0, f64::MAX),
+                allowed: Allowed::Number(0.0, 1e12),
                 help: "What is added to every count of a category, word or answer, where columns are no numbers.",
             },
             Setting {

@@ -10,7 +10,7 @@ use crate::family::block::{
     Poissons, Shape, Shared, Windows, Words, is_count,
 };
 use crate::learn::Count;
-use crate::matrix::Features;
+use crate::matrix::{Features, Triangle, afford, partials};
 use crate::run::Run;
 
 /// All that is to be known to lay out blocks.
@@ -63,7 +63,7 @@ pub(super) fn layout(data: &Data<'_>, choices: &Choices<'_>, run: &Run) -> Resul
     let mut builder = Builder::new(data, choices);
     let groups = groups(data, choices.families)?;
     if groups.iter().any(Group::needs_a_look) {
-        builder.looks = look(data.features, run);
+        builder.looks = look(data.features, data.weights, run);
     }
     for group in groups {
         run.check()?;
@@ -124,11 +124,16 @@ fn groups<'a>(data: &Data<'a>, families: &Families) -> Result<Vec<Group<'a>>> {
     let fits =
         |part: &Part| usual != Name::Auto && can_be(&part.what, usual) && is_usual(&part.what, usual, data.of_matrix);
     let as_one = matches!(usual, Name::Gaussian(..) | Name::Multinomial | Name::Chain);
-    let together: Vec<&Part> = rest().filter(|part| as_one && fits(part) && !part.what.is_sparse()).collect();
-    for part in rest() {
-        if !together.iter().any(|other| std::ptr::eq(*other, part)) {
-            groups.push(Group::Single(part, if fits(part) { usual } else { Name::Auto }));
-        }
+    let in_vain = !matches!(usual, Name::Auto | Name::Gaussian(..)) && !rest().any(fits);
+    if let Some(part) = rest().find(|part| in_vain && !part.what.is_sparse()) {
+        let problem = format!("'{usual}' is of no use here: no column is of a kind that has it by itself");
+        let remedy = format!("Name the columns, for example {}={usual}.", part.name);
+        return Err(Error::setting("family", problem, remedy));
+    }
+    let joins = |part: &&Part| as_one && fits(part) && !part.what.is_sparse();
+    let together: Vec<&Part> = rest().filter(joins).collect();
+    for part in rest().filter(|part| !joins(part)) {
+        groups.push(Group::Single(part, if fits(part) { usual } else { Name::Auto }));
     }
     if !together.is_empty() {
         groups.push(Group::Together(together, usual));
@@ -184,7 +189,8 @@ struct Builder<'a> {
     choices: &'a Choices<'a>,
     origin: Vec<f64>,
     looks: Vec<Look>,
-    normal: Vec<usize>,
+    /// With the step to which values are rounded.
+    normal: Vec<(usize, f64)>,
     poisson: Vec<usize>,
     bernoulli: Vec<usize>,
     categories: (Vec<usize>, Vec<Coding>),
@@ -217,16 +223,16 @@ impl<'a> Builder<'a> {
             (Name::Auto, What::Words) | (Name::Multinomial, What::Words | What::Vector) => self.words(part, run)?,
             (Name::Auto, What::Vector) => {
                 let counted = self.check_sparse(part, run)?;
-                if counted { self.words(part, run)? } else { self.sparse_answers(part) }
+                if counted { self.words(part, run)? } else { self.sparse_answers(part)? }
             }
-            (Name::Bernoulli, What::Words | What::Vector) => self.sparse_answers(part),
+            (Name::Bernoulli, What::Words | What::Vector) => self.sparse_answers(part)?,
             (Name::Auto | Name::Categorical | Name::Chain, What::Category(names)) => {
                 self.categories.0.push(part.first);
                 self.categories.1.push(Coding::Codes(names.len()));
             }
             (Name::Auto, What::YesNo) | (Name::Bernoulli, _) => self.bernoulli.push(part.first),
             (Name::Auto, _) => self.open.push(part),
-            (Name::Normal, _) => self.normal.push(part.first),
+            (Name::Normal, _) => self.normal.push((part.first, 0.0)),
             (Name::Poisson, _) => {
                 self.check(part, Look::counts, is_count, "a count", "poisson")?;
                 self.poisson.push(part.first);
@@ -242,7 +248,8 @@ impl<'a> Builder<'a> {
                 let edges = if name == Name::Histogram { equal_widths } else { equal_shares };
                 let edges = edges(&sorted, self.bins(&sorted));
                 // A column that is constant has one bin, and says nothing.
-                let constant = || sorted.first().map_or(vec![0.0, 1.0], |&x| vec![x - 0.5, x + 0.5]);
+                let half = |x: f64| (1e-9 * x.abs()).max(0.5);
+                let constant = || sorted.first().map_or(vec![0.0, 1.0], |&x| vec![x - half(x), x + half(x)]);
                 self.categories.0.push(part.first);
                 self.categories.1.push(Coding::Bins(if edges.len() < 2 { constant() } else { edges }));
             }
@@ -314,6 +321,9 @@ impl<'a> Builder<'a> {
         if columns.is_empty() {
             return Ok(());
         }
+        if plan.shape == Shape::Full || self.choices.pca > 0 {
+            Triangle::afford(columns.len())?;
+        }
         let axes = match self.choices.pca {
             0 => None,
             pca => Some(super::pca::axes(self.data, (&columns, &fill), &self.origin, pca, run)?),
@@ -356,10 +366,15 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn sparse_answers(&mut self, part: &Part) {
+    fn sparse_answers(&mut self, part: &Part) -> Result<()> {
+        if self.choices.threshold < 0.0 {
+            let problem = format!("cannot be {} for '{}', which is sparse", self.choices.threshold, part.name);
+            return Err(Error::setting("threshold", problem, "What is not there is 0, and a no: take at least 0."));
+        }
         let place = Place::Sparse { first: part.first, width: part.width };
         let prior = (2.0 * self.choices.alpha, self.choices.p);
         self.others.push(Block::Bernoulli(Bernoullis::new(place, self.choices.threshold, prior)));
+        Ok(())
     }
 
     /// Whether sparse values are counts of which some are more than one; below zero they are none.
@@ -393,6 +408,9 @@ impl<'a> Builder<'a> {
         for some in open.chunks(8) {
             found.extend(run.map(some.len(), |at| {
                 let column = features.dense_column(some[at].first);
+                if column.iter().any(|x| x.is_infinite()) {
+                    return Err(features.infinite());
+                }
                 let counts = some[at].what == What::Count;
                 choose(&some[at].name, &column, counts, (codes, classes), weights, self.choices)
             }));
@@ -402,7 +420,7 @@ impl<'a> Builder<'a> {
         for (part, found) in open.iter().zip(found) {
             let (single, choice) = found?;
             match single {
-                Single::Normal => self.normal.push(part.first),
+                Single::Normal(step) => self.normal.push((part.first, step)),
                 Single::Poisson => self.poisson.push(part.first),
                 Single::Bins(edges) => {
                     // What was chosen by some rows must have room for all.
@@ -422,7 +440,8 @@ impl<'a> Builder<'a> {
         let Choices { alpha, least, threshold, p, bandwidth, .. } = *self.choices;
         let mut blocks = Vec::new();
         if !self.normal.is_empty() {
-            blocks.push(Block::Normal(Normals::new(self.normal, classes, &self.origin, least, false)));
+            let (columns, steps) = self.normal.into_iter().unzip();
+            blocks.push(Block::Normal(Normals::new(columns, classes, &self.origin, least, steps)));
         }
         if !self.poisson.is_empty() {
             blocks.push(Block::Poisson(Poissons::new(self.poisson, alpha)));
@@ -438,6 +457,10 @@ impl<'a> Builder<'a> {
             blocks.push(Block::Window(Windows::new(self.windows.0, self.windows.1, bandwidth)));
         }
         blocks.extend(self.others);
+        // Of each class, and of each part of the rows; then what follows from them.
+        let numbers: f64 = blocks.iter().map(|block| block.family().sums() as f64).sum();
+        let sets = (3 * classes + partials(features.rows())) as f64;
+        afford(8.0 * numbers * sets, "what is learnt of these columns together")?;
         Ok((blocks, chosen))
     }
 }

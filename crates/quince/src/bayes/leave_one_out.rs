@@ -1,7 +1,8 @@
 //! What the model says of every row when it is learnt without it, exactly and without learning again: a row's part is taken off
-//! the sums of its class and off the prior. Bins, vocabulary, bandwidths and what is added to variances stay as they are.
+//! the sums of its class and off the prior. What all rows together have fixed stays as it is: families, bins, vocabulary, bandwidths,
+//! what is added to variances, overall means (to which few counts are drawn, and with which holes in Gaussian blocks are filled),
+//! principal axes, and by how much likelihoods count.
 
-use super::ask::with_probabilities;
 use super::model::BayesModel;
 use super::sums::Members;
 use crate::error::Result;
@@ -23,7 +24,7 @@ impl BayesModel {
                 }
             }
         });
-        Ok(with_probabilities(scores, run))
+        Ok(self.with_probabilities(scores, run))
     }
 
     /// The log likelihood of every row under each class, learnt without it.
@@ -35,7 +36,10 @@ impl BayesModel {
     ) -> Result<Matrix> {
         let (rows, classes) = (features.rows(), self.totals.len());
         let mut likelihoods = Matrix::zeros(rows, classes);
-        let pieces = cuts(rows, (rows / 2048).max(1));
+        // Some rows need a factorisation of their own.
+        let width = self.dense.min(1000);
+        let step = (20_000_000 / (self.cost() * width.max(1)).max(1)).clamp(16, 2048);
+        let pieces = cuts(rows, (rows / step).max(1));
         for some in pieces.chunks(8) {
             let found = run.map(some.len(), |at| {
                 let (mut tile, mut lines) = (Tile::new(features), Scores::new(classes));

@@ -9,22 +9,29 @@ use crate::run::Run;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
     pub(super) known: usize,
-    pub(super) sum: f64,
+    /// How much the rows count, and what they add up to.
+    weight: f64,
+    sum: f64,
     pub(super) least: f64,
     pub(super) most: f64,
     /// All values are whole numbers.
     pub(super) whole: bool,
     pub(super) holes: bool,
+    /// The least and the largest value of a row that counts.
+    counted: (f64, f64),
 }
 
 impl Look {
     fn nothing() -> Look {
-        Look { known: 0, sum: 0.0, least: f64::INFINITY, most: f64::NEG_INFINITY, whole: true, holes: false }
+        let (least, most) = (f64::INFINITY, f64::NEG_INFINITY);
+        Look { known: 0, weight: 0.0, sum: 0.0, least, most, whole: true, holes: false, counted: (least, most) }
     }
 
     fn join(&mut self, other: &Look) {
         self.known += other.known;
+        self.weight += other.weight;
         self.sum += other.sum;
+        self.counted = (self.counted.0.min(other.counted.0), self.counted.1.max(other.counted.1));
         self.least = self.least.min(other.least);
         self.most = self.most.max(other.most);
         self.whole &= other.whole;
@@ -33,12 +40,23 @@ impl Look {
 
     /// The mean, or 0 of nothing.
     pub(super) fn mean(&self) -> f64 {
-        if self.known > 0 { self.sum / self.known as f64 } else { 0.0 }
+        if self.weight > 0.0 { self.sum / self.weight } else { 0.0 }
     }
 
-    /// Whether there are two different values.
+    /// Whether rows that count have two different values.
     pub(super) fn varies(&self) -> bool {
-        self.least < self.most
+        self.counted.0 < self.counted.1
+    }
+
+    /// With rows that count by weights.
+    fn weighed(mut self, values: &[f64], weights: &[f64]) -> Look {
+        (self.weight, self.sum, self.counted) = (0.0, 0.0, Look::nothing().counted);
+        for (&x, &weight) in values.iter().zip(weights).filter(|(x, weight)| !x.is_nan() && **weight > 0.0) {
+            self.weight += weight;
+            self.sum += weight * x;
+            self.counted = (self.counted.0.min(x), self.counted.1.max(x));
+        }
+        self
     }
 
     /// Whether all values are whole and not below zero.
@@ -48,13 +66,20 @@ impl Look {
 }
 
 /// Looks at every dense column.
-pub(super) fn look(features: &Features<'_>, run: &Run) -> Vec<Look> {
+pub(super) fn look(features: &Features<'_>, weights: Option<&[f64]>, run: &Run) -> Vec<Look> {
     let ranges = cuts(features.rows(), partials(features.rows()));
     let parts = run.map(ranges.len(), |part| {
         let (mut tile, mut looks) = (Tile::new(features), vec![Look::nothing(); features.dense_columns()]);
         for start in ranges[part].clone().step_by(TILE) {
-            tile.fill(features, start..(start + TILE).min(ranges[part].end));
-            looks.iter_mut().enumerate().for_each(|(j, look)| look.join(&look_at(tile.column(j))));
+            let rows = start..(start + TILE).min(ranges[part].end);
+            tile.fill(features, rows.clone());
+            for (j, look) in looks.iter_mut().enumerate() {
+                let some = look_at(tile.column(j));
+                look.join(&match weights {
+                    Some(weights) => some.weighed(tile.column(j), &weights[rows.clone()]),
+                    None => some,
+                });
+            }
         }
         looks
     });
@@ -90,12 +115,16 @@ vectorised! {
                 most[l] = if x > most[l] { x } else { most[l] };
             }
         }
-        let known = known.iter().sum::<f64>() as usize;
+        let weight = known.iter().sum::<f64>();
+        let (known, least) = (weight as usize, least.iter().copied().fold(f64::INFINITY, f64::min));
+        let most = most.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         Look {
             known,
+            weight,
             sum: sums.iter().sum(),
-            least: least.iter().copied().fold(f64::INFINITY, f64::min),
-            most: most.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            least,
+            most,
+            counted: (least, most),
             whole: broken.iter().all(|&count| count == 0.0),
             holes: known < values.len(),
         }

@@ -45,7 +45,7 @@ pub use priors::Priors;
 
 use crate::encode::Scheme;
 use crate::error::Result;
-use crate::learn::{Examples, Prediction, Target};
+use crate::learn::{Examples, Fitted, Prediction, Target};
 use crate::run::{Report, Run};
 use layout::{Choices, Data, layout};
 use sums::Members;
@@ -75,8 +75,8 @@ fn fit(
     let mut report = Report::computed(model.route());
     report.fact("parameters", model.free_parameters() as f64);
     report.fact("trust", model.trust());
-    let empty = model.totals.iter().zip(classes.names()).filter(|(total, _)| **total == 0.0);
-    report.remarks.extend(empty.map(|(_, name)| format!("class '{name}' has no rows and is never predicted")));
+    report.fact("odd", model.odd());
+    report.remarks.extend(model.remarks(classes.names()));
     Ok((model, report))
 }
 

@@ -1,7 +1,7 @@
 //! A fitted Bayes classifier: the sums of all blocks, the parameters that follow from them, and what they say of rows.
 
 use super::Priors;
-use super::calibrate::trust;
+use super::calibrate::Calibration;
 use super::choose::Choice;
 use super::sums::{Members, sums};
 use crate::encode::Encoder;
@@ -26,8 +26,8 @@ pub struct BayesModel {
     /// Where families were chosen: what was found.
     pub(super) choices: Vec<Choice>,
     pub(super) log_priors: Vec<f64>,
-    /// By which share likelihoods count.
-    pub(super) trust: f64,
+    /// How far likelihoods count.
+    pub(super) calibration: Calibration,
     /// How many features a row has, and how many of them are dense.
     pub(super) features: usize,
     pub(super) dense: usize,
@@ -40,7 +40,7 @@ struct Saved {
     blocks: Vec<Block>,
     choices: Vec<Choice>,
     dense: usize,
-    trust: f64,
+    calibration: Calibration,
 }
 
 impl BayesModel {
@@ -61,7 +61,7 @@ impl BayesModel {
             sums,
             choices,
             log_priors: Vec::new(),
-            trust: 1.0,
+            calibration: Calibration::none(members.classes()),
             features: features.columns(),
             dense: features.dense_columns(),
         };
@@ -79,10 +79,10 @@ impl BayesModel {
 
     /// Finds all parameters from the sums.
     pub(super) fn estimate(&mut self, run: &Run) -> Result<()> {
-        if let Some(sum) = self.sums.iter().flat_map(|sums| sums.values()).find(|sum| !sum.is_finite()) {
+        if self.sums.iter().flat_map(|sums| sums.values()).any(|sum| !sum.is_finite()) {
             return Err(Error::data(
-                format!("the features add up to {sum}"),
-                "Remove infinities and NaN from sparse features, and rescale what is too large to be squared.",
+                "what the rows add up to is too large for a number",
+                "Rescale columns with values above 1e150, or leave them out; in sparse features, remove NaN and infinity.",
             ));
         }
         for (block, sums) in self.blocks.iter_mut().zip(&self.sums) {
@@ -106,6 +106,7 @@ impl BayesModel {
             let rows = more.features.split_at(self.dense)?;
             return self.update(&Examples { features: rows.features(), ..*more }, run);
         }
+        self.blocks.iter().try_for_each(|block| block.check_more(&more.features))?;
         let members = Members::new(codes, classes.count(), more.weights);
         let mut other = self.clone();
         other.sums = centred_sums(&mut other.blocks, &more.features, &members, run)?;
@@ -147,13 +148,23 @@ impl BayesModel {
         run: &Run,
     ) -> Result<()> {
         let likelihoods = self.likelihoods_without_each(features, members, run)?;
-        self.trust = trust(&likelihoods, &self.log_priors, codes, weights);
+        self.calibration = Calibration::fit(&likelihoods, &self.log_priors, codes, weights, run)?;
         Ok(())
     }
 
-    /// By which share log likelihoods count in the scores: 1 is Bayes' rule as it is.
+    /// By which share log likelihoods count in the scores; 1 in Bayes' rule as it is.
     pub fn trust(&self) -> f64 {
-        self.trust
+        self.calibration.trust
+    }
+
+    /// What is added to the score of each class; nothing in Bayes' rule as it is.
+    pub fn added_to_scores(&self) -> &[f64] {
+        &self.calibration.added
+    }
+
+    /// The share of rows that are taken to be odd, and left to the priors; 0 in Bayes' rule as it is.
+    pub fn odd(&self) -> f64 {
+        self.calibration.odd
     }
 
     /// How much the rows of each class count.
@@ -182,8 +193,12 @@ impl BayesModel {
 
     /// How many numbers the model has.
     pub fn free_parameters(&self) -> usize {
-        let of_class: usize = self.blocks.iter().map(|block| block.family().free_parameters()).sum();
-        of_class * self.totals.len() + self.totals.len().saturating_sub(1)
+        let classes = self.totals.len();
+        let of_block = |block: &Block| {
+            let (own, common) = block.family().free_parameters();
+            classes * own + common
+        };
+        self.blocks.iter().map(of_block).sum::<usize>() + classes.saturating_sub(1)
     }
 }
 
@@ -210,6 +225,11 @@ impl Fitted for BayesModel {
         self.both(rows, run)
     }
 
+    fn remarks(&self, classes: &[String]) -> Vec<String> {
+        let empty = self.totals.iter().zip(classes).filter(|(total, _)| **total == 0.0);
+        empty.map(|(_, name)| format!("class '{name}' has no rows and is never predicted")).collect()
+    }
+
     fn updated(&self, more: &Examples<'_>, run: &Run) -> Result<Option<Box<dyn Fitted>>> {
         let mut updated = self.clone();
         updated.update(more, run)?;
@@ -234,18 +254,19 @@ impl Fitted for BayesModel {
             parts.put_matrix(&format!("block{b}"), sums);
         }
         let (priors, blocks, choices) = (self.priors.clone(), self.blocks.clone(), self.choices.clone());
-        parts.put_json("blocks", &Saved { priors, blocks, choices, dense: self.dense, trust: self.trust });
+        let (dense, calibration) = (self.dense, self.calibration.clone());
+        parts.put_json("blocks", &Saved { priors, blocks, choices, dense, calibration });
     }
 
     fn load(parts: &Parts) -> Result<BayesModel> {
-        let Saved { priors, blocks, choices, dense, trust } = parts.json("blocks")?;
+        let Saved { priors, blocks, choices, dense, calibration } = parts.json("blocks")?;
         let (classes, features) = (parts.classes(), parts.features());
         let totals = parts.vector("classes", Some(classes))?;
         if totals.iter().any(|total| !(total.is_finite() && *total >= 0.0)) || classes == 0 {
             return Err(parts.wrong("the classes have no weights"));
         }
-        if !(trust > 0.0 && trust.is_finite()) {
-            return Err(parts.wrong("nothing trusts the columns"));
+        if !calibration.is_sound(classes) {
+            return Err(parts.wrong("what likelihoods count by does not fit the classes"));
         }
         if dense > features {
             return Err(parts.wrong("there are more dense features than features"));
@@ -264,7 +285,8 @@ impl Fitted for BayesModel {
             found.push(sums);
         }
         let log_priors = Vec::new();
-        let mut model = BayesModel { totals, priors, blocks, sums: found, choices, log_priors, trust, features, dense };
+        let mut model =
+            BayesModel { totals, priors, blocks, sums: found, choices, log_priors, calibration, features, dense };
         model.estimate(&Run::new()).map_err(|e| parts.wrong(&e.to_string()))?;
         Ok(model)
     }

@@ -112,7 +112,7 @@ impl Learner for NaiveBayes {
             },
             Setting {
                 name: "alpha",
-                allowed: Allowed::Number(0.0, f64::MAX),
+                allowed: Allowed::Number(0.0, 1e12),
                 help: "What is added to every count of a category, bin, word or answer; 1 is Laplace's rule.",
             },
             Setting {
@@ -142,7 +142,7 @@ impl Learner for NaiveBayes {
             },
             Setting {
                 name: "epsilon",
-                allowed: Allowed::Number(0.0, 1.0),
+                allowed: Allowed::Number(0.0, 1e9),
                 help: "This share of a column's variance is added to the variance of each class.",
             },
             Setting {

@@ -22,7 +22,7 @@ pub struct Parameters {
     /// | bernoulli | `count` of yes, `log_no`, `log_yes` |
     /// | categorical | for each feature `count 0`, `log 0`, `count 1`, `log 1` ...: a column a category; of bins also `edges 0` ... |
     /// | multinomial | `count`, `log` |
-    /// | gaussian | `mean`; `covariance 0`, `precision 0`, `covariance 1` ... of each class, or one pair for all; `axes`, `centre` |
+    /// | gaussian | `mean`; `covariance 0`, `covariance 1` ... of each class, or one for all; `axes`, `centre` |
     /// | window | `width` |
     /// | chain | `count` |
     pub arrays: Vec<(String, Matrix)>,
@@ -87,8 +87,8 @@ impl BayesModel {
                 let width = block.place().width();
                 vec![
                     named("count", some(0, width)),
-                    named("log_no", table(width, &|k, j| block.parameters(k)[j][0])),
-                    named("log_yes", table(width, &|k, j| block.parameters(k)[j][1])),
+                    named("log_no", table(width, &|k, j| block.parameters(k, j)[0])),
+                    named("log_yes", table(width, &|k, j| block.parameters(k, j)[1])),
                 ]
             }
             Block::Categorical(block) => {
@@ -96,7 +96,8 @@ impl BayesModel {
                 for (j, coding) in block.coding().iter().enumerate() {
                     let count = coding.count();
                     arrays.push((format!("count {j}"), some(first, count)));
-                    arrays.push((format!("log {j}"), table(count, &|k, c| block.parameters(k, j)[c])));
+                    let logs: Vec<Vec<f64>> = (0..classes).map(|k| block.parameters(k, j)).collect();
+                    arrays.push((format!("log {j}"), table(count, &|k, c| logs[k][c])));
                     if let Coding::Bins(edges) = coding {
                         let edges = Matrix::new(1, edges.len(), edges.clone()).expect("a row of edges");
                         arrays.push((format!("edges {j}"), edges));
@@ -116,7 +117,6 @@ impl BayesModel {
                 let mut arrays = vec![named("mean", block.means().clone())];
                 for k in 0..block.covariances() {
                     arrays.push((format!("covariance {k}"), block.covariance(k)));
-                    arrays.push((format!("precision {k}"), block.precision(k)));
                 }
                 if let Some(axes) = block.axes() {
                     arrays.push(named("axes", axes.vectors.clone()));

@@ -39,7 +39,10 @@ pub(super) fn axes(
     })?;
     let eigen =
         eigen.map_err(|_| Error::data("the principal axes cannot be found", "Look for values out of range."))?;
-    let count = count.min(width);
+    // What varies less than this is rounding.
+    let variances = eigen.S().column_vector();
+    let least = 1e-12 * variances[width - 1];
+    let count = (0..width).filter(|&axis| variances[axis] > least).count().clamp(1, count.min(width));
     let mut vectors = Matrix::zeros(width, count);
     for axis in 0..count {
         let vector = eigen.U().col(width - 1 - axis);

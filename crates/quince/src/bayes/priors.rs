@@ -46,8 +46,19 @@ impl Priors {
         self.check(classes).is_ok()
     }
 
-    /// Their logarithms, for classes whose rows count so much. A class without rows has none.
+    /// Their logarithms, for classes whose rows count so much. A class without rows has none. Where all that have rows were
+    /// given none, they are as frequent as in the rows; where there are no rows at all, all classes are alike.
     pub(super) fn logs(&self, totals: &[f64]) -> Vec<f64> {
+        let logs = self.plain_logs(totals);
+        let none = |logs: &[f64]| logs.iter().all(|log| *log == f64::NEG_INFINITY);
+        match none(&logs) {
+            false => logs,
+            true if totals.iter().any(|total| *total > 0.0) => Priors::Data.plain_logs(totals),
+            true => vec![-(totals.len() as f64).ln(); totals.len()],
+        }
+    }
+
+    fn plain_logs(&self, totals: &[f64]) -> Vec<f64> {
         let all: f64 = totals.iter().sum();
         let there = totals.iter().filter(|total| **total > 0.0).count() as f64;
         let log = |(class, &total): (usize, &f64)| match self {

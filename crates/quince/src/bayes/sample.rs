@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::family::Multinomial;
 use crate::family::block::Draw;
 use crate::learn::Drawn;
+use crate::matrix::afford;
 use crate::run::{Run, Stream};
 
 impl BayesModel {
@@ -13,6 +14,7 @@ impl BayesModel {
         let priors: Vec<f64> = self.log_priors.iter().map(|log| log.exp()).collect();
         let classes = Multinomial::new(&priors)?;
         let mut stream: Stream = run.stream(0x5a);
+        afford((count as f64) * (200.0 + 64.0 * self.dense as f64), &format!("making up {count} rows"))?;
         let mut rows = Vec::with_capacity(count);
         for i in 0..count {
             if i % 256 == 0 {

@@ -1,6 +1,7 @@
 //! Every family, alone and together, with holes and weights: leaving out a row is learning without it, halves make a whole, and
 //! neither threads nor files nor layouts change anything.
 
+use super::calibrate::Calibration;
 use super::choose::equal_widths;
 use super::model::BayesModel;
 use super::sums::{Members, sums};
@@ -82,8 +83,8 @@ fn blocks(names: &str, example: &Example, classes: usize) -> Vec<Block> {
         Some(Axes { centre: vec![1e3, 0.0, 2.0], vectors })
     };
     let one = |name: &str| match name {
-        "normal" => Block::Normal(Normals::new(vec![0, 1], classes, &origin, LEAST, false)),
-        "unbiased" => Block::Normal(Normals::new(vec![0, 1], classes, &origin, LEAST, true)),
+        "normal" => Block::Normal(Normals::new(vec![0, 1], classes, &origin, LEAST, vec![0.0; 2])),
+        "rounded" => Block::Normal(Normals::new(vec![0, 1], classes, &origin, LEAST, vec![0.5, 0.0])),
         "poisson" => Block::Poisson(Poissons::new(vec![2], 0.5)),
         "bernoulli" => Block::Bernoulli(Bernoullis::new(Place::Dense(vec![3]), 0.0, (2.0, 0.5))),
         "presence" => Block::Bernoulli(Bernoullis::new(sparse.clone(), 0.0, (1.0, 0.3))),
@@ -118,7 +119,7 @@ fn blocks(names: &str, example: &Example, classes: usize) -> Vec<Block> {
 
 const ALL: [&str; 22] = [
     "normal",
-    "unbiased",
+    "rounded",
     "poisson",
     "bernoulli",
     "presence",
@@ -292,7 +293,7 @@ fn labels_and_probabilities_alone_are_those_of_the_whole_prediction() {
     for names in ALL {
         let run = Run::new().threads(2);
         let mut model = fitted(blocks(names, &example, 3), &example, 3, &run);
-        model.trust = 0.5;
+        model.calibration = Calibration { trust: 0.5, added: vec![0.1, 0.0, -0.2], odd: 0.0 };
         let features = example.rows.features();
         let whole = model.predict(&features, &run).unwrap();
         assert_eq!(model.labels(&features, &run).unwrap(), whole.labels(), "{names}");

@@ -79,22 +79,38 @@ impl Distribution for Beta {
     }
 
     fn sample(&self, stream: &mut Stream) -> f64 {
-        let (x, y) = (gamma(self.a, stream), gamma(self.b, stream));
-        x / (x + y)
+        // By logarithms: a gamma of a small shape may be too small for a number.
+        let (x, y) = (ln_gamma_draw(self.a, stream), ln_gamma_draw(self.b, stream));
+        1.0 / (1.0 + (y - x).exp())
     }
 }
 
-/// A draw from the gamma distribution with this shape (Marsaglia and Tsang 2000).
-fn gamma(shape: f64, stream: &mut Stream) -> f64 {
+/// The logarithm of a draw from the gamma distribution with this shape (Marsaglia and Tsang 2000).
+fn ln_gamma_draw(shape: f64, stream: &mut Stream) -> f64 {
     if shape < 1.0 {
-        return gamma(shape + 1.0, stream) * (1.0 - stream.uniform()).powf(1.0 / shape);
+        return ln_gamma_draw(shape + 1.0, stream) + (1.0 - stream.uniform()).ln() / shape;
     }
     let d = shape - 1.0 / 3.0;
     loop {
         let x = stream.normal();
         let v = (1.0 + x / (3.0 * d.sqrt())).powi(3);
         if v > 0.0 && (1.0 - stream.uniform()).ln() < 0.5 * x * x + d * (1.0 - v + v.ln()) {
-            return d * v;
+            return (d * v).ln();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_shapes_are_drawn_at_the_ends() {
+        let (beta, mut stream) = (Beta::new(1e-3, 1e-3).unwrap(), Stream::new(3, 0));
+        let drawn: Vec<f64> = (0..2000).map(|_| beta.sample(&mut stream)).collect();
+        assert!(drawn.iter().all(|x| (0.0..=1.0).contains(x)));
+        // Half of them on either side: 2000 / 2, give or take five deviations of √(2000 / 4).
+        let above = drawn.iter().filter(|x| **x > 0.5).count();
+        assert!(above.abs_diff(1000) < 112, "{above}");
     }
 }

@@ -39,6 +39,16 @@ impl Gaussian {
             return Err(Error::data(problem, "Give a square matrix with a row for each number of the mean."));
         }
         check_values(&mean)?;
+        let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (a.abs() + b.abs());
+        if let Some((i, j)) = (0..size)
+            .flat_map(|i| (0..i).map(move |j| (i, j)))
+            .find(|&(i, j)| !near(covariance[(i, j)], covariance[(j, i)]))
+        {
+            let (below, above) = (covariance[(i, j)], covariance[(j, i)]);
+            let problem =
+                format!("the covariance is not symmetric: {below} and {above} for columns {} and {}", j + 1, i + 1);
+            return Err(Error::data(problem, "Give the same number on both sides of the diagonal."));
+        }
         let Some(factor) = factored(&covariance) else {
             return Err(Error::data(
                 "the covariance is not positive definite",
@@ -124,4 +134,16 @@ fn factored(a: &Matrix) -> Option<Matrix> {
         }
     }
     Some(l)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_covariance_has_two_equal_sides() {
+        let lopsided = Matrix::from_rows(&[[1.0, 0.5], [0.2, 1.0]]);
+        let refused = Gaussian::new(vec![0.0, 0.0], lopsided).unwrap_err().to_string();
+        assert!(refused.contains("not symmetric"), "{refused}");
+    }
 }

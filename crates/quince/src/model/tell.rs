@@ -18,7 +18,7 @@ pub struct Made {
 }
 
 impl Model {
-    fn class_names(&self) -> &[String] {
+    pub(super) fn class_names(&self) -> &[String] {
         self.classes.as_ref().map_or(&[], Classes::names)
     }
 

@@ -250,6 +250,22 @@ fn b10_boundaries_and_the_error_they_cost() {
 }
 
 #[test]
+fn b10_boundaries_keep_their_digits_far_from_zero_and_in_any_unit() {
+    let exact = Gaussian { epsilon: 0.0, calibrate: false, ..Gaussian::default() };
+    for (shift, unit) in [(1e9, 1.0), (-1e9, 1.0), (0.0, 1e15), (0.0, 1e-15)] {
+        let moved = S_AND_T.lines().map(|line| match line.split_once(',') {
+            Some((x, y)) => x.parse::<f64>().map_or(line.to_string(), |x| format!("{:e},{y}", shift + unit * x)),
+            None => line.to_string(),
+        });
+        let found = fitted(&moved.collect::<Vec<_>>().join("\n"), &exact).boundaries().unwrap();
+        assert_eq!(found.classes, [1, 0, 1], "{shift} {unit}");
+        agrees((found.at[0] - shift) / unit, 7.4291, 4);
+        agrees((found.at[1] - shift) / unit, 11.2376, 4);
+        agrees(found.error, 0.22669, 5);
+    }
+}
+
+#[test]
 fn b10_a_shared_variance_makes_a_line() {
     let shared = Gaussian { epsilon: 0.0, calibrate: false, shared: SharedCovariance::Mean, ..Gaussian::default() };
     let model = fitted(S_AND_T, &shared);
@@ -328,4 +344,8 @@ fn b11_vowels_by_two_formants() {
     let table = Table::new(vec![number("f1"), number("f2"), table.column("y").unwrap().clone()]).unwrap();
     let model = Model::train(&table, "y", &learner, &Run::new()).unwrap();
     assert_eq!(model.fitted::<BayesModel>().unwrap().free_parameters(), 50 + 9);
+    // With one covariance for all: ten means of two numbers, and three numbers in common.
+    let shared = Gaussian { shared: SharedCovariance::Pooled, ..learner };
+    let model = Model::train(&table, "y", &shared, &Run::new()).unwrap();
+    assert_eq!(model.fitted::<BayesModel>().unwrap().free_parameters(), 20 + 3 + 9);
 }

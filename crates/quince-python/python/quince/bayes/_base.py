@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils import Tags
@@ -122,7 +123,8 @@ class Bayes(ClassifierMixin, Estimator):
     def _check(self, X: Any, y: Any = NO_LABELS, reset: bool = True) -> Any:
         """Rows (and labels) as the extension takes them."""
         accept = "csr" if self._takes_sparse else False
-        given: dict[str, Any] = {"accept_sparse": accept, "dtype": FLOATS, "ensure_all_finite": self._finite}
+        finite = self._finite if not sparse.issparse(X) else True
+        given: dict[str, Any] = {"accept_sparse": accept, "dtype": FLOATS, "ensure_all_finite": finite}
         if y is NO_LABELS:
             return for_extension(self._check_rows(validate_data(self, X, reset=reset, **given)))
         X, y = validate_data(self, X, y, reset=reset, **given)

@@ -44,9 +44,9 @@ def fitted(
         model = fit_bayes("gaussian", X, codes, classes, settings, threads=effective(None))
     except ValueError:
         return None
-    block = next(block for block in bayes_parameters(model) if block["family"] == "gaussian")
+    blocks = [block for block in bayes_parameters(model) if block["family"] == "gaussian"]
     # The method leaves a constant column out, which is right for it, and counts for whoever wants its covariance.
-    return (model, block) if len(block["columns"]) == X.shape[1] else None
+    return (model, blocks[0]) if blocks and len(blocks[0]["columns"]) == X.shape[1] else None
 
 
 def embedded(

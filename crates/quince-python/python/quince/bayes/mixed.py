@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -45,6 +46,14 @@ class OfTables(Bayes):
             return super()._check(X, y, reset)
         X = X if isinstance(X, Table) else Table(X)
         if reset:
+            ignored = [name for name, kind in X.kinds.items() if kind == "ignored"]
+            if ignored:
+                warnings.warn(
+                    f"not learnt from: {', '.join(ignored)}. Table(X) shows why; Table(X, kinds={{{ignored[0]!r}: "
+                    "'category'}) takes a column all the same, and Table(X, drop=[...]) leaves it out in silence.",
+                    UserWarning,
+                    stacklevel=4,
+                )
             self.n_features_in_ = len(X.columns)
             self.feature_names_in_ = np.array(X.columns, dtype=object)
         if y is NO_LABELS:
@@ -59,8 +68,9 @@ class OfTables(Bayes):
         """The probability of each class for each row of X, by a model that has learnt from all the others.
 
         Exact, and about as quick as a fit: a row is taken off what was learnt from all. Columns are the sorted labels.
-        What is found before anything is learnt (families, bins, vocabularies, by how much likelihoods count) stays as
-        all rows have it. What this estimator has learnt stays as it is, too.
+        What all rows together have fixed stays as it is: families, bins, vocabularies, what is added to variances, and by
+        how much likelihoods count (`calibrate`), so that few rows look a little better than they are. What this estimator
+        has learnt is left alone.
         """
         given = clone(self)
         X, y = given._check(X, y)
@@ -241,7 +251,7 @@ class MixedNB(OfTables):
 
     def _method_settings(self) -> dict[str, Any]:
         return {
-            "family": self.family if isinstance(self.family, str) else families(self.family),
+            "family": self.family if isinstance(self.family, str) else families(self.family, self._of_table),
             "alpha": float(self.alpha),
             "p": float(self.p),
             "threshold": float(self.threshold),
@@ -259,19 +269,19 @@ class MixedNB(OfTables):
         return {"class_count_": count, "class_log_prior_": log_prior}
 
 
-def families(by_column: Mapping[Any, str]) -> str:
+def families(by_column: Mapping[Any, str], of_table: bool) -> str:
     """Families by column, or by several columns, as the method reads them."""
     parts = [family for columns, family in by_column.items() if isinstance(columns, str) and columns == "*"]
     for columns, family in by_column.items():
         if not isinstance(columns, str) or columns != "*":
-            names = [_name(column) for column in (columns if isinstance(columns, tuple) else (columns,))]
+            names = [_name(column, of_table) for column in (columns if isinstance(columns, tuple) else (columns,))]
             parts.append(f"{'+'.join(names)}={family}")
     return ",".join(parts)
 
 
-def _name(column: Any) -> str:
+def _name(column: Any, of_table: bool) -> str:
     if isinstance(column, Integral):
-        return f"x{column}"
+        return f'"{column}"' if of_table else f"x{column}"
     if not isinstance(column, str) or '"' in column:
         raise ValueError(f"family names the column {column!r}, which it cannot. Give another name to the column.")
     return f'"{column}"'

@@ -126,7 +126,8 @@ class Counting(Bayes):
     def _method_settings(self) -> dict[str, Any]:
         priors = "data" if self.fit_prior else "equal"
         if self.class_prior is not None:
-            priors = written(self.class_prior)
+            given = np.ravel(np.asarray(self.class_prior, dtype=np.float64))
+            priors = written(given / given.sum())
         return {"family": self._family, "alpha": self._alpha(), "priors": priors, "calibrate": False}
 
     def _alpha(self) -> float:

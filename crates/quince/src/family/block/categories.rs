@@ -99,9 +99,15 @@ impl Categories {
     }
 
     /// ln p of all categories of a column in a component (of a bin, not divided by its width).
-    pub(crate) fn parameters(&self, component: usize, j: usize) -> &[f64] {
+    pub(crate) fn parameters(&self, component: usize, j: usize) -> Vec<f64> {
         let first = self.first(j);
-        &self.logs[component][first..first + self.coding[j].count()]
+        let log = |place: usize| if self.never_was(place) { f64::NEG_INFINITY } else { self.logs[component][place] };
+        (first..first + self.coding[j].count()).map(log).collect()
+    }
+
+    /// Whether a category has no probability in any component: it says nothing of a row.
+    fn never_was(&self, place: usize) -> bool {
+        self.alpha == 0.0 && self.settled[place] == 0.0
     }
 
     /// Where the sums of a column start.
@@ -113,7 +119,7 @@ impl Categories {
         let ((total, count), (n, seen)) = (whole, own);
         let alpha = self.alpha;
         match () {
-            _ if alpha == 0.0 && self.settled[place] == 0.0 => 0.0,
+            _ if self.never_was(place) => 0.0,
             _ if n > 0.0 || alpha > 0.0 => ln((seen + alpha) / (n + alpha * count as f64)),
             _ => ln(self.settled[place] / total),
         }
@@ -202,8 +208,8 @@ impl Family for Categories {
         }
     }
 
-    fn free_parameters(&self) -> usize {
-        self.coding.iter().map(|coding| coding.count().saturating_sub(1)).sum()
+    fn free_parameters(&self) -> (usize, usize) {
+        (self.coding.iter().map(|coding| coding.count().saturating_sub(1)).sum(), 0)
     }
 
     fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw) {

@@ -155,9 +155,9 @@ impl Family for Chain {
         }
     }
 
-    fn free_parameters(&self) -> usize {
+    fn free_parameters(&self) -> (usize, usize) {
         let pairs = self.counts.windows(2).map(|pair| pair[0] * pair[1].saturating_sub(1));
-        self.counts.first().map_or(0, |count| count.saturating_sub(1)) + pairs.sum::<usize>()
+        (self.counts.first().map_or(0, |count| count.saturating_sub(1)) + pairs.sum::<usize>(), 0)
     }
 
     fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw) {

@@ -127,8 +127,8 @@ impl Family for Poissons {
         }
     }
 
-    fn free_parameters(&self) -> usize {
-        self.columns.len()
+    fn free_parameters(&self) -> (usize, usize) {
+        (self.columns.len(), 0)
     }
 
     fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw) {

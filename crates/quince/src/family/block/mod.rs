@@ -5,7 +5,7 @@
 //! all blocks say, added up.
 //!
 //! Three rules hold for every family:
-//! - a hole (NaN) is left out: it adds nothing to sums and nothing to scores;
+//! - a hole (NaN) is left out: it adds nothing to sums and nothing to scores (a Gaussian block fills it with the column's mean);
 //! - a value that is impossible under every component (a category, a bin or a count that never was) is left out as well;
 //! - a component that has no value of a column takes the column's parameters over all components.
 //!
@@ -32,8 +32,8 @@ pub(crate) use window::Windows;
 pub(crate) use words::{Place, Words};
 pub(crate) use yes_no::Bernoullis;
 
-use crate::error::Result;
-use crate::matrix::Matrix;
+use crate::error::{Error, Result};
+use crate::matrix::{Features, Matrix};
 use crate::run::{Run, Stream};
 use serde::{Deserialize, Serialize};
 
@@ -75,11 +75,17 @@ pub(crate) trait Family: Send + Sync {
         all.start(tile.rows(), &vec![0.0; scores.components()]);
         self.score(tile, &mut all);
         self.score_own(component, sums.row(component), tile, weights, all.of_mut(component));
+        all.leave_out_impossible();
         scores.add_all(&all);
     }
 
-    /// How many numbers describe one component.
-    fn free_parameters(&self) -> usize;
+    /// How many numbers describe one component, and how many all of them in common.
+    fn free_parameters(&self) -> (usize, usize);
+
+    /// About how many steps it takes to score a row.
+    fn cost(&self, components: usize) -> usize {
+        components * self.columns().len()
+    }
 
     /// Draws a row of a component into its places among the features.
     fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw);
@@ -95,7 +101,7 @@ pub(crate) trait Family: Send + Sync {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Draw {
     pub(crate) dense: Vec<f64>,
-    /// First place, width, and the places drawn, of each sparse block.
+    /// The first place of each sparse block, and the places drawn.
     pub(crate) sequences: Vec<(usize, Vec<usize>)>,
 }
 
@@ -114,6 +120,46 @@ pub(crate) enum Block {
 }
 
 impl Block {
+    /// An error if rows that are to be learnt beside others have values that the family cannot have.
+    pub(crate) fn check_more(&self, features: &Features<'_>) -> Result<()> {
+        let refuse = |place: String, x: f64, what: &str| {
+            Err(Error::data(
+                format!("{x} in {place} is not {what}"),
+                "Leave such rows out, or train anew with another family.",
+            ))
+        };
+        let each = |columns: &[usize], fine: &dyn Fn(usize, f64) -> bool, what: &str| {
+            for (j, &column) in columns.iter().enumerate() {
+                let values = features.dense_column(column);
+                if let Some(i) = values.iter().position(|&x| !fine(j, x)) {
+                    return refuse(format!("row {}, feature {}", i + 1, column + 1), values[i], what);
+                }
+            }
+            Ok(())
+        };
+        match self {
+            Block::Poisson(block) => each(block.columns(), &|_, x| x.is_nan() || is_count(x), "a count"),
+            Block::Window(block) => {
+                let fine = |j: usize, x: f64| block.unknown(j, &[x]).is_none();
+                each(block.columns(), &fine, "among the values that smoothing windows are laid over")
+            }
+            Block::Multinomial(block) => match block.place() {
+                Place::Dense(columns) => each(columns, &|_, x| x >= 0.0, "a count"),
+                Place::Sparse { first, width } => {
+                    let Some(sparse) = features.sparse_part() else { return Ok(()) };
+                    for i in 0..sparse.rows() {
+                        let within = |(j, x): &(usize, f64)| (*first..first + width).contains(j) && *x < 0.0;
+                        if let Some((_, x)) = sparse.entries(i).find(within) {
+                            return refuse(format!("row {}", i + 1), x, "a count");
+                        }
+                    }
+                    Ok(())
+                }
+            },
+            _ => Ok(()),
+        }
+    }
+
     /// The family inside.
     pub(crate) fn family(&self) -> &dyn Family {
         match self {

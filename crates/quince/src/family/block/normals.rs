@@ -26,7 +26,8 @@ const FEW: usize = 2 * LANES;
 pub(crate) struct Normals {
     columns: Vec<usize>,
     least: Least,
-    unbiased: bool,
+    /// To which step the values of each column are rounded, or 0.
+    steps: Vec<f64>,
     /// About what sums are taken: a row a component.
     origin: Matrix,
     /// Of each column over all rows: mean, variance, and what is added to variances.
@@ -70,11 +71,18 @@ impl Normal {
 
 impl Normals {
     /// Columns whose values lie about `origin`.
-    pub(crate) fn new(columns: Vec<usize>, components: usize, origin: &[f64], least: Least, unbiased: bool) -> Normals {
+    /// Those that are rounded to a step vary by step² / 12 for that alone.
+    pub(crate) fn new(
+        columns: Vec<usize>,
+        components: usize,
+        origin: &[f64],
+        least: Least,
+        steps: Vec<f64>,
+    ) -> Normals {
         let of_column = |j: usize| origin[columns[j]];
         let origin = (0..components).flat_map(|_| (0..columns.len()).map(of_column)).collect();
         let origin = Matrix::new(components, columns.len(), origin).expect("an origin for every column");
-        Normals { columns, least, unbiased, origin, settled: Vec::new(), normal: Vec::new() }
+        Normals { columns, least, steps, origin, settled: Vec::new(), normal: Vec::new() }
     }
 
     /// The parameters of a component, a column after another.
@@ -84,7 +92,7 @@ impl Normals {
 
     /// The sums of another block as if they had been taken about the origins of this one.
     pub(super) fn sums_of(&mut self, other: &Normals, own_sums: &Matrix, sums: &Matrix) -> Option<Matrix> {
-        let alike = (&self.columns, self.least, self.unbiased) == (&other.columns, other.least, other.unbiased);
+        let alike = (&self.columns, self.least, &self.steps) == (&other.columns, other.least, &other.steps);
         let (mut moved, width) = (sums.clone(), self.columns.len());
         for k in 0..sums.rows() {
             for j in 0..if alike { width } else { 0 } {
@@ -106,9 +114,7 @@ impl Normals {
 
     /// Mean and variance from sums about the origin, before anything is added; `None` without values.
     fn moments(&self, origin: f64, (w, a, b): (f64, f64, f64)) -> Option<(f64, f64)> {
-        let divisor = if self.unbiased { w - 1.0 } else { w };
-        let squares = (b - a * a / w).max(0.0);
-        (w > 0.0).then(|| (origin + a / w, if divisor > 0.0 { squares / divisor } else { 0.0 }))
+        (w > 0.0).then(|| (origin + a / w, (b - a * a / w).max(0.0) / w))
     }
 
     fn normal(&self, j: usize, origin: f64, sums: (f64, f64, f64)) -> Normal {
@@ -187,9 +193,9 @@ impl Family for Normals {
         let overall: Vec<(f64, f64)> = (0..self.columns.len()).map(|j| self.overall(sums, j)).collect();
         let largest = overall.iter().map(|(_, variance)| *variance).fold(0.0, f64::max);
         let of = |variance: f64| if self.least.of_largest { largest } else { variance };
-        let settled = overall.iter().map(|&(mean, variance)| {
+        let settled = overall.iter().zip(&self.steps).map(|(&(mean, variance), step)| {
             // A constant column among others still varies as much as is added to it.
-            let added = self.least.epsilon * of(variance);
+            let added = self.least.epsilon * of(variance) + step * step / 12.0;
             [mean, if self.least.of_largest { variance.max(added) } else { variance }, added]
         });
         self.settled = settled.collect();
@@ -241,10 +247,8 @@ impl Family for Normals {
                 });
                 continue;
             }
-            let divisor = if self.unbiased { left - 1.0 } else { left };
-            let share = if divisor > 0.0 { 1.0 / divisor } else { 0.0 };
             let normal = &self.normal[component][j];
-            let sums = Without { origin, a, b, one: 1.0 / left, share, added, least: LEAST_SHARE * variance };
+            let sums = Without { origin, a, b, one: 1.0 / left, added, least: LEAST_SHARE * variance };
             take_without(values, &sums, 1.0 / normal.variance, shrunk, own);
             constant += normal.constant;
             waiting += 1;
@@ -256,8 +260,8 @@ impl Family for Normals {
         own.iter_mut().for_each(|own| *own += constant);
     }
 
-    fn free_parameters(&self) -> usize {
-        2 * self.columns.len()
+    fn free_parameters(&self) -> (usize, usize) {
+        (2 * self.columns.len(), 0)
     }
 
     fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw) {
@@ -275,6 +279,8 @@ impl Family for Normals {
         (self.origin.rows(), self.origin.columns()) == (components, self.columns.len())
             && self.origin.values().len() == components * self.columns.len()
             && self.settled.len() == self.columns.len()
+            && self.steps.len() == self.columns.len()
+            && self.steps.iter().all(|step| step.is_finite())
             && finite
     }
 }
@@ -290,9 +296,8 @@ struct Without {
     origin: f64,
     a: f64,
     b: f64,
-    /// 1 / W for the mean, and what squares are multiplied by for the variance.
+    /// 1 / W.
     one: f64,
-    share: f64,
     added: f64,
     least: f64,
 }
@@ -308,13 +313,13 @@ vectorised! {
     /// Takes (x - μ)² / 2σ² off every score, with μ and σ² from all other rows. By how much σ² shrinks is multiplied up, so
     /// that many columns need one logarithm.
     fn take_without(values: &[f64], sums: &Without, precision: f64, shrunk: &mut [f64], own: &mut [f64]) {
-        let Without { origin, a, b, one, share, added, least } = *sums;
+        let Without { origin, a, b, one, added, least } = *sums;
         for ((x, shrunk), own) in values.iter().zip(shrunk).zip(own) {
             let d = x - origin;
             let (a, b) = (a - d, b - d * d);
             let squares = b - a * a * one;
             let squares = if squares > 0.0 { squares } else { 0.0 };
-            let variance = squares * share + added;
+            let variance = squares * one + added;
             let variance = if variance > least { variance } else { least };
             let off = d - a * one;
             *own -= 0.5 * off * off / variance;

@@ -86,8 +86,8 @@ impl<'a> Tile<'a> {
         self.is_finite
     }
 
-    /// The sparse places of row `i` from `first` on, `width` of them, and their values. `None` if the row has a hole there: NaN at
-    /// the first place.
+    /// The sparse places of row `i` from `first` on, `width` of them, and their values. `None` if the row has a hole there: the
+    /// first that is stored is NaN.
     pub(crate) fn sparse_row(&self, i: usize, first: usize, width: usize) -> Option<(&'a [u32], &'a [f64])> {
         let (places, values) = self.sparse.map_or((&[][..], &[][..]), |sparse| sparse.row(self.rows[i]));
         let from = if first == 0 { 0 } else { places.partition_point(|&place| (place as usize) < first) };
@@ -145,6 +145,20 @@ impl Scores {
     pub(crate) fn add(&mut self, i: usize, scores: impl IntoIterator<Item = f64>) {
         for (line, score) in self.values.chunks_exact_mut(TILE).zip(scores) {
             line[i] += score;
+        }
+    }
+
+    /// Whether a score is not a number.
+    pub(crate) fn has_nan(&self) -> bool {
+        (0..self.components).any(|k| self.of(k).iter().any(|score| score.is_nan()))
+    }
+
+    /// Rows that are impossible under every component say nothing.
+    pub(crate) fn leave_out_impossible(&mut self) {
+        for i in 0..self.rows {
+            if self.values.chunks_exact(TILE).all(|line| line[i] == f64::NEG_INFINITY) {
+                self.values.chunks_exact_mut(TILE).for_each(|line| line[i] = 0.0);
+            }
         }
     }
 

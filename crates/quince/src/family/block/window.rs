@@ -43,6 +43,11 @@ impl Windows {
         Windows { columns, values, width, settled: Vec::new(), whole: Vec::new(), shares: Vec::new() }
     }
 
+    /// The first of some values that has no window, and could not be learnt.
+    pub(super) fn unknown(&self, j: usize, values: &[f64]) -> Option<f64> {
+        values.iter().copied().find(|x| !x.is_nan() && self.place(j, *x).is_none())
+    }
+
     /// The widths of the windows of a column, for each component.
     pub(crate) fn widths(&self, j: usize) -> &[f64] {
         &self.settled[j]
@@ -155,9 +160,13 @@ impl Family for Windows {
             let total: f64 = sums.iter().sum();
             each_value(tile.column(column), weights, |i, x, weight| {
                 let left = left_over(total, weight);
-                let peak = weight / (h * TAU.sqrt());
                 own[i] += if left > 0.0 {
-                    ln(((self.density(j, x, h, sums) - peak) / left).max(0.0))
+                    // The windows of all other values, and what is left of its own.
+                    let mut others = sums.to_vec();
+                    if let Some(place) = self.place(j, x) {
+                        others[place] = left_over(others[place], weight);
+                    }
+                    ln(self.density(j, x, h, &others) / left)
                 } else {
                     let whole = &self.whole[places.clone()];
                     ln(self.density(j, x, h, whole) / whole.iter().sum::<f64>())
@@ -166,8 +175,12 @@ impl Family for Windows {
         }
     }
 
-    fn free_parameters(&self) -> usize {
-        self.sums()
+    fn free_parameters(&self) -> (usize, usize) {
+        (self.sums(), 0)
+    }
+
+    fn cost(&self, components: usize) -> usize {
+        4 * components * self.sums()
     }
 
     fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw) {

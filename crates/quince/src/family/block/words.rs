@@ -157,7 +157,12 @@ impl Words {
 
     /// ln p of a word in a component.
     pub(crate) fn log(&self, component: usize, word: usize) -> f64 {
-        self.logs.get(component, word)
+        if self.never_was(word) { f64::NEG_INFINITY } else { self.logs.get(component, word) }
+    }
+
+    /// Whether a word has no probability in any component: it says nothing of a row.
+    fn never_was(&self, word: usize) -> bool {
+        self.alpha == 0.0 && self.settled[word] == 0.0
     }
 
     fn width(&self) -> usize {
@@ -166,9 +171,9 @@ impl Words {
 
     fn log_of(&self, j: usize, count: f64, total: f64) -> f64 {
         let all = total + self.alpha * self.width() as f64;
-        match self.settled[j] {
-            0.0 if self.alpha == 0.0 => 0.0,
-            whole if all == 0.0 => ln(whole / self.settled.iter().sum::<f64>()),
+        match () {
+            _ if self.never_was(j) => 0.0,
+            _ if all == 0.0 => ln(self.settled[j] / self.settled.iter().sum::<f64>()),
             _ => ln((count + self.alpha) / all),
         }
     }
@@ -237,8 +242,9 @@ impl Family for Words {
                     if holes {
                         let length: f64 = known().map(|(_, x)| x).sum();
                         for (k, sum) in sums.iter_mut().enumerate() {
-                            let share: f64 = known().map(|(j, _)| self.logs.get(k, j).exp()).sum();
-                            *sum -= if length > 0.0 { length * ln(share) } else { 0.0 };
+                            // Without a share, what is known cannot be, and the sum says so already.
+                            let share: f64 = known().map(|(j, _)| self.log(k, j).exp()).sum();
+                            *sum -= if length > 0.0 && share > 0.0 { length * share.ln() } else { 0.0 };
                         }
                     }
                 }
@@ -276,13 +282,13 @@ impl Family for Words {
         }
     }
 
-    fn free_parameters(&self) -> usize {
-        self.width().saturating_sub(1)
+    fn free_parameters(&self) -> (usize, usize) {
+        (self.width().saturating_sub(1), 0)
     }
 
     fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw) {
         use crate::family::{Distribution, Multinomial, Poisson};
-        let p: Vec<f64> = (0..self.width()).map(|j| self.logs.get(component, j).exp()).collect();
+        let p: Vec<f64> = (0..self.width()).map(|j| self.log(component, j).exp()).collect();
         let length = Poisson::new(self.lengths[component]).map_or(0.0, |length| length.sample(stream)) as usize;
         let Ok(words) = Multinomial::new(&p) else { return };
         match &self.place {

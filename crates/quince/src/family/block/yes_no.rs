@@ -56,9 +56,16 @@ impl Bernoullis {
         &self.place
     }
 
-    /// ln p(no) and ln p(yes) in a component, a column after another.
-    pub(crate) fn parameters(&self, component: usize) -> &[[f64; 2]] {
-        &self.logs[component]
+    /// ln p(no) and ln p(yes) of a column in a component.
+    pub(crate) fn parameters(&self, component: usize, j: usize) -> [f64; 2] {
+        let [no, yes] = self.never_was(j);
+        let [log_no, log_yes] = self.logs[component][j];
+        [if no { f64::NEG_INFINITY } else { log_no }, if yes { f64::NEG_INFINITY } else { log_yes }]
+    }
+
+    /// Whether no and whether yes have no probability in any component: then they say nothing of a row.
+    fn never_was(&self, j: usize) -> [bool; 2] {
+        [1.0 - self.settled[j], self.settled[j]].map(|share| self.prior.0 == 0.0 && share == 0.0)
     }
 
     fn width(&self) -> usize {
@@ -69,9 +76,8 @@ impl Bernoullis {
         let (strength, share) = self.prior;
         let whole = self.settled[j];
         let p = if w > 0.0 { (yes + strength * share) / (w + strength) } else { whole };
-        // Without a prior, what never was in any component is left out.
-        let left_out = |p: f64| strength == 0.0 && p == 0.0;
-        [if left_out(1.0 - whole) { 0.0 } else { ln(1.0 - p) }, if left_out(whole) { 0.0 } else { ln(p) }]
+        let [no, yes] = self.never_was(j);
+        [if no { 0.0 } else { ln(1.0 - p) }, if yes { 0.0 } else { ln(p) }]
     }
 
     /// How much weight there is of a column: all rows that have the block, if it is sparse.
@@ -204,20 +210,20 @@ impl Family for Bernoullis {
         }
     }
 
-    fn free_parameters(&self) -> usize {
-        self.width()
+    fn free_parameters(&self) -> (usize, usize) {
+        (self.width(), 0)
     }
 
     fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw) {
-        let logs = &self.logs[component];
+        let mut is_yes = |j: usize| stream.uniform() < self.parameters(component, j)[1].exp();
         match &self.place {
             Place::Dense(columns) => {
-                for (log, &column) in logs.iter().zip(columns) {
-                    row.dense[column] = f64::from(u8::from(stream.uniform() < log[1].exp()));
+                for (j, &column) in columns.iter().enumerate() {
+                    row.dense[column] = f64::from(u8::from(is_yes(j)));
                 }
             }
-            Place::Sparse { first, .. } => {
-                let places = (0..logs.len()).filter(|&j| stream.uniform() < logs[j][1].exp()).collect();
+            Place::Sparse { first, width } => {
+                let places = (0..*width).filter(|&j| is_yes(j)).collect();
                 row.sequences.push((*first, places));
             }
         }

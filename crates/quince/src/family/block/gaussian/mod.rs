@@ -410,14 +410,18 @@ impl Family for Gaussians {
         self.add_without(component, sums, tile, weights, scores);
     }
 
-    fn free_parameters(&self) -> usize {
+    fn free_parameters(&self) -> (usize, usize) {
         let width = self.width();
         let covariance = match self.shape {
             Shape::Full => width * (width + 1) / 2,
             Shape::Diagonal => width,
             Shape::Spherical => 1,
         };
-        width + if self.shared == Shared::No { covariance } else { covariance / self.means.rows().max(1) }
+        if self.shared == Shared::No { (width + covariance, 0) } else { (width, covariance) }
+    }
+
+    fn cost(&self, components: usize) -> usize {
+        components * self.width() * self.width()
     }
 
     fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw) {

@@ -5,11 +5,14 @@
 //! any other y = L⁻¹ v (Sherman and Morrison), so that one factor serves all rows of a component.
 
 use super::spread::Spread;
-use super::{Gaussians, Moments, SINGULAR, Shared};
+use super::{Gaussians, Moments, Shared};
 use crate::family::block::normals::left_over;
 use crate::family::block::{Family, Scores, Tile};
 use crate::matrix::Matrix;
 use crate::run::Run;
+
+/// A determinant that shrinks by more than this loses too many digits: it is found anew.
+const FEW_DIGITS: f64 = 1e-6;
 
 /// What serves all rows of a component that have the same weight, when each of them is left out.
 struct Base {
@@ -33,7 +36,7 @@ impl Gaussians {
         scores: &mut Scores,
     ) {
         let all: Vec<Moments> = (0..sums.rows()).map(|k| self.moments(k, sums.row(k))).collect();
-        let (rows, values, run) = (tile.rows(), self.gather(tile), Run::new());
+        let (rows, values, run) = (tile.rows(), self.gather(tile), Run::new().threads(1));
         let row = |i: usize| values.iter().skip(i).step_by(rows.max(1)).copied().collect::<Vec<f64>>();
         let mut before = Scores::new(scores.components());
         before.start(rows, &vec![0.0; scores.components()]);
@@ -55,13 +58,9 @@ impl Gaussians {
                 None
             };
             let new = new.or_else(|| self.refitted(&all, component, weight, &x, of_all, &run));
-            match new {
-                Some(new) => scores.add(i, new),
-                // Without the row the covariance is singular: nothing is known of the component.
-                None => scores.add(
-                    i,
-                    (0..scores.components()).map(|k| if k == component { f64::NEG_INFINITY } else { of_all(k) }),
-                ),
+            // Where the covariance is singular without the row, the block says nothing of it.
+            if let Some(new) = new {
+                scores.add(i, new);
             }
         }
     }
@@ -104,7 +103,7 @@ impl Gaussians {
         let z = self.whitened(&base.spread, 1, x, &all[component].mean, &mut space);
         let zz: f64 = z.iter().map(|z| z * z).sum();
         let rest = 1.0 - base.loss * zz;
-        if rest <= SINGULAR {
+        if rest <= FEW_DIGITS {
             return None;
         }
         let constant = self.constant(&base.spread) - 0.5 * rest.ln();
