@@ -33,7 +33,7 @@ pub(super) struct Calibration {
 const LEAST: f64 = 1e-3;
 
 /// So many rows are enough to find a few numbers by; of more, these are taken from all over.
-const ENOUGH: usize = 50_000;
+pub(super) const ENOUGH: usize = 20_000;
 
 /// As often are t and a_c found anew, at most.
 const TURNS: usize = 60;
@@ -120,13 +120,11 @@ struct Sums {
 impl Rows<'_> {
     fn sums(&self, by: &Calibration, run: &Run) -> Result<Sums> {
         let classes = self.log_priors.len();
-        let count = self.codes.len().min(ENOUGH);
+        let count = self.codes.len();
         let ranges = cuts(count, partials(count));
         let parts = run.map(ranges.len(), |part| {
             let (mut sums, mut space) = (Sums::nothing(classes), vec![0.0; 2 * classes]);
-            for r in ranges[part].clone() {
-                self.add(self.codes.len() * r / count, by, &mut sums, &mut space);
-            }
+            ranges[part].clone().for_each(|row| self.add(row, by, &mut sums, &mut space));
             sums
         });
         run.check()?;

@@ -14,7 +14,11 @@ use crate::run::Run;
 impl BayesModel {
     /// Scores and probabilities of every row, learnt without it; t is that of all rows.
     pub(super) fn without_each(&self, features: &Features<'_>, members: &Members<'_>, run: &Run) -> Result<Prediction> {
-        let mut scores = self.likelihoods_without_each(features, members, run)?;
+        let likelihoods = self.likelihoods_without_each(features, members, run)?;
+        let mut scores = Matrix::zeros(features.rows(), self.totals.len());
+        for (place, &row) in members.order().iter().enumerate() {
+            scores.row_mut(row).copy_from_slice(likelihoods.row(place));
+        }
         members.each_tile(0..features.rows(), |class, rows, weights| {
             let alike = self.priors_without(class, 1.0);
             for (i, &row) in rows.iter().enumerate() {
@@ -27,15 +31,15 @@ impl BayesModel {
         Ok(self.with_probabilities(scores, run))
     }
 
-    /// The log likelihood of every row under each class, learnt without it.
+    /// The log likelihood of every member under each class, learnt without it; a row a member, in their order.
     pub(super) fn likelihoods_without_each(
         &self,
         features: &Features<'_>,
         members: &Members<'_>,
         run: &Run,
     ) -> Result<Matrix> {
-        let (rows, classes) = (features.rows(), self.totals.len());
-        let mut likelihoods = Matrix::zeros(rows, classes);
+        let (rows, classes) = (members.rows(), self.totals.len());
+        let mut likelihoods = Vec::with_capacity(rows * classes);
         // Some rows need a factorisation of their own.
         let width = self.dense.min(1000);
         let step = (20_000_000 / (self.cost() * width.max(1)).max(1)).clamp(16, 2048);
@@ -54,14 +58,10 @@ impl BayesModel {
                 });
                 found
             });
-            for (places, found) in some.iter().zip(found) {
-                for (&row, found) in members.order()[places.clone()].iter().zip(found.chunks_exact(classes)) {
-                    likelihoods.row_mut(row).copy_from_slice(found);
-                }
-            }
+            found.into_iter().for_each(|found| likelihoods.extend(found));
             run.check()?;
         }
-        Ok(likelihoods)
+        Matrix::new(rows, classes, likelihoods)
     }
 
     /// The logarithms of the priors when a row of a class is left out.

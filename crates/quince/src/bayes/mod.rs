@@ -70,7 +70,7 @@ fn fit(
     let members = Members::new(codes, classes.count(), examples.weights);
     let mut model = BayesModel::fit(blocks, chosen, priors.clone(), features, &members, run)?;
     if calibrate {
-        model.calibrate(features, &members, codes, examples.weights, run)?;
+        model.calibrate(features, &members, run)?;
     }
     let mut report = Report::computed(model.route());
     report.fact("parameters", model.free_parameters() as f64);

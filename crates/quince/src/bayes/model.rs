@@ -1,7 +1,7 @@
 //! A fitted Bayes classifier: the sums of all blocks, the parameters that follow from them, and what they say of rows.
 
 use super::Priors;
-use super::calibrate::Calibration;
+use super::calibrate::{self, Calibration};
 use super::choose::Choice;
 use super::sums::{Members, sums};
 use crate::encode::Encoder;
@@ -138,17 +138,12 @@ impl BayesModel {
         Ok(merged)
     }
 
-    /// Finds the share by which likelihoods count.
-    pub(super) fn calibrate(
-        &mut self,
-        features: &Features<'_>,
-        members: &Members<'_>,
-        codes: &[u32],
-        weights: Option<&[f64]>,
-        run: &Run,
-    ) -> Result<()> {
-        let likelihoods = self.likelihoods_without_each(features, members, run)?;
-        self.calibration = Calibration::fit(&likelihoods, &self.log_priors, codes, weights, run)?;
+    /// Finds out how far likelihoods count, by rows that are left out.
+    pub(super) fn calibrate(&mut self, features: &Features<'_>, members: &Members<'_>, run: &Run) -> Result<()> {
+        let some = members.some(calibrate::ENOUGH);
+        let likelihoods = self.likelihoods_without_each(features, &some, run)?;
+        let (codes, weights) = some.codes_and_weights();
+        self.calibration = Calibration::fit(&likelihoods, &self.log_priors, &codes, weights.as_deref(), run)?;
         Ok(())
     }
 

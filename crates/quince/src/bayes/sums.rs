@@ -31,6 +31,14 @@ impl<'a> Members<'a> {
         self.starts.len() - 1
     }
 
+    /// At most so many of the rows, from all over every class.
+    pub(super) fn some(&self, most: usize) -> Members<'a> {
+        let (rows, count) = (self.rows(), self.rows().min(most));
+        let order: Vec<usize> = (0..count).map(|r| rows * r / count).collect();
+        let starts = self.starts.iter().map(|&start| order.partition_point(|&place| place < start)).collect();
+        Members { order: order.into_iter().map(|place| self.order[place]).collect(), starts, weights: self.weights }
+    }
+
     /// All rows, class after class.
     pub(super) fn order(&self) -> &[usize] {
         &self.order
@@ -38,6 +46,13 @@ impl<'a> Members<'a> {
 
     pub(super) fn rows(&self) -> usize {
         self.order.len()
+    }
+
+    /// The class of each, in their order, and how much it counts.
+    pub(super) fn codes_and_weights(&self) -> (Vec<u32>, Option<Vec<f64>>) {
+        let of_class = |class: usize| std::iter::repeat_n(class as u32, self.starts[class + 1] - self.starts[class]);
+        let weights = self.weights.map(|weights| self.order.iter().map(|&row| weights[row]).collect());
+        ((0..self.classes()).flat_map(of_class).collect(), weights)
     }
 
     /// How much all rows of each class count.
