@@ -11,10 +11,16 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use quince::bayes::BayesModel;
 use quince::encode::Encoder;
-use quince::learn::{Examples, Prediction, Target};
+use quince::learn::{Examples, Learn, Prediction, Target};
 use quince::matrix::Features;
 use quince::registry;
 use quince::table::Labelled;
+
+/// A method with its settings.
+fn learner(method: &str, settings: &Bound<'_, PyAny>) -> PyResult<Box<dyn Learn>> {
+    let settings = json::from_python(settings)?;
+    registry::method(method).and_then(|method| method.configure(&settings)).map_err(to_python)
+}
 
 /// Fits a Bayes classifier to a matrix, or to a table as it is. `codes` are class numbers, `settings` those of the method.
 #[pyfunction]
@@ -30,8 +36,7 @@ pub(crate) fn fit_bayes(
     weights: Option<PyReadonlyArray1<'_, f64>>,
     threads: usize,
 ) -> PyResult<Model> {
-    let settings = json::from_python(settings)?;
-    let learner = registry::method(method).and_then(|method| method.configure(&settings)).map_err(to_python)?;
+    let learner = learner(method, settings)?;
     let (target, weights) = (target(&codes, &classes)?, self::weights(weights.as_ref()));
     let steering = Steering::threads(threads);
     if is_tabular(x)? {
@@ -64,8 +69,7 @@ pub(crate) fn leave_one_out_bayes<'py>(
     weights: Option<PyReadonlyArray1<'py, f64>>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let settings = json::from_python(settings)?;
-    let learner = registry::method(method).and_then(|method| method.configure(&settings)).map_err(to_python)?;
+    let learner = learner(method, settings)?;
     let (target, weights) = (target(&codes, &classes)?, self::weights(weights.as_ref()));
     let steering = Steering::threads(threads);
     let prediction = if is_tabular(x)? {

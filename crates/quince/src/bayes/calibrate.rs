@@ -11,10 +11,10 @@
 //! probability ε a row is odd: it says nothing, and is left to the priors, so that no answer is ever certain, and a few rows far from
 //! all others do not decide on t.
 //!
-//! All three make the rows likeliest to be of their class. Which rows are odd is found by turns (EM): how odd each row is, by the
-//! present numbers; then t by Newton's step, with the slope Σ u (l_true - E[l]) for log likelihoods l and rows that count u = w (1 -
-//! how odd); and a_c by ln of how often class c is over how often it is expected. So that a few rows do not move a_c far, there are
-//! rows beside the real ones, one for each class, that say nothing and have the classes as their priors say.
+//! All three make the rows likeliest to be of their class, and are found by turns: t and ε each by Newton's step, t with the slope
+//! Σ u (l_true - E[l]) for log likelihoods l and rows that count u = w (1 - how odd); and a_c by ln of how often class c is over how
+//! often it is expected. So that a few rows do not move a_c far, there are rows beside the real ones, one for each class, that say
+//! nothing and have the classes as their priors say; and odd rows are taken to be rare until many say otherwise.
 
 use crate::error::Result;
 use crate::matrix::{Matrix, cuts, partials};
@@ -72,7 +72,10 @@ impl Calibration {
             }
             let step = if sums.curvature > 0.0 { sums.slope / sums.curvature } else { 0.0 };
             found.trust = (found.trust + step).clamp(0.25 * found.trust, 4.0 * found.trust).clamp(LEAST, 1.0);
-            found.odd = (sums.odd + RARE * PATIENCE) / (sums.weight + PATIENCE);
+            let (odd, rest) = (found.odd, 1.0 - found.odd);
+            let slope = sums.odd_slope + PATIENCE * (RARE / odd - (1.0 - RARE) / rest);
+            let curvature = sums.odd_curvature + PATIENCE * (RARE / (odd * odd) + (1.0 - RARE) / (rest * rest));
+            found.odd = (odd + slope / curvature).clamp(0.25 * odd, (4.0 * odd).min(0.5 * (1.0 + odd)));
             let sums = rows.sums(&found, run)?;
             for (c, added) in found.added.iter_mut().enumerate().filter(|(c, _)| log_priors[*c] > f64::NEG_INFINITY) {
                 *added += (sums.seen[c] / sums.expected[c]).ln();
@@ -109,9 +112,11 @@ struct Rows<'a> {
 /// What rows add up to, by the present numbers.
 struct Sums {
     weight: f64,
-    odd: f64,
+    /// Of the log likelihood along t, and along ε.
     slope: f64,
     curvature: f64,
+    odd_slope: f64,
+    odd_curvature: f64,
     /// How often each class is, and how often it is expected to be.
     seen: Vec<f64>,
     expected: Vec<f64>,
@@ -166,11 +171,13 @@ impl Rows<'_> {
             mean += *share * l;
             square += *share * l * l;
         }
-        let as_odd = by.odd * self.log_priors[code].exp();
-        let odd = as_odd / ((1.0 - by.odd) * shares[code] + as_odd);
-        let counts = weight * (1.0 - odd);
+        let prior = self.log_priors[code].exp();
+        let all = (1.0 - by.odd) * shares[code] + by.odd * prior;
+        let counts = weight * (1.0 - by.odd * prior / all);
+        let along = (prior - shares[code]) / all;
         sums.weight += weight;
-        sums.odd += weight * odd;
+        sums.odd_slope += weight * along;
+        sums.odd_curvature += weight * along * along;
         sums.slope += counts * (said[code] - mean);
         sums.curvature += counts * (square - mean * mean);
         sums.seen[code] += counts;
@@ -181,12 +188,14 @@ impl Rows<'_> {
 impl Sums {
     fn nothing(classes: usize) -> Sums {
         let none = vec![0.0; classes];
-        Sums { weight: 0.0, odd: 0.0, slope: 0.0, curvature: 0.0, seen: none.clone(), expected: none }
+        let (seen, expected) = (none.clone(), none);
+        Sums { weight: 0.0, slope: 0.0, curvature: 0.0, odd_slope: 0.0, odd_curvature: 0.0, seen, expected }
     }
 
     fn join(&mut self, other: Sums) {
         self.weight += other.weight;
-        self.odd += other.odd;
+        self.odd_slope += other.odd_slope;
+        self.odd_curvature += other.odd_curvature;
         self.slope += other.slope;
         self.curvature += other.curvature;
         self.seen.iter_mut().zip(other.seen).for_each(|(sum, more)| *sum += more);
@@ -199,37 +208,56 @@ mod tests {
     use super::*;
     use crate::run::Stream;
 
-    /// Rows that say everything three times are to be trusted for a third.
-    #[test]
-    fn what_is_said_three_times_counts_once() {
-        let mut stream = Stream::new(5, 0);
-        let (mut values, mut codes) = (Vec::new(), Vec::new());
-        for _ in 0..20_000 {
-            let odds = 2.0 * stream.normal();
-            let second = stream.uniform() < 1.0 / (1.0 + (-odds).exp());
-            codes.push(u32::from(second));
-            values.extend([0.0, 3.0 * odds]);
-        }
-        let likelihoods = Matrix::new(20_000, 2, values).unwrap();
-        let half = [0.5f64.ln(); 2];
-        let found = Calibration::fit(&likelihoods, &half, &codes, None, &Run::new()).unwrap();
-        assert!(found.odd < 0.02 && found.added.iter().all(|added| added.abs() < 0.05), "{found:?}");
-        assert!((found.trust - 1.0 / 3.0).abs() < 0.015, "{found:?}");
-        // Nothing near is better.
-        let loss = |t: f64| {
-            let each = (0..20_000).map(|i| {
-                let odds = t * likelihoods[(i, 1)] + found.added[1] - found.added[0];
-                let odds = if codes[i] == 1 { odds } else { -odds };
-                -((1.0 - found.odd) / (1.0 + (-odds).exp()) + 0.5 * found.odd).ln()
-            });
-            each.sum::<f64>()
+    /// What is made as large as can be, for two classes alike: the rows, those that say nothing, and how rare odd rows are.
+    fn objective(rows: &[[f64; 2]], codes: &[u32], by: &Calibration) -> f64 {
+        let second = |said: f64| 1.0 / (1.0 + (-(said + by.added[1] - by.added[0])).exp());
+        let of_row = |(row, &code): (&[f64; 2], &u32)| {
+            let p = second(by.trust * (row[1] - row[0]));
+            ((1.0 - by.odd) * if code == 1 { p } else { 1.0 - p } + 0.5 * by.odd).ln()
         };
-        let least = loss(found.trust);
-        assert!(least <= loss(found.trust * 1.01) + 1e-3 && least <= loss(found.trust * 0.99) + 1e-3);
+        let nothing = second(0.0).ln() + (1.0 - second(0.0)).ln();
+        let rare = PATIENCE * (RARE * by.odd.ln() + (1.0 - RARE) * (1.0 - by.odd).ln());
+        rows.iter().zip(codes).map(of_row).sum::<f64>() + nothing + rare
+    }
+
+    /// No number can be changed a little, either way, and be better for it.
+    fn is_best(rows: &[[f64; 2]], codes: &[u32], found: &Calibration) {
+        let best = objective(rows, codes, found);
+        for step in [-0.02, 0.02] {
+            let trust = (found.trust * (1.0 + step)).min(1.0);
+            let added = vec![found.added[0], found.added[1] + step];
+            let odd = found.odd * (1.0 + step);
+            for other in [
+                Calibration { trust, ..found.clone() },
+                Calibration { added, ..found.clone() },
+                Calibration { odd, ..found.clone() },
+            ] {
+                assert!(objective(rows, codes, &other) <= best + 1e-6, "{other:?} is better than {found:?}");
+            }
+        }
     }
 
     fn of(rows: &[[f64; 2]], codes: &[u32]) -> Calibration {
         Calibration::fit(&Matrix::from_rows(rows), &[0.5f64.ln(); 2], codes, None, &Run::new()).unwrap()
+    }
+
+    /// Rows whose second class has these odds, as often as that makes it; `said` is what the columns say of them.
+    fn drawn(seed: u64, count: usize, spread: f64, said: impl Fn(f64) -> [f64; 2]) -> (Vec<[f64; 2]>, Vec<u32>) {
+        let mut stream = Stream::new(seed, 0);
+        let one = |_| {
+            let odds = spread * stream.normal();
+            (said(odds), u32::from(stream.uniform() < 1.0 / (1.0 + (-odds).exp())))
+        };
+        (0..count).map(one).unzip()
+    }
+
+    /// Rows that say everything three times are to be trusted for a third.
+    #[test]
+    fn what_is_said_three_times_counts_once() {
+        let (rows, codes) = drawn(5, 20_000, 2.0, |odds| [0.0, 3.0 * odds]);
+        let found = of(&rows, &codes);
+        assert!((found.trust - 1.0 / 3.0).abs() < 0.015, "{found:?}");
+        is_best(&rows, &codes, &found);
     }
 
     #[test]
@@ -246,30 +274,24 @@ mod tests {
 
     #[test]
     fn one_odd_row_among_many_does_not_decide() {
-        let mut stream = Stream::new(6, 0);
-        let (mut rows, mut codes) = (vec![[0.0, 5000.0]], vec![0]);
-        for _ in 0..300 {
-            let odds = 3.0 * stream.normal();
-            codes.push(u32::from(stream.uniform() < 1.0 / (1.0 + (-odds).exp())));
-            rows.push([0.0, odds]);
-        }
+        let (mut rows, mut codes) = drawn(6, 300, 3.0, |odds| [0.0, odds]);
+        let without = of(&rows, &codes);
+        rows.push([0.0, 5000.0]);
+        codes.push(0);
         let found = of(&rows, &codes);
-        assert!(found.trust > 0.7 && (0.002..0.05).contains(&found.odd), "{found:?}");
+        is_best(&rows, &codes, &found);
+        // The row costs ln ½ ε, and one more is odd; by its odds alone it would have to be 0.001.
+        assert!((found.trust - without.trust).abs() < 0.1 && found.odd > without.odd, "{without:?} {found:?}");
     }
 
     #[test]
     fn a_class_that_is_said_too_seldom_gets_more() {
         // The first class is favoured by 2 throughout.
-        let mut stream = Stream::new(7, 0);
-        let (mut rows, mut codes) = (Vec::new(), Vec::new());
-        for _ in 0..5000 {
-            let odds = 2.0 * stream.normal();
-            codes.push(u32::from(stream.uniform() < 1.0 / (1.0 + (-odds).exp())));
-            rows.push([2.0, odds]);
-        }
+        let (rows, codes) = drawn(7, 5000, 2.0, |odds| [2.0, odds]);
         let found = of(&rows, &codes);
         let more = found.added[1] - found.added[0];
         assert!((more - 2.0).abs() < 0.15 && found.trust > 0.9, "{found:?}");
+        is_best(&rows, &codes, &found);
     }
 
     #[test]

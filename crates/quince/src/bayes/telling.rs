@@ -39,8 +39,11 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_other_class_nothing_breaks() {
-        let counts = Matrix::from_rows(&[[5.0, 0.0]]);
-        assert!(telling(&counts, &[5.0], 2, 0).len() <= 2);
+    fn where_there_is_no_other_class_what_occurs_comes_first() {
+        // Elsewhere nothing was counted: the halves stand alone, and only what occurs is above them.
+        let counts = Matrix::from_rows(&[[1.0, 5.0, 0.0]]);
+        assert_eq!(telling(&counts, &[6.0], 3, 0).first(), None);
+        let counts = Matrix::from_rows(&[[1.0, 5.0, 0.0], [0.0, 0.0, 0.0]]);
+        assert_eq!(telling(&counts, &[6.0, 6.0], 3, 0), [1, 0]);
     }
 }

@@ -1,4 +1,4 @@
-//! B1 to B6, B9 and B15: Bayes classifiers.
+//! B1, B2, B3, B4, B5, B6, B9, B10, B11, B12 and B15: Bayes classifiers.
 
 use crate::agrees;
 use quince::bayes::{BayesModel, Gaussian, NaiveBayes, Priors, SharedCovariance};

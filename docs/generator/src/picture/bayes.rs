@@ -105,7 +105,7 @@ pub(super) fn vocabularies() -> Result<Figure> {
         plot.words((last[0], last[j + 1]), (4.0, dy), "end", name, class);
     }
     let caption = "Good or bad? 2,000 film reviews, ten-fold cross-validation, with the most frequent words of the training \
-                   reviews. Presence alone catches up with counts in the middle, and falls behind where words become rare: \
-                   then most of what it adds up are words that are not there.";
+                   reviews. Presence alone catches up with counts in the middle, and is a little behind with very few words and \
+                   with very many.";
     Ok(Figure::of(plot, caption))
 }
