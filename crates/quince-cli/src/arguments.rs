@@ -59,6 +59,8 @@ pub enum Command {
     Sample(Sample),
     /// Find groups of rows that are alike
     Cluster(Cluster),
+    /// Fill the holes of a table with what the rest of their row leads to expect
+    Impute(Impute),
     /// Show the kinds, holes and statistics of a table's columns
     Describe(Describe),
     /// List the methods, or show one and its settings
@@ -158,7 +160,7 @@ pub struct Compare {
     /// The methods to compare (all that fit the target if not given)
     #[arg(long, short, value_delimiter = ',', value_name = "NAME,...")]
     pub models: Vec<String>,
-    /// The family of columns, for naive-bayes: normal for all that can, age=normal, visits=poisson, height+weight=gaussian
+    /// The family of columns, for naive-bayes and mixture: normal for all that can, age=normal, visits=poisson, height+weight=gaussian
     /// (may be repeated)
     #[arg(long, value_name = "COLUMN=FAMILY,...")]
     pub family: Vec<String>,
@@ -190,7 +192,7 @@ pub struct Train {
     /// The method; `quince models` lists them
     #[arg(long, short, value_name = "NAME")]
     pub model: String,
-    /// The family of columns, for naive-bayes: normal for all that can, age=normal, visits=poisson, height+weight=gaussian
+    /// The family of columns, for naive-bayes and mixture: normal for all that can, age=normal, visits=poisson, height+weight=gaussian
     /// (may be repeated)
     #[arg(long, value_name = "COLUMN=FAMILY,...")]
     pub family: Vec<String>,
@@ -220,7 +222,7 @@ pub struct Curve {
     /// The method; `quince models` lists them
     #[arg(long, short, value_name = "NAME")]
     pub model: String,
-    /// The family of columns, for naive-bayes: normal for all that can, age=normal, visits=poisson, height+weight=gaussian
+    /// The family of columns, for naive-bayes and mixture: normal for all that can, age=normal, visits=poisson, height+weight=gaussian
     /// (may be repeated)
     #[arg(long, value_name = "COLUMN=FAMILY,...")]
     pub family: Vec<String>,
@@ -298,7 +300,7 @@ pub struct Sample {
     /// How many rows
     #[arg(long, short = 'n', default_value_t = 10, value_name = "NUMBER")]
     pub rows: usize,
-    /// Only rows of this class
+    /// Only rows of this class, or of the component with this number
     #[arg(long, value_name = "NAME")]
     pub class: Option<String>,
     /// Write the rows here instead of to standard output
@@ -322,6 +324,10 @@ pub struct Cluster {
     /// How many clusters, or auto (the default)
     #[arg(short, long = "clusters", value_name = "NUMBER")]
     pub k: Option<String>,
+    /// The family of columns, for mixture: normal for all that can, age=normal, visits=poisson, height+weight=gaussian
+    /// (may be repeated)
+    #[arg(long, value_name = "COLUMN=FAMILY,...")]
+    pub family: Vec<String>,
     /// There is no target; whoever asks for one is told so
     #[arg(long, short, hide = true, value_name = "COLUMN")]
     pub target: Option<String>,
@@ -340,6 +346,39 @@ pub struct Cluster {
     /// Save the model here, to find the clusters of new rows with `quince predict`
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "A mixture is learnt from the table itself, holes and all, unless --model gives one. Numbers are filled with their\n\
+    mean given the rest of the row, categories with the likeliest; --holes lists how sure each is."
+)]
+pub struct Impute {
+    #[command(flatten)]
+    pub table: TableOptions,
+    #[command(flatten)]
+    pub kinds: KindOptions,
+    /// A saved model that knows what rows are like: mixture, naive-bayes or gaussian
+    #[arg(long, short, value_name = "FILE", conflicts_with_all = ["k", "family", "set", "weight"])]
+    pub model: Option<PathBuf>,
+    /// How many components the mixture has, or auto (the default)
+    #[arg(short, long = "components", value_name = "NUMBER")]
+    pub k: Option<String>,
+    /// The family of columns: normal for all that can, age=normal, visits=poisson, height+weight=gaussian (may be repeated)
+    #[arg(long, value_name = "COLUMN=FAMILY,...")]
+    pub family: Vec<String>,
+    /// A setting of the mixture, for example covariance=diagonal
+    #[arg(long, value_name = "SETTING=VALUE")]
+    pub set: Vec<String>,
+    /// A column that says how much each row counts; it is not learnt from
+    #[arg(long, value_name = "COLUMN")]
+    pub weight: Option<String>,
+    /// List every hole here as CSV: its row and column, what was filled in, and how sure that is
+    #[arg(long, value_name = "FILE")]
+    pub holes: Option<PathBuf>,
+    /// Write the table here instead of to standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -56,6 +56,11 @@ impl Session {
 
     /// Reads a table and finds its kinds.
     pub fn table(&self, options: &TableOptions, kinds: &KindOptions) -> Result<Table> {
+        Ok(self.cells_and_table(options, kinds)?.1)
+    }
+
+    /// The same; the cells come along.
+    pub fn cells_and_table(&self, options: &TableOptions, kinds: &KindOptions) -> Result<(Cells, Table)> {
         self.reading(options);
         let mut read = read_options(options, Pictures::default());
         read.kinds.clone_from(&kinds.kind);
@@ -73,7 +78,7 @@ impl Session {
         for (_, settings) in kinds.text.iter().filter(|(name, _)| name == "*") {
             table = texts_encoded_as(table, settings, |name| named().any(|(other, _)| other == name))?;
         }
-        Ok(table)
+        Ok((cells, table))
     }
 }
 
@@ -110,6 +115,7 @@ pub fn learnable(
     target: &TargetOptions,
     group: Option<&str>,
     kinds: &KindOptions,
+    unlabelled: bool,
     session: &Session,
 ) -> Result<Learnable> {
     let apart = [(Some(target.target.as_str()), "target"), (target.weight.as_deref(), "weight"), (group, "group")];
@@ -123,7 +129,7 @@ pub fn learnable(
             });
         }
     }
-    let learnable = table.learnable(&target.target, target.task, target.weight.as_deref(), group)?;
+    let learnable = table.learnable(&target.target, target.task, target.weight.as_deref(), group, unlabelled)?;
     if let Some(group) = group {
         session.say(&format!("note: '{group}' tells the groups and is not learnt from"));
     }
@@ -149,7 +155,7 @@ pub fn add_families(entry: &Entry, families: &[String], written: &mut Vec<(Strin
         return Err(Error::Setting {
             name: "family".into(),
             problem: format!("has no effect: '{}' has no families of columns", entry.card.name),
-            remedy: "Use it with naive-bayes, or leave it out.".into(),
+            remedy: "Use it with naive-bayes or mixture, or leave it out.".into(),
         });
     }
     written.push(("family".into(), families.join(",")));

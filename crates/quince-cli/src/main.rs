@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         Command::Explain(options) => commands::explain::run(options, &session),
         Command::Sample(options) => commands::sample::run(options, &session),
         Command::Cluster(options) => commands::cluster::run(options, &session),
+        Command::Impute(options) => commands::impute::run(options, &session),
         Command::Describe(options) => commands::describe::run(options, &session),
         Command::Models(options) => commands::models::run(options, &session),
     };

@@ -2,7 +2,7 @@
 
 use crate::errors::{to_python, wrong};
 use crate::features::{Held, rows_to_numpy, weights};
-use crate::json;
+use crate::learn::learner;
 use crate::model::{Model, classes_in_order};
 use crate::steer::{Steering, work};
 use crate::table::{from_anything, is_tabular};
@@ -11,16 +11,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use quince::bayes::BayesModel;
 use quince::encode::Encoder;
-use quince::learn::{Examples, Learn, Prediction, Target};
+use quince::learn::{Examples, Prediction, Target};
 use quince::matrix::Features;
-use quince::registry;
 use quince::table::Labelled;
-
-/// A method with its settings.
-fn learner(method: &str, settings: &Bound<'_, PyAny>) -> PyResult<Box<dyn Learn>> {
-    let settings = json::from_python(settings)?;
-    registry::method(method).and_then(|method| method.configure(&settings)).map_err(to_python)
-}
 
 /// Fits a Bayes classifier to a matrix, or to a table as it is. `codes` are class numbers, `settings` those of the method.
 #[pyfunction]
@@ -91,7 +84,7 @@ pub(crate) fn leave_one_out_bayes<'py>(
 }
 
 /// What the labels are called, which were no column: `y`, or `y_` where there is a column of that name, and so on.
-fn target_name(table: &quince::Table) -> String {
+pub(crate) fn target_name(table: &quince::Table) -> String {
     let mut name = "y".to_string();
     while table.columns().iter().any(|column| column.name() == name) {
         name.push('_');
@@ -170,7 +163,7 @@ fn ask<'py>(
     }
 }
 
-fn own(py: Python<'_>, matrix: quince::Matrix) -> PyResult<Bound<'_, PyAny>> {
+pub(crate) fn own(py: Python<'_>, matrix: quince::Matrix) -> PyResult<Bound<'_, PyAny>> {
     let (rows, columns) = (matrix.rows(), matrix.columns());
     Ok(rows_to_numpy(py, matrix.into_values(), rows, columns)?.into_any())
 }
@@ -178,7 +171,14 @@ fn own(py: Python<'_>, matrix: quince::Matrix) -> PyResult<Bound<'_, PyAny>> {
 /// The parameters of every block: a dict with `family`, `columns`, `places` and arrays by name.
 #[pyfunction]
 pub(crate) fn bayes_parameters<'py>(py: Python<'py>, model: &Model) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    let fitted = model.fitted::<BayesModel>()?;
+    parameters_to_python(py, model.fitted::<BayesModel>()?.parameters())
+}
+
+/// Parameters of blocks as dicts.
+pub(crate) fn parameters_to_python(
+    py: Python<'_>,
+    blocks: Vec<quince::bayes::Parameters>,
+) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let block = |parameters: quince::bayes::Parameters| {
         let dict = PyDict::new(py);
         dict.set_item("family", parameters.family)?;
@@ -189,7 +189,7 @@ pub(crate) fn bayes_parameters<'py>(py: Python<'py>, model: &Model) -> PyResult<
         }
         Ok(dict)
     };
-    fitted.parameters().into_iter().map(block).collect()
+    blocks.into_iter().map(block).collect()
 }
 
 type Numbers<'py> = Bound<'py, PyArray1<f64>>;

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use quince::evaluate::{Folds, Metric};
 use quince::learn::{Learn, Task};
-use quince::registry::{self, METHODS, Setting};
+use quince::registry::{self, Ability, METHODS, Setting};
 use quince::table::Learnable;
 use serde_json::{Value, json};
 
@@ -30,7 +30,8 @@ pub(crate) fn train(
     budget: Option<f64>,
 ) -> PyResult<Model> {
     let learner = learner(model, settings)?;
-    let Learnable { labelled, weights, .. } = learnable(data, target, task, weight, None)?;
+    let Learnable { labelled, weights, .. } =
+        learnable(data, target, task, weight, None, learner.card().can(Ability::Unlabelled))?;
     let steering = Steering { seed, threads, budget: None }.budget(budget)?;
     let model =
         work(data.py(), steering, move |run| quince::Model::fit(&labelled, weights.as_deref(), learner.as_ref(), run))?;
@@ -57,12 +58,12 @@ pub(crate) fn compare<'py>(
     budget: Option<f64>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = data.py();
-    let Learnable { labelled, weights, groups, .. } = learnable(data, Some(target), task, weight, group)?;
+    let Learnable { labelled, weights, groups, .. } = learnable(data, Some(target), task, weight, group, false)?;
     let task = labelled.target.task();
     let learners = match models {
         Some(models) => models.iter().map(|(name, settings)| learner(name, settings)).collect::<PyResult<Vec<_>>>()?,
         None => {
-            let able = METHODS.iter().filter(|entry| entry.card.learns(task));
+            let able = METHODS.iter().filter(|entry| entry.card.is_compared(task));
             let defaults = Value::Object(Default::default());
             able.map(|entry| entry.configure(&defaults)).collect::<quince::Result<_>>().map_err(to_python)?
         }
@@ -120,7 +121,8 @@ pub(crate) fn models(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(methods)
 }
 
-fn learner(name: &str, settings: &Bound<'_, PyAny>) -> PyResult<Box<dyn Learn>> {
+/// A method with its settings.
+pub(crate) fn learner(name: &str, settings: &Bound<'_, PyAny>) -> PyResult<Box<dyn Learn>> {
     let settings = json::from_python(settings)?;
     registry::method(name).and_then(|method| method.configure(&settings)).map_err(to_python)
 }
@@ -131,6 +133,7 @@ fn learnable(
     task: Option<&str>,
     weight: Option<&str>,
     group: Option<&str>,
+    unlabelled: bool,
 ) -> PyResult<Learnable> {
     let task = match task {
         None => None,
@@ -140,7 +143,7 @@ fn learnable(
     };
     let table = from_anything(data, None, false)?;
     let learnable = match (target, task) {
-        (Some(target), _) => table.learnable(target, task, weight, group).map_err(to_python)?,
+        (Some(target), _) => table.learnable(target, task, weight, group, unlabelled).map_err(to_python)?,
         (None, None) => table.groupable(weight, &[]).map_err(to_python)?,
         (None, Some(_)) => return Err(wrong("there is no target to learn", "Name the column that is the target.")),
     };

@@ -78,7 +78,9 @@ impl Model {
                 Ok(PyArray1::from_slice(py, numbers.values()).into_any())
             }
             Prediction::Numbers(numbers) => Ok(to_numpy(py, &numbers)?.into_any()),
-            Prediction::Clusters { labels, .. } => Ok(cluster_numbers(py, labels).into_any()),
+            groups @ (Prediction::Clusters { .. } | Prediction::Shares { .. }) => {
+                Ok(cluster_numbers(py, groups.labels()).into_any())
+            }
             classes => {
                 let codes = PyArray1::from_vec(py, classes.labels().into_iter().map(i64::from).collect());
                 self.classes(py)?.call_method1("take", (codes,))
@@ -99,7 +101,7 @@ impl Model {
         match self.prediction(data, n_jobs)? {
             Prediction::Classes { probabilities, .. } => to_numpy(data.py(), &probabilities),
             Prediction::Numbers(_) => refuse("numbers"),
-            Prediction::Clusters { .. } => refuse("clusters"),
+            Prediction::Clusters { .. } | Prediction::Shares { .. } => refuse("clusters"),
         }
     }
 
@@ -145,6 +147,15 @@ impl Model {
             }
         };
         json::serialised(py, serde_json::to_value(said))
+    }
+
+    /// What is expected in the holes of a table: of each a dict with its row (counted from 0), column and value, the deviation of a
+    /// number and the probability of a category.
+    #[pyo3(signature = (data, *, n_jobs=None))]
+    fn holes<'py>(&self, data: &Bound<'py, PyAny>, n_jobs: Option<i64>) -> PyResult<Bound<'py, PyAny>> {
+        let table = from_anything(data, Some(&self.0), false)?;
+        let holes = work(data.py(), Steering::jobs(data.py(), n_jobs)?, |run| self.0.complete(&table, run))?;
+        json::serialised(data.py(), serde_json::to_value(holes))
     }
 
     /// Makes up rows as the model believes they come about: a dict of columns, each a list of words.

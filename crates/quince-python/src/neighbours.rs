@@ -177,7 +177,9 @@ pub(crate) fn neighbours_say<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     match predict(model, x, threads)? {
         Prediction::Classes { probabilities: says, .. } | Prediction::Numbers(says) => to_numpy(model.py(), &says),
-        Prediction::Clusters { .. } => Err(wrong("a model of clusters has no neighbours", "")),
+        Prediction::Clusters { .. } | Prediction::Shares { .. } => {
+            Err(wrong("a model of clusters has no neighbours", ""))
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 use crate::encode::Encoder;
 use crate::error::{Error, Result};
 use crate::explain::Explanation;
+use crate::family::Completed;
 use crate::matrix::{Features, Matrix};
 use crate::model::Parts;
 use crate::registry::Card;
@@ -56,7 +57,7 @@ pub enum Target {
     Classes {
         /// The labels.
         classes: Classes,
-        /// The class number of each row.
+        /// The class number of each row; [`Target::UNKNOWN`] where it is not known, which some methods can learn from.
         codes: Vec<u32>,
     },
     /// A row of numbers for each row: one column an output.
@@ -66,6 +67,14 @@ pub enum Target {
 }
 
 impl Target {
+    /// Stands for the class of a row that has none.
+    pub const UNKNOWN: u32 = u32::MAX;
+
+    /// Whether some rows have no class.
+    pub fn has_unknown(&self) -> bool {
+        matches!(self, Target::Classes { codes, .. } if codes.contains(&Target::UNKNOWN))
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         match self {
@@ -226,6 +235,13 @@ pub enum Prediction {
         /// Distances, a column a group.
         distances: Matrix,
     },
+    /// How much of each row is of each component of a mixture, and how likely the row is.
+    Shares {
+        /// They sum to one in each row; the label is the first component with the largest.
+        shares: Matrix,
+        /// The logarithm of the density of each row under all components: the smaller, the stranger the row.
+        log_densities: Vec<f64>,
+    },
 }
 
 impl Prediction {
@@ -235,6 +251,7 @@ impl Prediction {
             Prediction::Classes { scores, .. } => (0..scores.rows()).map(|i| largest(scores.row(i))).collect(),
             Prediction::Numbers(_) => Vec::new(),
             Prediction::Clusters { labels, .. } => labels.clone(),
+            Prediction::Shares { shares, .. } => (0..shares.rows()).map(|i| largest(shares.row(i))).collect(),
         }
     }
 
@@ -244,6 +261,7 @@ impl Prediction {
             Prediction::Classes { scores, .. } => scores.rows(),
             Prediction::Numbers(numbers) => numbers.rows(),
             Prediction::Clusters { labels, .. } => labels.len(),
+            Prediction::Shares { shares, .. } => shares.rows(),
         }
     }
 
@@ -257,6 +275,9 @@ impl Prediction {
             }
             Prediction::Numbers(numbers) => finite(numbers),
             Prediction::Clusters { distances, .. } => finite(distances),
+            Prediction::Shares { shares, log_densities } => {
+                finite(shares) && log_densities.iter().all(|density| *density < f64::INFINITY)
+            }
         }
     }
 }
@@ -311,6 +332,11 @@ pub trait Fitted: Any + Send + Sync {
         Vec::new()
     }
 
+    /// How many groups it puts rows into; none of a method that knows no groups.
+    fn groups(&self) -> usize {
+        0
+    }
+
     /// The same with more rows learnt from; `None` if the method has to start anew.
     fn updated(&self, _more: &Examples<'_>, _run: &Run) -> Result<Option<Box<dyn Fitted>>> {
         Ok(None)
@@ -323,6 +349,11 @@ pub trait Fitted: Any + Send + Sync {
 
     /// What spoke for the answer to a row; `None` if the method cannot say.
     fn explain_row(&self, _row: &Features<'_>, _encoder: &Encoder, _classes: &[String]) -> Result<Option<Explanation>> {
+        Ok(None)
+    }
+
+    /// Fills the holes of rows with what the rest of the row leads to expect; `None` if the method does not say how rows come about.
+    fn complete(&self, _rows: &Features<'_>, _run: &Run) -> Result<Option<Completed>> {
         Ok(None)
     }
 

@@ -29,6 +29,7 @@ pub mod family;
 pub mod learn;
 pub mod linear;
 pub mod matrix;
+pub mod mixture;
 pub mod model;
 pub mod neighbours;
 pub mod numbers;

@@ -6,6 +6,7 @@ use crate::cluster::KMeans;
 use crate::error::{Error, Result, did_you_mean};
 use crate::learn::{Fitted, Learn, Learner, Task};
 use crate::linear::{LeastSquares, Ridge};
+use crate::mixture::Mixture;
 use crate::model::Parts;
 use crate::neighbours::Knn;
 use serde_json::Value;
@@ -19,6 +20,7 @@ pub static METHODS: &[Entry] = &[
     Entry::of::<NaiveBayes>(),
     Entry::of::<Gaussian>(),
     Entry::of::<KMeans>(),
+    Entry::of::<Mixture>(),
 ];
 
 /// The method with this name.
@@ -118,6 +120,12 @@ impl Card {
         })
     }
 
+    /// Whether it is compared with others where no method is named: all that learn this kind of target, but for those that are made
+    /// for rows without one.
+    pub fn is_compared(&self, task: Task) -> bool {
+        self.learns(task) && !self.can(Ability::Cluster)
+    }
+
     /// The setting with this name.
     pub fn setting(&self, name: &str) -> Option<&'static Setting> {
         self.settings.iter().find(|setting| setting.name == name)
@@ -152,6 +160,8 @@ pub enum Ability {
     Cluster,
     /// Takes rows with holes as they are.
     Holes,
+    /// Learns from rows without a class beside those that have one.
+    Unlabelled,
     /// Takes all columns as they are: categories as categories, words as counts, numbers unscaled, holes as holes.
     AsTheyAre,
 }
@@ -168,6 +178,7 @@ impl Ability {
             Ability::ExactLeaveOneOut => "exact leave-one-out",
             Ability::Cluster => "clusters",
             Ability::Holes => "holes",
+            Ability::Unlabelled => "rows without a class",
             Ability::AsTheyAre => "columns as they are",
         }
     }

@@ -147,6 +147,8 @@ mod rust_examples {
     mod gaussian {}
     #[doc = include_str!("../../methods/kmeans.md")]
     mod kmeans {}
+    #[doc = include_str!("../../methods/mixture.md")]
+    mod mixture {}
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! `quince cluster`: groups of rows that are alike, what each is like, and who is in it.
 
 use crate::arguments::Cluster;
-use crate::commands::predict::{free, quoted};
+use crate::commands::predict::{free, group_columns, quoted};
 use crate::input::{self, Session};
 use crate::show;
 use quince::learn::Prediction;
-use quince::numbers::number_text;
 use quince::registry::{self, Ability, METHODS};
 use quince::table::Column;
 use quince::{Error, Kind, Model, Result, Table};
@@ -46,6 +45,7 @@ pub fn run(options: &Cluster, session: &Session) -> Result<()> {
         Some(k) => written.push(("k".into(), k.clone())),
         None => {}
     }
+    input::add_families(entry, &options.family, &mut written)?;
     let learner = entry.configure(&input::settings(entry, &written)?)?;
     let to_stdout = options.output.as_deref() == Some(Path::new("-"));
     let twice = options.output.is_some() && options.output == options.save;
@@ -69,17 +69,15 @@ pub fn run(options: &Cluster, session: &Session) -> Result<()> {
     let weights = groupable.weights.as_deref();
     let model = Model::fit(&groupable.labelled, weights, learner.as_ref(), &session.run)?;
     let prediction = session.run.finish(|| model.predict(rows, &session.run))?;
-    let Prediction::Clusters { labels, distances } = prediction else {
-        return Err(Error::Data { problem: "the method found no clusters".into(), remedy: "Use kmeans.".into() });
-    };
+    let (labels, k) = (prediction.labels(), groups(&prediction));
     session.run.check_cancelled()?;
     session.progress.finish();
-    let found = Clusters { table: rows, labels: &labels, weights, k: distances.columns() };
+    let found = Clusters { table: rows, labels: &labels, weights, k };
     if let Some(path) = &options.save {
         model.save(path)?;
         session.say(&format!("model saved as {}", path.display()));
     }
-    let csv = || row_lines(keys.as_ref(), key.unwrap_or("row"), &labels, &distances);
+    let csv = || row_lines(keys.as_ref(), key.unwrap_or("row"), &prediction);
     match &options.output {
         Some(_) if to_stdout => show::print(&csv()),
         Some(path) => {
@@ -98,17 +96,31 @@ pub fn run(options: &Cluster, session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// One line a row: its key, its cluster, its distance from the centre (in the features, standardised as for learning). A name
-/// that the key has taken gets an underscore.
-fn row_lines(keys: Option<&Column>, key: &str, labels: &[u32], distances: &quince::Matrix) -> String {
-    let [cluster, distance] = ["cluster", "distance"].map(|name| free(name.into(), &[key.to_string()]));
-    let mut text = format!("{},{cluster},{distance}\n", quoted(key));
-    for (i, &label) in labels.iter().enumerate() {
-        let name = match keys {
+/// How many groups there are.
+fn groups(prediction: &Prediction) -> usize {
+    match prediction {
+        Prediction::Clusters { distances, .. } => distances.columns(),
+        Prediction::Shares { shares, .. } => shares.columns(),
+        _ => 0,
+    }
+}
+
+/// One line a row: its key, its cluster, and what the method says of it beside: the distance from the centre (in the features,
+/// standardised as for learning), or the share of the component and the density. A name that the key has taken gets an underscore.
+fn row_lines(keys: Option<&Column>, key: &str, prediction: &Prediction) -> String {
+    let columns = group_columns(prediction);
+    let mut text = quoted(key);
+    for (name, _) in &columns {
+        text += &format!(",{}", free((*name).into(), &[key.to_string()]));
+    }
+    text.push('\n');
+    for i in 0..prediction.rows() {
+        text += &match keys {
             None => (i + 1).to_string(),
             Some(column) => quoted(&column.text(i).unwrap_or_default()),
         };
-        text += &format!("{name},{},{}\n", label + 1, number_text(distances[(i, label as usize)]));
+        columns.iter().for_each(|(_, values)| text += &format!(",{}", values.text(i)));
+        text.push('\n');
     }
     text
 }
@@ -123,6 +135,10 @@ fn say_how_it_went(model: &Model, session: &Session) {
             report.route,
             show::short(error)
         ));
+    }
+    if let (Some(likelihood), Some(bic)) = (fact("log likelihood of a row"), fact("bic")) {
+        let (likelihood, bic) = (show::number(likelihood), show::short(bic));
+        session.say(&format!("{}; log likelihood of a row {likelihood}, BIC {bic}", report.route));
     }
     report.remarks.iter().for_each(|remark| session.say(&format!("note: {remark}")));
 }

@@ -5,12 +5,13 @@ use crate::input::{self, Session};
 use crate::show;
 use quince::evaluate::{Comparison, Folds, Metric, compare};
 use quince::learn::{Learn, Task};
-use quince::registry::{self, Ability, METHODS};
+use quince::registry::{self, Ability, Card, METHODS};
 use quince::{Error, Result};
 
 pub fn run(options: &Compare, session: &Session) -> Result<()> {
     let table = session.table(&options.table, &options.kinds)?;
-    let learnable = input::learnable(&table, &options.target, options.group.as_deref(), &options.kinds, session)?;
+    let learnable =
+        input::learnable(&table, &options.target, options.group.as_deref(), &options.kinds, false, session)?;
     let task = learnable.labelled.target.task();
     let by = options.by.as_deref().map(|name| Metric::for_task(name, task)).transpose()?;
     let learners = learners(options, task)?;
@@ -41,11 +42,12 @@ pub fn run(options: &Compare, session: &Session) -> Result<()> {
 /// The methods asked for, or all that learn this kind of target, with their settings.
 fn learners(options: &Compare, task: Task) -> Result<Vec<Box<dyn Learn>>> {
     let entries: Vec<_> = if options.models.is_empty() {
-        METHODS.iter().filter(|entry| entry.card.learns(task)).collect()
+        METHODS.iter().filter(|entry| entry.card.is_compared(task)).collect()
     } else {
         options.models.iter().map(|name| registry::method(name.trim())).collect::<Result<_>>()?
     };
-    if let Some(entry) = entries.iter().find(|entry| entry.card.can(Ability::Cluster)) {
+    let learns_nothing = |card: &Card| !card.can(Ability::Classify) && !card.can(Ability::Regress);
+    if let Some(entry) = entries.iter().find(|entry| learns_nothing(entry.card)) {
         return Err(Error::Setting {
             name: "models".into(),
             problem: format!("cannot hold '{}', which learns no target", entry.card.name),

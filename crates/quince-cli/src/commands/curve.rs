@@ -13,7 +13,8 @@ use quince::{Error, Result};
 
 pub fn run(options: &Curve, session: &Session) -> Result<()> {
     let table = session.table(&options.table, &options.kinds)?;
-    let learnable = input::learnable(&table, &options.target, options.group.as_deref(), &options.kinds, session)?;
+    let learnable =
+        input::learnable(&table, &options.target, options.group.as_deref(), &options.kinds, false, session)?;
     let labelled = &learnable.labelled;
     let by = options.by.as_deref().map(|name| Metric::for_task(name, labelled.target.task())).transpose()?;
     let folds = folds(&options.folds, learnable.groups)?;

@@ -6,6 +6,7 @@ pub mod curve;
 pub mod describe;
 pub mod evaluate;
 pub mod explain;
+pub mod impute;
 pub mod models;
 pub mod predict;
 pub mod sample;

@@ -41,6 +41,17 @@ pub enum Values {
     Numbers(Vec<f64>),
 }
 
+impl Values {
+    /// The value of a row, as text.
+    pub fn text(&self, row: usize) -> String {
+        match self {
+            Values::Labels(labels) => labels[row].clone(),
+            Values::Clusters(clusters) => clusters[row].to_string(),
+            Values::Numbers(numbers) => number_text(numbers[row]),
+        }
+    }
+}
+
 /// Names and values of the columns that are added. A name that is taken gets an underscore.
 fn added_columns(
     model: &Model,
@@ -61,8 +72,8 @@ fn added_columns(
             }
         }
         Prediction::Numbers(numbers) => added.push((name, Values::Numbers(numbers.column(0)))),
-        Prediction::Clusters { labels, distances } => {
-            for (name, values) in cluster_columns(labels, distances) {
+        Prediction::Clusters { .. } | Prediction::Shares { .. } => {
+            for (name, values) in group_columns(prediction) {
                 added.push((free(name.to_string(), taken), values));
             }
         }
@@ -70,13 +81,21 @@ fn added_columns(
     added
 }
 
-/// The cluster of each row, counted from 1, and its distance from the centre of that cluster.
-pub fn cluster_columns(labels: &[u32], distances: &quince::Matrix) -> [(&'static str, Values); 2] {
-    let of_own = |(i, &label): (usize, &u32)| distances[(i, label as usize)];
-    [
-        ("cluster", Values::Clusters(labels.iter().map(|label| label + 1).collect())),
-        ("distance", Values::Numbers(labels.iter().enumerate().map(of_own).collect())),
-    ]
+/// The cluster of each row, counted from 1, and its distance from the centre of that cluster, or the share of that component in
+/// the row and the logarithm of the row's density. Nothing where there are no clusters.
+pub fn group_columns(prediction: &Prediction) -> Vec<(&'static str, Values)> {
+    let labels = prediction.labels();
+    let of_own = |all: &quince::Matrix| labels.iter().enumerate().map(|(i, &own)| all[(i, own as usize)]).collect();
+    let cluster = ("cluster", Values::Clusters(labels.iter().map(|label| label + 1).collect()));
+    match prediction {
+        Prediction::Clusters { distances, .. } => vec![cluster, ("distance", Values::Numbers(of_own(distances)))],
+        Prediction::Shares { shares, log_densities } => vec![
+            cluster,
+            ("share", Values::Numbers(of_own(shares))),
+            ("log_density", Values::Numbers(log_densities.clone())),
+        ],
+        _ => Vec::new(),
+    }
 }
 
 /// A name that is not taken: with underscores if need be.
@@ -98,11 +117,7 @@ fn as_csv(cells: &Cells, table: &Table, shown: &[usize], added: &[(String, Value
     let mut i = 0;
     cells.each_row(table, |row| {
         let old = shown.iter().map(|&j| row[j].to_string());
-        let new = added.iter().map(|(_, values)| match values {
-            Values::Labels(labels) => labels[i].clone(),
-            Values::Clusters(clusters) => clusters[i].to_string(),
-            Values::Numbers(numbers) => number_text(numbers[i]),
-        });
+        let new = added.iter().map(|(_, values)| values.text(i));
         line(&mut old.chain(new));
         i += 1;
     })?;

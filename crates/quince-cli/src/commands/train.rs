@@ -25,7 +25,8 @@ pub fn run(options: &Train, session: &Session) -> Result<()> {
     }
     input::check_output(&options.output, &[&options.table.table])?;
     let table = session.table(&options.table, &options.kinds)?;
-    let learnable = input::learnable(&table, &options.target, None, &options.kinds, session)?;
+    let learnable =
+        input::learnable(&table, &options.target, None, &options.kinds, entry.card.can(Ability::Unlabelled), session)?;
     session.progress.stage(&format!("training {}", entry.card.name));
     let weights = learnable.weights.as_deref();
     let model = Model::fit(&learnable.labelled, weights, learner.as_ref(), &session.run)?;

@@ -5,6 +5,7 @@ mod bayes;
 mod clustering;
 mod commands;
 mod interrupting;
+mod mixtures;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -3,10 +3,10 @@
 Whoever has arrays uses the estimators (`LinearRegression`, `Ridge`, `RidgeClassifier`, `KNeighborsClassifier`,
 `KNeighborsRegressor`, `NearestNeighbors`, `GaussianNB`, `MultinomialNB`, `BernoulliNB`, `CategoricalNB`, `PoissonNB`,
 `LinearDiscriminantAnalysis`, `QuadraticDiscriminantAnalysis`, `NearestCentroid`, `KMeans`, `MiniBatchKMeans`,
-`BisectingKMeans`, `DummyClassifier`, `DummyRegressor`), which take scikit-learn's parameters and show its attributes, and
+`BisectingKMeans`, `GaussianMixture`, `MultinomialMixture`, `DummyClassifier`, `DummyRegressor`), which take scikit-learn's parameters and show its attributes, and
 prepare features with `StandardScaler`, `OneHotEncoder`, `OrdinalEncoder`, `SimpleImputer`, `KNNImputer`,
-`PolynomialFeatures` and, for a whole data frame at once, `TableEncoder`. `MixedNB` and `GaussianClassifier` take arrays
-and data frames as they are. Whoever has a table (a file, or a pandas, polars or pyarrow frame with numbers,
+`MixtureImputer`, `PolynomialFeatures` and, for a whole data frame at once, `TableEncoder`. `MixedNB`, `GaussianClassifier`,
+`MixedMixture` and `SemiSupervisedNB` take arrays and data frames as they are. Whoever has a table (a file, or a pandas, polars or pyarrow frame with numbers,
 categories, texts and holes) uses `train` and `compare`. Every model is saved with `save` and opened with `load`, and
 opening one never runs code.
 """
@@ -30,9 +30,11 @@ from quince.cluster import BisectingKMeans, KMeans, MiniBatchKMeans, silhouette_
 from quince.files import load
 from quince.learn import Comparison, compare, train
 from quince.linear import LinearRegression, Ridge, RidgeClassifier
+from quince.mixture import GaussianMixture, MixedMixture, MultinomialMixture, SemiSupervisedNB
 from quince.neighbours import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 from quince.preprocessing import (
     KNNImputer,
+    MixtureImputer,
     OneHotEncoder,
     OrdinalEncoder,
     PolynomialFeatures,
@@ -58,6 +60,7 @@ __all__ = [
     "DummyClassifier",
     "DummyRegressor",
     "GaussianClassifier",
+    "GaussianMixture",
     "GaussianNB",
     "HashingVectorizer",
     "KMeans",
@@ -67,8 +70,11 @@ __all__ = [
     "LinearDiscriminantAnalysis",
     "LinearRegression",
     "MiniBatchKMeans",
+    "MixedMixture",
     "MixedNB",
+    "MixtureImputer",
     "Model",
+    "MultinomialMixture",
     "MultinomialNB",
     "NearestCentroid",
     "NearestNeighbors",
@@ -80,6 +86,7 @@ __all__ = [
     "Ridge",
     "RidgeClassifier",
     "SelectKBest",
+    "SemiSupervisedNB",
     "SimpleImputer",
     "StandardScaler",
     "Table",

@@ -56,7 +56,7 @@ def save(estimator: Estimator, state: dict[str, Any], path: str | os.PathLike[st
 
 def estimators() -> dict[str, type[Estimator]]:
     """The classes that a file may name: ours, and no other."""
-    from quince import baseline, bayes, cluster, linear, neighbours
+    from quince import baseline, bayes, cluster, linear, mixture, neighbours
 
     rooms = (
         linear.LinearRegression,
@@ -80,6 +80,10 @@ def estimators() -> dict[str, type[Estimator]]:
         cluster.KMeans,
         cluster.MiniBatchKMeans,
         cluster.BisectingKMeans,
+        mixture.GaussianMixture,
+        mixture.MultinomialMixture,
+        mixture.MixedMixture,
+        mixture.SemiSupervisedNB,
     )
     return {room.__name__: room for room in rooms}
 

@@ -1,8 +1,8 @@
 //! What a fitted model says of rows: scores, probabilities, or just the likeliest class.
 
 use super::model::BayesModel;
-use crate::error::{Error, Result};
-use crate::family::block::{Scores, TILE, Tile};
+use crate::error::Result;
+use crate::family::block::{Scores, TILE};
 use crate::learn::{Prediction, largest};
 use crate::matrix::simd::exp;
 use crate::matrix::{Features, Matrix};
@@ -12,14 +12,14 @@ impl BayesModel {
     /// ln p(class) + t ln p(row | class), a row a row and a column a class.
     pub fn scores(&self, features: &Features<'_>, run: &Run) -> Result<Matrix> {
         let classes = self.totals.len();
-        let scores = self.ask(features, classes, run, |lines, out| self.write_scores(lines, out))?;
+        let scores = self.product.ask(features, classes, run, |lines, out| self.write_scores(lines, out))?;
         Matrix::new(features.rows(), classes, scores)
     }
 
     /// The probability of each class.
     pub fn probabilities(&self, features: &Features<'_>, run: &Run) -> Result<Matrix> {
         let classes = self.totals.len();
-        let shares = self.ask(features, classes, run, |lines, out| {
+        let shares = self.product.ask(features, classes, run, |lines, out| {
             self.write_scores(lines, out);
             self.to_probabilities(out);
         })?;
@@ -30,7 +30,7 @@ impl BayesModel {
     pub fn labels(&self, features: &Features<'_>, run: &Run) -> Result<Vec<u32>> {
         let starts: Vec<f64> = (0..self.totals.len()).map(|k| self.start(k)).collect();
         let likeliest = largest(&starts);
-        self.ask(features, 1, run, |lines, labels: &mut [u32]| {
+        self.product.ask(features, 1, run, |lines, labels: &mut [u32]| {
             let mut best = [f64::NEG_INFINITY; TILE];
             labels.fill(likeliest);
             for (k, start) in starts.iter().enumerate() {
@@ -46,56 +46,6 @@ impl BayesModel {
     pub(super) fn both(&self, features: &Features<'_>, run: &Run) -> Result<Prediction> {
         let scores = self.scores(features, run)?;
         Ok(self.with_probabilities(scores, run))
-    }
-
-    /// Writes `width` numbers for every row, from what the blocks say of it under each class.
-    fn ask<T: Copy + Default + Send>(
-        &self,
-        features: &Features<'_>,
-        width: usize,
-        run: &Run,
-        write: impl Fn(&Scores, &mut [T]) + Sync,
-    ) -> Result<Vec<T>> {
-        if features.columns() != self.features {
-            return Err(Error::data(
-                format!("the rows have {} features, the model has {}", features.columns(), self.features),
-                "Give the same columns as in training.",
-            ));
-        }
-        if features.dense_columns() != self.dense {
-            return self.ask(&features.split_at(self.dense)?.features(), width, run, write);
-        }
-        let (classes, zeros) = (self.totals.len(), vec![0.0; self.totals.len()]);
-        let cost = features.row_cost() * classes.max(1) + self.cost();
-        let step = (10_000_000 / cost / TILE).clamp(1, 64) * TILE;
-        let mut answers = vec![T::default(); features.rows() * width];
-        let mut pieces: Vec<(&mut [T], bool)> = answers.chunks_mut(step * width).map(|piece| (piece, true)).collect();
-        for (round, some) in pieces.chunks_mut(8).enumerate() {
-            run.each(some, |at, (answers, finite)| {
-                let (mut tile, mut lines) = (Tile::new(features), Scores::new(classes));
-                let first = (round * 8 + at) * step;
-                for (t, answers) in answers.chunks_mut(TILE * width).enumerate() {
-                    let start = first + t * TILE;
-                    tile.fill(features, start..start + answers.len() / width);
-                    lines.start(tile.rows(), &zeros);
-                    self.blocks.iter().for_each(|block| block.family().score(&tile, &mut lines));
-                    // Of sparse features only what they add up to is looked at.
-                    *finite &= features.sparse_part().is_none() || !lines.has_nan();
-                    write(&lines, answers);
-                }
-                *finite &= tile.is_finite();
-            });
-            run.check()?;
-        }
-        if pieces.iter().any(|(_, finite)| !finite) {
-            return Err(features.infinite());
-        }
-        Ok(answers)
-    }
-
-    /// About how many steps it takes to score a row.
-    pub(super) fn cost(&self) -> usize {
-        self.blocks.iter().map(|block| block.family().cost(self.totals.len())).sum()
     }
 
     fn write_scores(&self, lines: &Scores, scores: &mut [f64]) {

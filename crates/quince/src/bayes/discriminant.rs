@@ -47,7 +47,7 @@ impl BayesModel {
     /// The discriminant of each class, if all that the model looks at is numbers with normal or Gaussian families in one block.
     /// With principal axes they are of the numbers along them.
     pub fn discriminants(&self) -> Option<Vec<Discriminant>> {
-        let [block] = &self.blocks[..] else { return None };
+        let [block] = &self.product.blocks[..] else { return None };
         self.discriminants_of(block)
     }
 
@@ -87,7 +87,7 @@ impl BayesModel {
 
     /// Where the predicted class changes, if all that the model looks at is one number with a normal or Gaussian family.
     pub fn boundaries(&self) -> Option<Boundaries> {
-        let [block] = &self.blocks[..] else { return None };
+        let [block] = &self.product.blocks[..] else { return None };
         let of_class = |k: usize| match block {
             Block::Gaussian(block) if block.width() == 1 && block.axes().is_none() => {
                 Some((block.means()[(k, 0)], block.covariance(k)[(0, 0)]))

@@ -1,10 +1,10 @@
 //! The Gaussian classifier: all numbers together.
 
-use super::families::Name;
-use super::layout::Choices;
 use super::{BayesModel, Families, Priors, fit, leave_one_out};
 use crate::error::Result;
 use crate::family::block::{GaussianPlan, Least, Shape, Shared, Shrink};
+use crate::family::layout::Name;
+use crate::family::layout::{Choices, Open};
 use crate::learn::{Count, Examples, Learner, Prediction};
 use crate::registry::{Ability, Allowed, Card, Setting};
 use crate::run::{Report, Run};
@@ -139,6 +139,7 @@ impl Gaussian {
             bins: Count::Auto,
             bandwidth: 0.0,
             least,
+            added: 0.0,
             gaussian: GaussianPlan {
                 shape: Shape::Full,
                 shared: Shared::No,
@@ -147,6 +148,7 @@ impl Gaussian {
                 shrink: Shrink { share: self.shrinkage, to_one: self.shrink_to == ShrinkTo::One },
             },
             pca: self.pca,
+            open: Open::Choose,
         }
     }
 

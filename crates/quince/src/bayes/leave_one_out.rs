@@ -1,12 +1,12 @@
 //! What the model says of every row when it is learnt without it, exactly and without learning again: a row's part is taken off
 //! the sums of its class and off the prior. What all rows together have fixed stays as it is: families, bins, vocabulary, bandwidths,
-//! what is added to variances, overall means (to which few counts are drawn, and with which holes in Gaussian blocks are filled),
-//! principal axes, and by how much likelihoods count.
+//! what is added to variances, overall means (to which few counts are drawn), principal axes, by how much likelihoods count, and what
+//! blocks expect in the holes of other rows.
 
 use super::model::BayesModel;
-use super::sums::Members;
 use crate::error::Result;
 use crate::family::block::{Scores, Tile};
+use crate::family::sums::Members;
 use crate::learn::Prediction;
 use crate::matrix::{Features, Matrix, cuts};
 use crate::run::Run;
@@ -41,8 +41,8 @@ impl BayesModel {
         let (rows, classes) = (members.rows(), self.totals.len());
         let mut likelihoods = Vec::with_capacity(rows * classes);
         // Some rows need a factorisation of their own.
-        let width = self.dense.min(1000);
-        let step = (20_000_000 / (self.cost() * width.max(1)).max(1)).clamp(16, 2048);
+        let width = self.product.dense.min(1000);
+        let step = (20_000_000 / (self.product.cost() * width.max(1)).max(1)).clamp(16, 2048);
         let pieces = cuts(rows, (rows / step).max(1));
         for some in pieces.chunks(8) {
             let found = run.map(some.len(), |at| {
@@ -51,7 +51,7 @@ impl BayesModel {
                 members.each_tile(some[at].clone(), |class, rows, weights| {
                     tile.fill(features, rows.iter().copied());
                     lines.start(rows.len(), &vec![0.0; classes]);
-                    for (block, sums) in self.blocks.iter().zip(&self.sums) {
+                    for (block, sums) in self.product.blocks.iter().zip(&self.product.sums) {
                         block.family().score_without(class, sums, &tile, weights, &mut lines);
                     }
                     (0..rows.len()).for_each(|i| found.extend((0..classes).map(|k| lines.of(k)[i])));

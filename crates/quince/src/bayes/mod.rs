@@ -15,40 +15,31 @@
 
 mod ask;
 mod calibrate;
-mod choose;
 mod discriminant;
 mod explain;
-mod families;
 mod gaussian;
-mod layout;
 mod leave_one_out;
-mod look;
 mod model;
 mod naive;
-mod parameters;
-mod pca;
 mod priors;
 mod sample;
-mod sums;
-mod telling;
 #[cfg(test)]
 mod tests;
 
-pub use choose::Choice;
+pub use crate::family::Parameters;
+pub use crate::family::layout::{Choice, Families};
 pub use discriminant::{Boundaries, Discriminant};
-pub use families::Families;
 pub use gaussian::{Covariance, Gaussian, ShareOf, SharedCovariance, ShrinkTo};
 pub use model::BayesModel;
 pub use naive::NaiveBayes;
-pub use parameters::Parameters;
 pub use priors::Priors;
 
 use crate::encode::Scheme;
 use crate::error::Result;
+use crate::family::layout::{Choices, Data, layout};
+use crate::family::sums::Members;
 use crate::learn::{Examples, Fitted, Prediction, Target};
 use crate::run::{Report, Run};
-use layout::{Choices, Data, layout};
-use sums::Members;
 
 /// Lays out blocks for the columns of examples and learns their parameters.
 fn fit(
@@ -64,15 +55,20 @@ fn fit(
         Some(encoder) => (encoder.scheme(), encoder.is_identity()),
         None => (Scheme::of_matrix(features, &[]), true),
     };
-    let data =
-        Data { scheme: &scheme, of_matrix, features, codes, classes: classes.count(), weights: examples.weights };
+    let (count, weights) = (classes.count(), examples.weights);
+    let data = Data { scheme: &scheme, of_matrix, features, codes, classes: count, components: count, weights };
     let (blocks, chosen) = layout(&data, choices, run)?;
     let members = Members::new(codes, classes.count(), examples.weights);
     let mut model = BayesModel::fit(blocks, chosen, priors.clone(), features, &members, run)?;
+    let course = model.expect_holes(features, codes, examples.weights, run)?;
     if calibrate {
         model.calibrate(features, &members, run)?;
     }
     let mut report = Report::computed(model.route());
+    if let Some(course) = course {
+        report.route = format!("{} steps of EM for the holes, {}", course.trace.len(), report.route);
+        (report.stop, report.trace) = (course.stop, course.trace);
+    }
     report.fact("parameters", model.free_parameters() as f64);
     report.fact("trust", model.trust());
     report.fact("odd", model.odd());

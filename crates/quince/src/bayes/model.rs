@@ -2,17 +2,24 @@
 
 use super::Priors;
 use super::calibrate::{self, Calibration};
-use super::choose::Choice;
-use super::sums::{Members, sums};
 use crate::encode::Encoder;
 use crate::error::{Error, Result};
 use crate::explain::Explanation;
 use crate::family::block::Block;
+use crate::family::layout::Choice;
+use crate::family::product::Product;
+use crate::family::sums::Members;
+use crate::family::{Completed, Parameters};
 use crate::learn::{Drawn, Examples, Fitted, Prediction, Target};
-use crate::matrix::{Features, Matrix};
+use crate::matrix::Features;
+use crate::mixture::em::{Course, Limits, Seen, State};
 use crate::model::Parts;
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
+
+/// Where blocks have holes: the most steps of EM, and what a step adds to the log likelihood of a row in the end.
+const STEPS: usize = 200;
+const TOLERANCE: f64 = 1e-8;
 
 /// What a Bayes classifier has learnt.
 #[derive(Clone, Debug)]
@@ -20,17 +27,13 @@ pub struct BayesModel {
     /// How much the rows of each class count.
     pub(super) totals: Vec<f64>,
     pub(super) priors: Priors,
-    pub(super) blocks: Vec<Block>,
-    /// Of each block, a row a class.
-    pub(super) sums: Vec<Matrix>,
+    /// A component a class.
+    pub(super) product: Product,
     /// Where families were chosen: what was found.
     pub(super) choices: Vec<Choice>,
     pub(super) log_priors: Vec<f64>,
     /// How far likelihoods count.
     pub(super) calibration: Calibration,
-    /// How many features a row has, and how many of them are dense.
-    pub(super) features: usize,
-    pub(super) dense: usize,
 }
 
 /// What is saved as a description.
@@ -46,71 +49,69 @@ struct Saved {
 impl BayesModel {
     /// Learns the parameters of blocks from rows.
     pub(super) fn fit(
-        mut blocks: Vec<Block>,
+        blocks: Vec<Block>,
         choices: Vec<Choice>,
         priors: Priors,
         features: &Features<'_>,
         members: &Members<'_>,
         run: &Run,
     ) -> Result<BayesModel> {
-        let sums = centred_sums(&mut blocks, features, members, run)?;
-        let mut model = BayesModel {
-            totals: members.totals(),
-            priors,
-            blocks,
-            sums,
-            choices,
-            log_priors: Vec::new(),
-            calibration: Calibration::none(members.classes()),
-            features: features.columns(),
-            dense: features.dense_columns(),
-        };
-        model.settle();
-        model.estimate(run)?;
-        Ok(model)
+        let mut product = Product::new(blocks, members.classes(), features);
+        product.learn(features, members, run)?;
+        let (totals, calibration) = (members.totals(), Calibration::none(members.classes()));
+        let log_priors = priors.logs(&totals);
+        Ok(BayesModel { totals, priors, product, choices, log_priors, calibration })
     }
 
-    /// Fixes what all classes say together.
-    fn settle(&mut self) {
-        for (block, sums) in self.blocks.iter_mut().zip(&self.sums) {
-            block.family_mut().settle(sums);
+    /// Learns on, where blocks have holes that they fill with what they expect: EM with all classes known.
+    pub(super) fn expect_holes(
+        &mut self,
+        features: &Features<'_>,
+        codes: &[u32],
+        weights: Option<&[f64]>,
+        run: &Run,
+    ) -> Result<Option<Course>> {
+        let seen = Seen::new(features, weights, Some(codes), &self.product.blocks);
+        if !seen.has_holes() {
+            return Ok(None);
         }
+        let mut state = self.as_state();
+        let course = state.climb(&seen, Limits { steps: STEPS, tolerance: TOLERANCE }, run)?;
+        self.product = state.product;
+        Ok(Some(course))
     }
 
-    /// Finds all parameters from the sums.
-    pub(super) fn estimate(&mut self, run: &Run) -> Result<()> {
-        if self.sums.iter().flat_map(|sums| sums.values()).any(|sum| !sum.is_finite()) {
-            return Err(Error::data(
-                "what the rows add up to is too large for a number",
-                "Rescale columns with values above 1e150, or leave them out; in sparse features, remove NaN and infinity.",
-            ));
-        }
-        for (block, sums) in self.blocks.iter_mut().zip(&self.sums) {
-            run.check()?;
-            block.family_mut().estimate(sums, run)?;
-        }
-        self.log_priors = self.priors.logs(&self.totals);
-        Ok(())
+    /// As a mixture with a component for each class.
+    pub(super) fn as_state(&self) -> State {
+        State::new(self.product.clone(), self.totals.clone(), (0..self.totals.len() as u32).collect())
     }
 
     /// Learns from more rows with the same columns and classes; bins, categories and families stay as they are.
     pub fn update(&mut self, more: &Examples<'_>, run: &Run) -> Result<()> {
         let Target::Classes { classes, codes } = more.target else { return Err(Target::missing()) };
-        if classes.count() != self.totals.len() || more.features.columns() != self.features {
+        let Product { features, dense, .. } = self.product;
+        if classes.count() != self.totals.len() || more.features.columns() != features {
             return Err(Error::data(
-                format!("the model has {} classes and {} features", self.totals.len(), self.features),
+                format!("the model has {} classes and {features} features", self.totals.len()),
                 "Give rows with the same classes and features.",
             ));
         }
-        if more.features.dense_columns() != self.dense {
-            let rows = more.features.split_at(self.dense)?;
+        if more.features.dense_columns() != dense {
+            let rows = more.features.split_at(dense)?;
             return self.update(&Examples { features: rows.features(), ..*more }, run);
         }
-        self.blocks.iter().try_for_each(|block| block.check_more(&more.features))?;
+        self.product.blocks.iter().try_for_each(|block| block.check_more(&more.features))?;
         let members = Members::new(codes, classes.count(), more.weights);
         let mut other = self.clone();
-        other.sums = centred_sums(&mut other.blocks, &more.features, &members, run)?;
         other.totals = members.totals();
+        let seen = Seen::new(&more.features, more.weights, Some(codes), &self.product.blocks);
+        if seen.has_holes() {
+            let mut state = self.as_state();
+            (state.product.sums, _) = state.expected(&seen, run)?;
+            other.product = state.product;
+        } else {
+            other.product.take_sums(&more.features, &members, run)?;
+        }
         *self = self.merged(&other, run)?;
         Ok(())
     }
@@ -118,23 +119,11 @@ impl BayesModel {
     /// Joins what two models have learnt from different rows, if their blocks are the same.
     pub fn merged(&self, other: &BayesModel, run: &Run) -> Result<BayesModel> {
         let mut merged = self.clone();
-        let apart = || {
-            Error::data(
-                "the models have different columns, families or classes",
-                "Join models that were fitted alike, for example by update from one beginning.",
-            )
-        };
-        if self.totals.len() != other.totals.len() || self.blocks.len() != other.blocks.len() {
-            return Err(apart());
-        }
-        for (b, (own, others)) in merged.blocks.iter_mut().zip(&other.blocks).enumerate() {
-            let more = own.sums_of(others, &self.sums[b], &other.sums[b]).ok_or_else(apart)?;
-            let all = merged.sums[b].values_mut();
-            all.iter_mut().zip(more.values()).for_each(|(all, more)| *all += more);
-        }
+        merged.product.add_sums(&other.product)?;
         merged.totals.iter_mut().zip(&other.totals).for_each(|(all, more)| *all += more);
-        merged.settle();
-        merged.estimate(run)?;
+        merged.product.settle();
+        merged.product.estimate(run)?;
+        merged.log_priors = merged.priors.logs(&merged.totals);
         Ok(merged)
     }
 
@@ -179,40 +168,18 @@ impl BayesModel {
 
     /// How the answer was found, in a few words.
     pub(super) fn route(&self) -> String {
-        let word = |block: &Block| match block.family().columns().len() {
-            0 => format!("{} words or places", block.word()),
-            count => format!("{count} {}", block.word()),
-        };
-        format!("sums of {}", self.blocks.iter().map(word).collect::<Vec<_>>().join(", "))
+        format!("sums of {}", self.product.route())
+    }
+
+    /// The parameters of every block.
+    pub fn parameters(&self) -> Vec<Parameters> {
+        self.product.parameters()
     }
 
     /// How many numbers the model has.
     pub fn free_parameters(&self) -> usize {
-        let classes = self.totals.len();
-        let of_block = |block: &Block| {
-            let (own, common) = block.family().free_parameters();
-            classes * own + common
-        };
-        self.blocks.iter().map(of_block).sum::<usize>() + classes.saturating_sub(1)
+        self.product.free_parameters() + self.totals.len().saturating_sub(1)
     }
-}
-
-/// The sums of blocks, taken again about better origins where digits were lost.
-fn centred_sums(
-    blocks: &mut [Block],
-    features: &Features<'_>,
-    members: &Members<'_>,
-    run: &Run,
-) -> Result<Vec<Matrix>> {
-    let all: Vec<&Block> = blocks.iter().collect();
-    let mut found = sums(&all, features, members, run)?;
-    let moved: Vec<usize> = (0..blocks.len()).filter(|&b| blocks[b].family_mut().recentre(&found[b])).collect();
-    if !moved.is_empty() {
-        let again: Vec<&Block> = moved.iter().map(|&b| &blocks[b]).collect();
-        let again = sums(&again, features, members, run)?;
-        moved.into_iter().zip(again).for_each(|(b, sums)| found[b] = sums);
-    }
-    Ok(found)
 }
 
 impl Fitted for BayesModel {
@@ -239,23 +206,25 @@ impl Fitted for BayesModel {
         BayesModel::explain_row(self, row, encoder, classes).map(Some)
     }
 
+    fn complete(&self, rows: &Features<'_>, run: &Run) -> Result<Option<Completed>> {
+        self.product.complete(rows, &self.log_priors, run).map(Some)
+    }
+
     fn sample(&self, count: usize, class: Option<usize>, run: &Run) -> Result<Option<Vec<Drawn>>> {
         BayesModel::sample(self, count, class, run).map(Some)
     }
 
     fn save(&self, parts: &mut Parts) {
         parts.put_vector("classes", &self.totals);
-        for (b, sums) in self.sums.iter().enumerate() {
-            parts.put_matrix(&format!("block{b}"), sums);
-        }
-        let (priors, blocks, choices) = (self.priors.clone(), self.blocks.clone(), self.choices.clone());
-        let (dense, calibration) = (self.dense, self.calibration.clone());
+        self.product.save(parts);
+        let (priors, blocks, choices) = (self.priors.clone(), self.product.blocks.clone(), self.choices.clone());
+        let (dense, calibration) = (self.product.dense, self.calibration.clone());
         parts.put_json("blocks", &Saved { priors, blocks, choices, dense, calibration });
     }
 
     fn load(parts: &Parts) -> Result<BayesModel> {
         let Saved { priors, blocks, choices, dense, calibration } = parts.json("blocks")?;
-        let (classes, features) = (parts.classes(), parts.features());
+        let classes = parts.classes();
         let totals = parts.vector("classes", Some(classes))?;
         if totals.iter().any(|total| !(total.is_finite() && *total >= 0.0)) || classes == 0 {
             return Err(parts.wrong("the classes have no weights"));
@@ -263,26 +232,11 @@ impl Fitted for BayesModel {
         if !calibration.is_sound(classes) {
             return Err(parts.wrong("what likelihoods count by does not fit the classes"));
         }
-        if dense > features {
-            return Err(parts.wrong("there are more dense features than features"));
-        }
         if !priors.fits(classes) {
             return Err(parts.wrong("the priors do not match the classes"));
         }
-        let mut found = Vec::new();
-        for (b, block) in blocks.iter().enumerate() {
-            let family = block.family();
-            let sums = parts.matrix(&format!("block{b}"), Some(classes))?;
-            if !block.is_within(dense, features - dense) || !family.is_sound(classes) || sums.columns() != family.sums()
-            {
-                return Err(parts.wrong(&format!("block {b} does not fit the rest of the model")));
-            }
-            found.push(sums);
-        }
-        let log_priors = Vec::new();
-        let mut model =
-            BayesModel { totals, priors, blocks, sums: found, choices, log_priors, calibration, features, dense };
-        model.estimate(&Run::new()).map_err(|e| parts.wrong(&e.to_string()))?;
-        Ok(model)
+        let product = Product::load(parts, blocks, dense, classes)?;
+        let log_priors = priors.logs(&totals);
+        Ok(BayesModel { totals, priors, product, choices, log_priors, calibration })
     }
 }

@@ -1,9 +1,9 @@
 //! Naive Bayes: every column speaks for itself.
 
-use super::layout::Choices;
 use super::{BayesModel, Families, Priors, ShareOf, fit, leave_one_out};
 use crate::error::Result;
 use crate::family::block::{GaussianPlan, Least, Shape, Shared, Shrink};
+use crate::family::layout::{Choices, Open};
 use crate::learn::{Count, Examples, Learner, Prediction};
 use crate::registry::{Ability, Allowed, Card, Setting};
 use crate::run::{Report, Run};
@@ -76,6 +76,7 @@ impl NaiveBayes {
             bins: self.bins,
             bandwidth: self.bandwidth,
             least,
+            added: 0.0,
             gaussian: GaussianPlan {
                 shape: Shape::Full,
                 shared: Shared::No,
@@ -84,6 +85,7 @@ impl NaiveBayes {
                 shrink: Shrink { share: 0.0, to_one: false },
             },
             pca: 0,
+            open: Open::Choose,
         }
     }
 }

@@ -3,7 +3,6 @@
 use super::model::BayesModel;
 use crate::error::Result;
 use crate::family::Multinomial;
-use crate::family::block::Draw;
 use crate::learn::Drawn;
 use crate::matrix::afford;
 use crate::run::{Run, Stream};
@@ -14,15 +13,14 @@ impl BayesModel {
         let priors: Vec<f64> = self.log_priors.iter().map(|log| log.exp()).collect();
         let classes = Multinomial::new(&priors)?;
         let mut stream: Stream = run.stream(0x5a);
-        afford((count as f64) * (200.0 + 64.0 * self.dense as f64), &format!("making up {count} rows"))?;
+        afford((count as f64) * (200.0 + 64.0 * self.product.dense as f64), &format!("making up {count} rows"))?;
         let mut rows = Vec::with_capacity(count);
         for i in 0..count {
             if i % 256 == 0 {
                 run.check()?;
             }
             let class = class.unwrap_or_else(|| classes.sample_place(&mut stream));
-            let mut row = Draw { dense: vec![f64::NAN; self.dense], sequences: Vec::new() };
-            self.blocks.iter().for_each(|block| block.family().sample(class, &mut stream, &mut row));
+            let row = self.product.draw(class, &mut stream);
             rows.push(Drawn { class, dense: row.dense, sequences: row.sequences });
         }
         Ok(rows)

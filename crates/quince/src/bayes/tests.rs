@@ -2,24 +2,26 @@
 //! neither threads nor files nor layouts change anything.
 
 use super::calibrate::Calibration;
-use super::choose::equal_widths;
 use super::model::BayesModel;
-use super::sums::{Members, sums};
 use super::*;
 use crate::family::block::{
     Axes, Bernoullis, Block, Categories, Chain, Coding, GaussianPlan, Gaussians, Least, Normals, Place, Poissons,
     Shape, Shared, Shrink, Windows, Words,
 };
+use crate::family::layout::equal_widths;
+use crate::family::sums::{Members, sums};
 use crate::learn::{Classes, Fitted};
 use crate::matrix::{Features, Matrix, Rows, Sparse};
+use crate::mixture::em::Seen;
 use crate::model::Parts;
 use crate::run::Stream;
 use proptest::prelude::*;
 
-const DENSE: usize = 8;
+const DENSE: usize = 10;
 const SPARSE: usize = 6;
 
-/// Rows of all kinds: two numbers, a count, an answer, two categories, two counts that are never holes; and sparse counts.
+/// Rows of all kinds: two numbers, a count, an answer, two categories, two counts and two numbers that are never holes; and sparse
+/// counts.
 struct Example {
     rows: Rows,
     codes: Vec<u32>,
@@ -42,6 +44,8 @@ fn example(seed: u64, count: usize, classes: usize, weighted: bool) -> Example {
             (4.0 * stream.uniform()).floor(),
             (5.0 * stream.uniform()).floor(),
             (3.0 * stream.uniform()).floor(),
+            -500.0 + shift + stream.normal(),
+            0.5 * shift + 2.0 * stream.normal(),
         ];
         for (j, x) in row.into_iter().enumerate() {
             dense[(i, j)] = if j < 6 && stream.uniform() < 0.15 { f64::NAN } else { x };
@@ -76,6 +80,9 @@ fn blocks(names: &str, example: &Example, classes: usize) -> Vec<Block> {
         values
     };
     let gauss = |plan: &GaussianPlan, axes: Option<Axes>| {
+        Block::Gaussian(Gaussians::new(vec![8, 9, 6], classes, (&origin, vec![0.0; 3]), axes, plan))
+    };
+    let with_holes = |plan: &GaussianPlan, axes: Option<Axes>| {
         Block::Gaussian(Gaussians::new(vec![0, 1, 6], classes, (&origin, vec![1e3, 4.0, 2.0]), axes, plan))
     };
     let axes = || {
@@ -111,7 +118,13 @@ fn blocks(names: &str, example: &Example, classes: usize) -> Vec<Block> {
         "shrunk" => gauss(&gaussian(Shape::Full, Shared::No, 0.3), None),
         "diagonal" => gauss(&gaussian(Shape::Diagonal, Shared::Mean, 0.0), None),
         "spherical" => gauss(&gaussian(Shape::Spherical, Shared::No, 0.0), None),
-        "axes" => gauss(&gaussian(Shape::Full, Shared::Pooled, 0.0), axes()),
+        "axes" => with_holes(&gaussian(Shape::Full, Shared::Pooled, 0.0), axes()),
+        "counts-holes" => Block::Multinomial(Words::new(Place::Dense(vec![2, 6, 7]), 1.0).with_holes()),
+        "full-holes" => with_holes(&gaussian(Shape::Full, Shared::No, 0.0), None),
+        "pooled-holes" => with_holes(&gaussian(Shape::Full, Shared::Pooled, 0.0), None),
+        "shrunk-holes" => with_holes(&gaussian(Shape::Full, Shared::No, 0.3), None),
+        "diagonal-holes" => with_holes(&gaussian(Shape::Diagonal, Shared::Pooled, 0.0), None),
+        "spherical-holes" => with_holes(&gaussian(Shape::Spherical, Shared::No, 0.0), None),
         other => panic!("{other}"),
     };
     names.split('+').map(one).collect()
@@ -142,6 +155,10 @@ const ALL: [&str; 22] = [
     "pooled+chain+presence",
 ];
 
+/// Gaussians and counts whose columns have holes: they are filled with what is expected of them, so that learning takes several steps.
+const EXPECTING: [&str; 6] =
+    ["full-holes", "pooled-holes", "shrunk-holes", "diagonal-holes", "spherical-holes", "full-holes+bernoulli+words"];
+
 fn fitted(blocks: Vec<Block>, example: &Example, classes: usize, run: &Run) -> BayesModel {
     let members = Members::new(&example.codes, classes, example.weights.as_deref());
     BayesModel::fit(blocks, Vec::new(), Priors::Data, &example.rows.features(), &members, run).unwrap()
@@ -153,10 +170,11 @@ fn of_some(model: &BayesModel, example: &Example, rows: &[usize]) -> Result<Baye
     let weights: Option<Vec<f64>> = example.weights.as_ref().map(|w| rows.iter().map(|&i| w[i]).collect());
     let members = Members::new(&codes, model.totals.len(), weights.as_deref());
     let mut other = model.clone();
-    let blocks: Vec<&Block> = model.blocks.iter().collect();
-    other.sums = sums(&blocks, &taken.features(), &members, &Run::new())?;
+    let blocks: Vec<&Block> = model.product.blocks.iter().collect();
+    other.product.sums = sums(&blocks, &taken.features(), &members, &Run::new())?;
     other.totals = members.totals();
-    other.estimate(&Run::new())?;
+    other.product.estimate(&Run::new())?;
+    other.log_priors = other.priors.logs(&other.totals);
     Ok(other)
 }
 
@@ -267,6 +285,51 @@ proptest! {
             let (a, b) = (scores(&a, &features, &Run::new()).0, scores(&b, &features, &Run::new()).0);
             for (a, b) in a.values().iter().zip(b.values()) {
                 prop_assert!(near(*a, *b), "{names}: {a} and {b}");
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(6))]
+
+    /// With holes that are expected: leaving out a row is learning without it, with what is expected of the others as it is.
+    #[test]
+    fn a_row_with_holes_is_left_out_with_what_was_expected(seed: u64, count in 20..50usize, weighted: bool) {
+        let classes = 2;
+        let example = example(seed, count, classes, weighted);
+        let features = example.rows.features();
+        for names in EXPECTING {
+            let mut model = fitted(blocks(names, &example, classes), &example, classes, &Run::new());
+            let members = Members::new(&example.codes, classes, example.weights.as_deref());
+            // Any parameters will do: the sums are those that are expected by them.
+            let mut state = model.as_state();
+            let seen = Seen::new(&features, example.weights.as_deref(), Some(&example.codes), &model.product.blocks);
+            prop_assume!(seen.has_holes());
+            for _ in 0..3000 {
+                (state.product.sums, _) = state.expected(&seen, &Run::new()).unwrap();
+                state.product.estimate(&Run::new()).unwrap();
+            }
+            model.product = state.product.clone();
+            let left_out = model.without_each(&features, &members, &Run::new()).unwrap();
+            let Prediction::Classes { probabilities, .. } = left_out else { panic!() };
+            for i in (0..count).step_by(7) {
+                let others: Vec<usize> = (0..count).filter(|&other| other != i).collect();
+                let (rows, codes) = (example.rows.take(&others), others.iter().map(|&r| example.codes[r]).collect::<Vec<_>>());
+                let weights: Option<Vec<f64>> = example.weights.as_ref().map(|w| others.iter().map(|&r| w[r]).collect());
+                let rows = rows.features();
+                let seen = Seen::new(&rows, weights.as_deref(), Some(&codes), &model.product.blocks);
+                let (mut state, mut other) = (state.clone(), model.clone());
+                (state.product.sums, other.totals) = state.expected(&seen, &Run::new()).unwrap();
+                if other.totals.contains(&0.0) || state.product.estimate(&Run::new()).is_err() {
+                    continue;
+                }
+                (other.product, other.log_priors) = (state.product, other.priors.logs(&other.totals));
+                let (_, again) = scores(&other, &example.rows.take(&[i]).features(), &Run::new());
+                for k in 0..classes {
+                    let (a, b) = (probabilities[(i, k)], again[(0, k)]);
+                    prop_assert!((a - b).abs() < 1e-6, "{names}: row {i}, class {k} of {}: {a} and {b}", example.codes[i]);
+                }
             }
         }
     }

@@ -39,7 +39,7 @@ use crate::error::{Error, Result};
 use crate::learn::{Count, Examples, Learner, Target, check_weights};
 use crate::matrix::{Features, Matrix};
 use crate::registry::{Ability, Allowed, Card, Setting};
-use crate::run::{Report, Run, Stop};
+use crate::run::{Report, Run, Stop, Stream};
 use lloyd::{Limits, lloyd};
 use minibatch::by_batches;
 use outcome::{BUDGET, Outcome, Search};
@@ -306,6 +306,34 @@ impl KMeans {
             polished.stop = found.stop;
         }
         Ok((polished, true))
+    }
+}
+
+/// How rows are divided before another method goes on with them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Division {
+    /// By k-means.
+    Means,
+    /// By which of some rows far from each other is nearest.
+    Nearest,
+}
+
+/// Divides rows into `k` groups, from a start that is drawn from a stream.
+pub(crate) fn divide(
+    features: Features<'_>,
+    k: usize,
+    how: Division,
+    stream: &mut Stream,
+    run: &Run,
+) -> Result<Vec<u32>> {
+    if features.columns() == 0 || k == 1 {
+        return Ok(vec![0; features.rows()]);
+    }
+    let points = Points::new(features, None, run)?;
+    let start = start::plus_plus(&points, k, stream, run)?;
+    match how {
+        Division::Means => Ok(lloyd(&points, start, Limits { steps: 100, tolerance: 1e-4 }, run)?.labels),
+        Division::Nearest => Ok(lloyd::nearest(&points, &points::Centres::new(start, &points), run)?.0),
     }
 }
 

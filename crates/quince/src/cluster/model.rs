@@ -104,6 +104,10 @@ impl Fitted for KMeansModel {
         Ok(Prediction::Clusters { labels, distances: self.distances(rows, run)? })
     }
 
+    fn groups(&self) -> usize {
+        self.centres.rows()
+    }
+
     fn save(&self, parts: &mut Parts) {
         parts.put_matrix("centres", &self.centres);
         parts.put_vector("sizes", &self.sizes);

@@ -7,6 +7,25 @@ use crate::numbers::number_text;
 use crate::table::Kind;
 
 impl Encoder {
+    /// For each dense feature that stands for a column of its own: the place of the column among the cells of a row, its name, and
+    /// how much of a number one unit of the feature is (`None` of a category or an answer).
+    pub(crate) fn dense_fields(&self) -> Vec<(usize, String, Option<f64>)> {
+        let mut found: Vec<(usize, String, Option<f64>)> = self
+            .fields()
+            .take(self.identity.unwrap_or(0))
+            .enumerate()
+            .map(|(at, field)| (at, field.name, Some(1.0)))
+            .collect();
+        for (at, Encoded { field, plan }) in self.columns.iter().enumerate() {
+            let scale = match plan {
+                Plan::Standard { deviation, .. } => Some(*deviation),
+                _ => None,
+            };
+            (0..plan.dense_width()).for_each(|_| found.push((at, field.name.clone(), scale)));
+        }
+        found
+    }
+
     /// The cells of a drawn row, a column of the table after another; empty where the model says nothing.
     pub fn decode(&self, row: &Drawn) -> Vec<String> {
         let mut cells: Vec<String> =

@@ -7,6 +7,7 @@
 //! χ² = Σ (o_c - e_c)² / e_c, e_c = (sum of the feature) · (share of the class).
 
 use crate::error::{Error, Result};
+use crate::learn::Target;
 use crate::matrix::Features;
 
 /// Sums of features by class.
@@ -19,17 +20,23 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Of a table of rows and features; an error unless every row has a class.
+    /// Of a table of rows and features; an error unless every row has a class, or is known to have none.
     pub(crate) fn new((count, features): (usize, usize), class_of: &[u32], classes: usize) -> Result<Tally> {
-        if class_of.len() != count || class_of.iter().any(|&class| class as usize >= classes) {
+        if class_of.len() != count
+            || class_of.iter().any(|&class| class != Target::UNKNOWN && class as usize >= classes)
+        {
             return Err(Error::data("there is not one class for every row", "Give every row a class."));
         }
         let mut rows = vec![0.0; classes];
-        class_of.iter().for_each(|&class| rows[class as usize] += 1.0);
+        class_of.iter().filter(|class| **class != Target::UNKNOWN).for_each(|&class| rows[class as usize] += 1.0);
         Ok(Tally { features, rows, sums: vec![0.0; features * classes] })
     }
 
+    /// What is of no class does not count.
     pub(crate) fn add(&mut self, class: u32, feature: usize, value: f64) {
+        if class == Target::UNKNOWN {
+            return;
+        }
         self.sums[feature * self.rows.len() + class as usize] += value;
     }
 

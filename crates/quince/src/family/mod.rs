@@ -7,18 +7,27 @@
 mod beta;
 mod binomial;
 pub(crate) mod block;
+mod complete;
 mod gaussian;
 mod joint;
+pub(crate) mod layout;
 mod multinomial;
 mod normal;
+mod parameters;
 mod poisson;
+pub(crate) mod product;
+pub(crate) mod sums;
+pub(crate) mod tables;
+mod telling;
 
 pub use beta::Beta;
 pub use binomial::Binomial;
+pub use complete::Completed;
 pub use gaussian::Gaussian;
 pub use joint::Joint;
 pub use multinomial::Multinomial;
 pub use normal::Normal;
+pub use parameters::Parameters;
 pub use poisson::Poisson;
 
 use crate::error::{Error, Result};

@@ -5,7 +5,7 @@
 //! the lower triangle is computed, and the sums are kept in the order in which they are made until all tiles are in.
 
 use super::Triangle;
-use super::simd::LANES;
+use super::simd::{LANES, vectorised};
 
 /// How many columns of one panel meet the eight of another at a time.
 const TALL: usize = 4;
@@ -29,6 +29,24 @@ impl Tile {
         self.height = height;
     }
 
+    /// Makes room for so many rows and columns, which are to be written anew.
+    pub(crate) fn resize(&mut self, height: usize, width: usize) {
+        self.values.resize(height * width.div_ceil(LANES), [0.0; LANES]);
+        self.height = height;
+    }
+
+    /// Takes the rows of another tile less a mean (of nothing where that ends), each times a number of its own.
+    pub(crate) fn put_deviations(&mut self, from: &Tile, mean: &[f64], times: &[f64]) {
+        for (p, (to, from)) in
+            self.values.chunks_exact_mut(self.height).zip(from.values.chunks_exact(self.height)).enumerate()
+        {
+            let mut centre = [0.0; LANES];
+            let some = mean.iter().skip(p * LANES).take(LANES);
+            centre.iter_mut().zip(some).for_each(|(centre, mean)| *centre = *mean);
+            deviations(from, &centre, times, to);
+        }
+    }
+
     /// Writes rows from `first` on; in `rows` they lie one after another.
     pub(crate) fn put_rows(&mut self, first: usize, rows: &[f64], width: usize) {
         for (r, row) in rows.chunks_exact(width).enumerate() {
@@ -47,6 +65,20 @@ impl Tile {
         for (j, column) in columns.chunks_exact(self.height).enumerate() {
             let panel = &mut self.values[j / LANES * self.height..][..self.height];
             panel.iter_mut().zip(column).for_each(|(lanes, x)| lanes[j % LANES] = *x);
+        }
+    }
+}
+
+impl Tile {
+    /// Writes all rows, each times a number of its own, which stands in a last column of its own too.
+    pub(crate) fn put_weighed(&mut self, columns: &[f64], times: &[f64]) {
+        let all = columns.chunks_exact(self.height).map(Some).chain([None]);
+        for (j, column) in all.enumerate() {
+            let panel = &mut self.values[j / LANES * self.height..][..self.height];
+            match column {
+                Some(column) => lay_weighed(column, times, j % LANES, panel),
+                None => panel.iter_mut().zip(times).for_each(|(lanes, times)| lanes[j % LANES] = *times),
+            }
         }
     }
 }
@@ -97,6 +129,22 @@ impl Products {
             }
         }
         triangle
+    }
+}
+
+vectorised! {
+    fn lay_weighed(column: &[f64], times: &[f64], lane: usize, to: &mut [[f64; LANES]]) {
+        for ((to, x), times) in to.iter_mut().zip(column).zip(times) {
+            to[lane] = x * times;
+        }
+    }
+
+    fn deviations(from: &[[f64; LANES]], centre: &[f64; LANES], times: &[f64], to: &mut [[f64; LANES]]) {
+        for ((to, from), times) in to.iter_mut().zip(from).zip(times) {
+            for l in 0..LANES {
+                to[l] = (from[l] - centre[l]) * times;
+            }
+        }
     }
 }
 

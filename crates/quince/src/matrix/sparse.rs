@@ -136,6 +136,13 @@ impl Sparse {
         }
     }
 
+    /// The same with zero where NaN says that a row has a hole.
+    pub(crate) fn without_holes(&self) -> Sparse {
+        let mut filled = self.clone();
+        filled.values.to_mut().iter_mut().filter(|x| x.is_nan()).for_each(|x| *x = 0.0);
+        filled
+    }
+
     /// The same with NaN at the first place of some rows, which are empty.
     pub(crate) fn with_holes(self, is_hole: impl Fn(usize) -> bool) -> Sparse {
         if self.columns == 0 || !(0..self.rows).any(&is_hole) {

@@ -3,10 +3,12 @@
 use super::Model;
 use crate::error::{Error, Result};
 use crate::explain::Explanation;
-use crate::learn::Classes;
+use crate::family::Completed;
+use crate::learn::{Classes, Drawn, Task};
 use crate::matrix::Features;
 use crate::run::Run;
 use crate::table::Table;
+use serde::Serialize;
 
 /// Rows that a model has made up: names of columns, and cells.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +19,51 @@ pub struct Made {
     pub rows: Vec<Vec<String>>,
 }
 
+/// A hole of a table, filled.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Hole {
+    /// The row, counted from 0.
+    pub row: usize,
+    /// The name of the column.
+    pub column: String,
+    /// What is expected there, as a cell.
+    pub value: String,
+    /// The standard deviation of a number; `None` of a category.
+    pub deviation: Option<f64>,
+    /// How probable the category is; `None` of a number.
+    pub probability: Option<f64>,
+}
+
 impl Model {
+    /// What is expected in the holes of a table, row after row.
+    pub fn complete(&self, table: &Table, run: &Run) -> Result<Vec<Hole>> {
+        let rows = self.encode(table, run)?;
+        let completed = self.complete_features(&rows.features(), run)?;
+        let columns = self.encoder.dense_fields();
+        let mut holes = Vec::new();
+        for i in 0..table.rows() {
+            let spreads = completed.spreads.row(i);
+            if spreads.iter().all(|spread| spread.is_nan()) {
+                continue;
+            }
+            let dense = completed.values.row(i).to_vec();
+            let cells = self.encoder.decode(&Drawn { class: 0, dense, sequences: Vec::new() });
+            for (j, (at, name, scale)) in columns.iter().enumerate().filter(|(j, _)| !spreads[*j].is_nan()) {
+                let (deviation, probability) = match scale {
+                    Some(scale) => (Some(spreads[j] * scale), None),
+                    None => (None, Some(spreads[j])),
+                };
+                holes.push(Hole { row: i, column: name.clone(), value: cells[*at].clone(), deviation, probability });
+            }
+        }
+        Ok(holes)
+    }
+
+    /// Features that are encoded already with their holes filled.
+    pub fn complete_features(&self, rows: &Features<'_>, run: &Run) -> Result<Completed> {
+        self.fitted.complete(rows, run)?.ok_or_else(|| self.cannot("say what holes are expected to be"))
+    }
+
     pub(super) fn class_names(&self) -> &[String] {
         self.classes.as_ref().map_or(&[], Classes::names)
     }
@@ -25,7 +71,7 @@ impl Model {
     fn cannot(&self, what: &str) -> Error {
         Error::data(
             format!("'{}' cannot {what}", self.method.card.name),
-            "naive-bayes and gaussian can; see `quince models`.",
+            "naive-bayes, gaussian and mixture can; see `quince models`.",
         )
     }
 
@@ -55,6 +101,18 @@ impl Model {
     pub fn sample(&self, count: usize, class: Option<&str>, run: &Run) -> Result<Made> {
         let code = match class {
             None => None,
+            Some(name) if self.task == Task::Clustering => {
+                let known = self.fitted.groups();
+                let group = name.parse().ok().filter(|group| (1..=known).contains(group));
+                Some(
+                    group.ok_or_else(|| {
+                        Error::data(
+                            format!("the model has no component '{name}'"),
+                            format!("Give a number from 1 to {known}."),
+                        )
+                    })? - 1,
+                )
+            }
             Some(name) => Some(self.class_names().iter().position(|other| other == name).ok_or_else(|| {
                 let remedy = format!("The model's classes are {}.", self.class_names().join(", "));
                 Error::data(format!("the model does not know the class '{name}'"), remedy)
@@ -65,7 +123,11 @@ impl Model {
         names.push(self.target.clone());
         let row = |drawn: &crate::learn::Drawn| {
             let mut cells = self.encoder.decode(drawn);
-            cells.push(self.class_names().get(drawn.class).cloned().unwrap_or_default());
+            let number = || (drawn.class + 1).to_string();
+            cells.push(match self.task {
+                Task::Clustering => number(),
+                _ => self.class_names().get(drawn.class).cloned().unwrap_or_default(),
+            });
             cells
         };
         Ok(Made { names, rows: drawn.iter().map(row).collect() })

@@ -277,7 +277,7 @@ fn yes_no(cells: &LargeStringArray) -> Option<Data> {
 }
 
 /// Yes or no, in any of the spellings of the rule; `None` for anything else.
-pub(crate) fn yes_or_no(cell: &str) -> Option<bool> {
+pub fn yes_or_no(cell: &str) -> Option<bool> {
     let named = PAIRS.iter().find_map(|pair| pair.iter().position(|word| cell.eq_ignore_ascii_case(word)));
     named.or_else(|| cell.parse::<f64>().ok().and_then(|v| [0.0, 1.0].iter().position(|x| *x == v))).map(|i| i == 1)
 }

@@ -21,13 +21,15 @@ pub struct Labelled {
 }
 
 impl Table {
-    /// Takes target, weights and groups out of a table, and notes what was decided for the user.
+    /// Takes target, weights and groups out of a table, and notes what was decided for the user. Rows without a class are kept
+    /// for a method that can learn from them (`unlabelled`), and left out otherwise.
     pub fn learnable(
         &self,
         target: &str,
         task: Option<Task>,
         weight: Option<&str>,
         group: Option<&str>,
+        unlabelled: bool,
     ) -> Result<Learnable> {
         if [weight, group].contains(&Some(target)) || (weight.is_some() && weight == group) {
             return Err(Error::data(
@@ -36,11 +38,21 @@ impl Table {
             ));
         }
         let mut labelled = self.labelled(target, task)?;
+        let without = labelled.left_out;
+        if unlabelled && without > 0 && labelled.target.task() == Task::Classification {
+            labelled = labelled.with_all_rows(self);
+        }
         let weights = weight.map(|name| self.weights(name, &labelled.rows)).transpose()?;
         let groups = group.map(|name| self.groups(name, &labelled.rows)).transpose()?;
         let aside: Vec<&str> = weight.into_iter().chain(group).collect();
         labelled.table = labelled.table.without(&aside);
         let mut notes = Vec::new();
+        if without > labelled.left_out {
+            notes.push(match without {
+                1 => format!("1 row has no '{target}'; what it is like is learnt from all the same"),
+                count => format!("{count} rows have no '{target}'; what they are like is learnt from all the same"),
+            });
+        }
         if labelled.left_out > 0 {
             notes.push(match labelled.left_out {
                 1 => format!("1 row has no '{target}' and is left out"),
@@ -139,6 +151,20 @@ impl Table {
 }
 
 impl Labelled {
+    /// The same with the rows of the table that have no class.
+    fn with_all_rows(self, table: &Table) -> Labelled {
+        let Target::Classes { classes, codes } = self.target else { return self };
+        let mut all = vec![Target::UNKNOWN; table.rows()];
+        self.rows.iter().zip(codes).for_each(|(&row, code)| all[row] = code);
+        Labelled {
+            table: table.without(&[&self.name]),
+            target: Target::Classes { classes, codes: all },
+            rows: (0..table.rows()).collect(),
+            left_out: 0,
+            name: self.name,
+        }
+    }
+
     /// The rows with these numbers, in this order.
     pub fn take(&self, rows: &[usize]) -> Labelled {
         Labelled {

@@ -2,6 +2,7 @@
 
 mod bayes;
 mod clusters;
+mod mixture;
 mod neighbours;
 mod plane;
 mod plot;
@@ -79,6 +80,8 @@ const PICTURES: &[(&str, Picture)] = &[
     ("bayes-densities", bayes::densities),
     ("bayes-vocabularies", bayes::vocabularies),
     ("gaussian-borders", bayes::borders),
+    ("mixture-irises", mixture::irises),
+    ("mixture-few-labels", mixture::few_labels),
 ];
 
 /// The HTML of a picture, or a sentence on what is wrong.

@@ -20,6 +20,35 @@ from quince._quince import Table, leave_one_out_bayes
 from quince.bayes._base import NO_LABELS, THREADS, Bayes, labels_of, written
 
 
+def as_table(estimator: Any, X: Any, reset: bool) -> Table | None:
+    """X as a table, if it is a data frame, or if the estimator has learnt from one; None for a matrix."""
+    if isinstance(X, str | os.PathLike):
+        raise ValueError("X cannot be the path of a file here. Give quince.read(path).")
+    table = isinstance(X, Table) or hasattr(X, "__arrow_c_stream__")
+    if reset:
+        estimator._of_table = table
+    elif table != estimator._of_table:
+        if estimator._of_table:
+            kind = type(X).__name__
+            raise ValueError(f"The model has learnt from a data frame, and X is a {kind}. Give a data frame.")
+        table = False  # scikit-learn looks at the names and takes the numbers
+    if not table:
+        return None
+    X = X if isinstance(X, Table) else Table(X)
+    if reset:
+        ignored = [name for name, kind in X.kinds.items() if kind == "ignored"]
+        if ignored:
+            warnings.warn(
+                f"not learnt from: {', '.join(ignored)}. Table(X) shows why; Table(X, kinds={{{ignored[0]!r}: "
+                "'category'}) takes a column all the same, and Table(X, drop=[...]) leaves it out in silence.",
+                UserWarning,
+                stacklevel=5,
+            )
+        estimator.n_features_in_ = len(X.columns)
+        estimator.feature_names_in_ = np.array(X.columns, dtype=object)
+    return X
+
+
 class OfTables(Bayes):
     """A classifier of data frames as they are, and of matrices."""
 
@@ -32,30 +61,10 @@ class OfTables(Bayes):
         return self.priors if isinstance(self.priors, str) else written(self.priors)
 
     def _check(self, X: Any, y: Any = NO_LABELS, reset: bool = True) -> Any:
-        if isinstance(X, str | os.PathLike):
-            raise ValueError("X cannot be the path of a file here. Give quince.read(path).")
-        table = isinstance(X, Table) or hasattr(X, "__arrow_c_stream__")
-        if reset:
-            self._of_table = table
-        elif table != self._of_table:
-            if self._of_table:
-                kind = type(X).__name__
-                raise ValueError(f"The model has learnt from a data frame, and X is a {kind}. Give a data frame.")
-            table = False  # scikit-learn looks at the names and takes the numbers
-        if not table:
+        table = as_table(self, X, reset)
+        if table is None:
             return super()._check(X, y, reset)
-        X = X if isinstance(X, Table) else Table(X)
-        if reset:
-            ignored = [name for name, kind in X.kinds.items() if kind == "ignored"]
-            if ignored:
-                warnings.warn(
-                    f"not learnt from: {', '.join(ignored)}. Table(X) shows why; Table(X, kinds={{{ignored[0]!r}: "
-                    "'category'}) takes a column all the same, and Table(X, drop=[...]) leaves it out in silence.",
-                    UserWarning,
-                    stacklevel=4,
-                )
-            self.n_features_in_ = len(X.columns)
-            self.feature_names_in_ = np.array(X.columns, dtype=object)
+        X = table
         if y is NO_LABELS:
             return X
         if y is None:
@@ -291,8 +300,8 @@ class GaussianClassifier(OfTables):
     """A Gaussian for each class over all columns of numbers; columns of other kinds speak for themselves.
 
     With a covariance for each class it is quadratic discriminant analysis, with one in common linear discriminant
-    analysis. What is no number (categories, yes/no, texts) has a family of its own, as for `MixedNB`. A hole counts as
-    the mean of its column.
+    analysis. What is no number (categories, yes/no, texts) has a family of its own, as for `MixedNB`. A hole is
+    left out; in learning it counts as what the rest of its row leads to expect.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from quince.preprocessing.impute import SimpleImputer
 from quince.preprocessing.knn_impute import KNNImputer
+from quince.preprocessing.mixture_impute import MixtureImputer
 from quince.preprocessing.one_hot import OneHotEncoder
 from quince.preprocessing.ordinal import OrdinalEncoder
 from quince.preprocessing.polynomial import PolynomialFeatures
@@ -10,6 +11,7 @@ from quince.preprocessing.table_encoder import TableEncoder
 
 __all__ = [
     "KNNImputer",
+    "MixtureImputer",
     "OneHotEncoder",
     "OrdinalEncoder",
     "PolynomialFeatures",

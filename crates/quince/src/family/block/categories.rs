@@ -3,8 +3,9 @@
 //! p(c) = (n_c + α) / (n + α C), with n_c of n values in category c of C. A bin of width h has the density p(c) / h. Bins are open
 //! to the right, and the last is closed; a number outside of all bins was never seen, and is left out.
 
+use super::gather::{Gather, OneByOne};
 use super::normals::left_over;
-use super::{Draw, Family, Scores, Tile, each_value, ln};
+use super::{Draw, Expected, Family, Scores, Tile, each_hole, each_value, ln};
 use crate::error::Result;
 use crate::family::Multinomial;
 use crate::matrix::Matrix;
@@ -36,6 +37,8 @@ pub(crate) struct Categories {
 pub(crate) enum Coding {
     /// The categories 0, 1, ... of so many.
     Codes(usize),
+    /// The numbers 0, 1, ... of so many, each as likely as it likes.
+    Numbers(usize),
     /// Numbers, in bins between these edges.
     Bins(Vec<f64>),
 }
@@ -43,7 +46,7 @@ pub(crate) enum Coding {
 impl Coding {
     pub(crate) fn count(&self) -> usize {
         match self {
-            Coding::Codes(count) => *count,
+            Coding::Codes(count) | Coding::Numbers(count) => *count,
             Coding::Bins(edges) => edges.len() - 1,
         }
     }
@@ -51,7 +54,7 @@ impl Coding {
     /// The category of a value, if it is in one.
     pub(crate) fn code(&self, x: f64) -> Option<usize> {
         match self {
-            Coding::Codes(count) => {
+            Coding::Codes(count) | Coding::Numbers(count) => {
                 let code = x as usize;
                 (code as f64 == x && code < *count).then_some(code)
             }
@@ -66,14 +69,14 @@ impl Coding {
     /// The logarithm of the width of a category; categories that are not bins have width 1.
     fn ln_width(&self, code: usize) -> f64 {
         match self {
-            Coding::Codes(_) => 0.0,
+            Coding::Codes(_) | Coding::Numbers(_) => 0.0,
             Coding::Bins(edges) => (edges[code + 1] - edges[code]).ln(),
         }
     }
 
     fn is_sound(&self) -> bool {
         match self {
-            Coding::Codes(count) => *count <= MOST_CATEGORIES,
+            Coding::Codes(count) | Coding::Numbers(count) => *count <= MOST_CATEGORIES,
             Coding::Bins(edges) => {
                 edges.len() >= 2
                     && edges.windows(2).all(|pair| pair[0] < pair[1])
@@ -208,8 +211,37 @@ impl Family for Categories {
         }
     }
 
+    fn gather<'a>(&'a self, components: usize) -> Box<dyn Gather + 'a> {
+        Box::new(OneByOne::new(self, components))
+    }
+
+    fn log_prior(&self) -> f64 {
+        if self.alpha == 0.0 { 0.0 } else { self.alpha * self.logs.iter().flatten().sum::<f64>() }
+    }
+
     fn free_parameters(&self) -> (usize, usize) {
         (self.coding.iter().map(|coding| coding.count().saturating_sub(1)).sum(), 0)
+    }
+
+    fn expect(&self, component: usize, tile: &Tile<'_>, tell: &mut dyn FnMut(usize, usize, Expected<'_>)) {
+        each_hole(tile, &self.columns, |i, j| {
+            let shares: Vec<f64> = self.parameters(component, j).into_iter().map(f64::exp).collect();
+            tell(
+                i,
+                self.columns[j],
+                match &self.coding[j] {
+                    Coding::Codes(_) => Expected::Category(&shares),
+                    Coding::Numbers(_) => {
+                        mean_and_variance(shares.iter().enumerate().map(|(x, share)| (x as f64, 0.0, *share)))
+                    }
+                    // Within a bin every value is as likely.
+                    Coding::Bins(edges) => mean_and_variance(edges.windows(2).zip(&shares).map(|(bin, share)| {
+                        let width = bin[1] - bin[0];
+                        (0.5 * (bin[0] + bin[1]), width * width / 12.0, *share)
+                    })),
+                },
+            );
+        });
     }
 
     fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw) {
@@ -217,7 +249,7 @@ impl Family for Categories {
             let p: Vec<f64> = self.parameters(component, j).iter().map(|log| log.exp()).collect();
             let Ok(drawn) = Multinomial::new(&p).map(|p| p.sample_place(stream)) else { continue };
             row.dense[column] = match coding {
-                Coding::Codes(_) => drawn as f64,
+                Coding::Codes(_) | Coding::Numbers(_) => drawn as f64,
                 Coding::Bins(edges) => edges[drawn] + stream.uniform() * (edges[drawn + 1] - edges[drawn]),
             };
         }
@@ -234,4 +266,11 @@ impl Family for Categories {
             && self.settled.iter().all(|weight| weight.is_finite())
             && self.alpha >= 0.0
     }
+}
+
+/// Of parts with a mean, a variance and a share each.
+fn mean_and_variance(parts: impl Iterator<Item = (f64, f64, f64)> + Clone) -> Expected<'static> {
+    let mean: f64 = parts.clone().map(|(own, _, share)| share * own).sum();
+    let variance = parts.map(|(own, variance, share)| share * (variance + (own - mean).powi(2))).sum();
+    Expected::Number { mean, variance }
 }

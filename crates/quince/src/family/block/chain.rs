@@ -4,6 +4,7 @@
 //! of B categories. After a hole, or a category that never was, the chain starts anew with P(x_j). Where a pair never was in any
 //! component, and nothing is smoothed, the chain is broken for all of them: the block says nothing.
 
+use super::gather::{Gather, OneByOne};
 use super::normals::left_over;
 use super::{Draw, Family, MOST_CATEGORIES, Scores, Tile, ln};
 use crate::error::Result;
@@ -153,6 +154,10 @@ impl Family for Chain {
             };
             *own = self.links(tile, i).0.iter().map(without).sum();
         }
+    }
+
+    fn gather<'a>(&'a self, components: usize) -> Box<dyn Gather + 'a> {
+        Box::new(OneByOne::new(self, components))
     }
 
     fn free_parameters(&self) -> (usize, usize) {

@@ -3,8 +3,9 @@
 //! Sums are W = Σ w and A = Σ w x. With α, the rate is what it would be if α more rows had the column's mean over all rows,
 //! λ = (A + α λ̄) / (W + α): the mode under a Gamma prior. A number that is not a count is left out.
 
+use super::gather::{Gather, OneByOne};
 use super::normals::left_over;
-use super::{Draw, Family, Scores, Tile, each_value, ln};
+use super::{Draw, Expected, Family, Scores, Tile, each_hole, each_value, ln};
 use crate::error::Result;
 use crate::family::{Distribution, Poisson};
 use crate::matrix::Matrix;
@@ -127,8 +128,29 @@ impl Family for Poissons {
         }
     }
 
+    fn gather<'a>(&'a self, components: usize) -> Box<dyn Gather + 'a> {
+        Box::new(OneByOne::new(self, components))
+    }
+
+    fn log_prior(&self) -> f64 {
+        if self.alpha == 0.0 {
+            return 0.0;
+        }
+        // As if α more rows had been seen, each with the rate of all rows.
+        let of_column = |(rate, &whole): (&Rate, &f64)| rate.score(whole);
+        let of_component = |rates: &Vec<Rate>| rates.iter().zip(&self.settled).map(of_column).sum::<f64>();
+        self.alpha * self.rates.iter().map(of_component).sum::<f64>()
+    }
+
     fn free_parameters(&self) -> (usize, usize) {
         (self.columns.len(), 0)
+    }
+
+    fn expect(&self, component: usize, tile: &Tile<'_>, tell: &mut dyn FnMut(usize, usize, Expected<'_>)) {
+        each_hole(tile, &self.columns, |i, j| {
+            let mean = self.rates[component][j].rate;
+            tell(i, self.columns[j], Expected::Number { mean, variance: mean });
+        });
     }
 
     fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw) {

@@ -5,7 +5,8 @@
 //! all blocks say, added up.
 //!
 //! Three rules hold for every family:
-//! - a hole (NaN) is left out: it adds nothing to sums and nothing to scores (a Gaussian block fills it with the column's mean);
+//! - a hole (NaN) is left out: it adds nothing to sums and nothing to scores (in a Gaussian block, and among counts taken together, sums have
+//!   what the present parameters expect in it);
 //! - a value that is impossible under every component (a category, a bin or a count that never was) is left out as well;
 //! - a component that has no value of a column takes the column's parameters over all components.
 //!
@@ -15,6 +16,7 @@
 mod categories;
 mod chain;
 mod counts;
+mod gather;
 mod gaussian;
 mod normals;
 mod tile;
@@ -25,6 +27,7 @@ mod yes_no;
 pub(crate) use categories::{Categories, Coding, MOST_CATEGORIES};
 pub(crate) use chain::Chain;
 pub(crate) use counts::{Poissons, is_count};
+pub(crate) use gather::Gather;
 pub(crate) use gaussian::{Axes, Gaussians, Plan as GaussianPlan, Shape, Shared, Shrink};
 pub(crate) use normals::{Least, Normals};
 pub(crate) use tile::{Scores, TILE, Tile};
@@ -79,6 +82,20 @@ pub(crate) trait Family: Send + Sync {
         scores.add_all(&all);
     }
 
+    /// Sums of rows that have a share in every component, by the present parameters.
+    fn gather<'a>(&'a self, components: usize) -> Box<dyn Gather + 'a>;
+
+    /// From now on sums are taken about the present means, so that far ones cost no digits; those that there are follow.
+    fn follow(&mut self, _sums: &mut Matrix) {}
+
+    /// Puts components into another order.
+    fn reorder(&mut self, _order: &[usize]) {}
+
+    /// What the prior adds to the log likelihood of the rows, up to a constant.
+    fn log_prior(&self) -> f64 {
+        0.0
+    }
+
     /// How many numbers describe one component, and how many all of them in common.
     fn free_parameters(&self) -> (usize, usize);
 
@@ -86,6 +103,9 @@ pub(crate) trait Family: Send + Sync {
     fn cost(&self, components: usize) -> usize {
         components * self.columns().len()
     }
+
+    /// Tells what a component expects in the holes of a tile's dense columns: calls `tell(row, column, what)`.
+    fn expect(&self, _component: usize, _tile: &Tile<'_>, _tell: &mut dyn FnMut(usize, usize, Expected<'_>)) {}
 
     /// Draws a row of a component into its places among the features.
     fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw);
@@ -95,6 +115,23 @@ pub(crate) trait Family: Send + Sync {
 
     /// Whether everything in a loaded block fits together, for so many components.
     fn is_sound(&self, components: usize) -> bool;
+}
+
+/// What a component expects in a hole.
+pub(crate) enum Expected<'a> {
+    /// A number.
+    Number { mean: f64, variance: f64 },
+    /// The categories 0, 1, ... with these probabilities.
+    Category(&'a [f64]),
+}
+
+/// Calls `visit(row, column)` for the holes of a tile in some columns; the column is counted among them.
+fn each_hole(tile: &Tile<'_>, columns: &[usize], mut visit: impl FnMut(usize, usize)) {
+    for (j, &column) in columns.iter().enumerate().filter(|(_, column)| tile.has_holes(**column)) {
+        for (i, _) in tile.column(column).iter().enumerate().filter(|(_, x)| x.is_nan()) {
+            visit(i, j);
+        }
+    }
 }
 
 /// A row drawn from a model: the dense columns, and for sparse ones the places in the order in which they were drawn.
@@ -144,7 +181,9 @@ impl Block {
                 each(block.columns(), &fine, "among the values that smoothing windows are laid over")
             }
             Block::Multinomial(block) => match block.place() {
-                Place::Dense(columns) => each(columns, &|_, x| x >= 0.0, "a count"),
+                Place::Dense(columns) => {
+                    each(columns, &|_, x| x >= 0.0 || (x.is_nan() && block.has_holes()), "a count")
+                }
                 Place::Sparse { first, width } => {
                     let Some(sparse) = features.sparse_part() else { return Ok(()) };
                     for i in 0..sparse.rows() {
@@ -210,6 +249,15 @@ impl Block {
             (Block::Window(own), Block::Window(other)) => own.is_like(other).then(|| sums.clone()),
             (Block::Chain(own), Block::Chain(other)) => own.is_like(other).then(|| sums.clone()),
             _ => None,
+        }
+    }
+
+    /// Whether the block fills holes with what it expects of them, so that learning from rows with holes takes several steps.
+    pub(crate) fn expects_holes(&self) -> bool {
+        match self {
+            Block::Gaussian(block) => block.axes().is_none(),
+            Block::Multinomial(block) => block.has_holes(),
+            _ => false,
         }
     }
 

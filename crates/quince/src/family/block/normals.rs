@@ -4,7 +4,8 @@
 //! μ = o + A / W and σ² = (B - A² / W) / W. A little is added to every variance, a share of the column's variance over all
 //! rows, so that a component whose values are all the same still has a density. A column that is constant says nothing.
 
-use super::{Draw, Family, Scores, TILE, Tile, each_value};
+use super::gather::{Gather, OneByOne};
+use super::{Draw, Expected, Family, Scores, TILE, Tile, each_hole, each_value};
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::matrix::simd::{LANES, vectorised};
@@ -99,12 +100,17 @@ impl Normals {
                 if own_sums[(k, j)] == 0.0 {
                     self.origin[(k, j)] = other.origin[(k, j)];
                 }
-                let ((w, a, _), shift) = (self.triple(sums.row(k), j), other.origin[(k, j)] - self.origin[(k, j)]);
-                moved[(k, width + j)] += w * shift;
-                moved[(k, 2 * width + j)] += 2.0 * shift * a + w * shift * shift;
+                self.shift(&mut moved, (k, j), other.origin[(k, j)] - self.origin[(k, j)]);
             }
         }
         alike.then_some(moved)
+    }
+
+    /// Sums of a component's column as if its values were larger by `shift`.
+    fn shift(&self, sums: &mut Matrix, (k, j): (usize, usize), shift: f64) {
+        let ((w, a, _), width) = (self.triple(sums.row(k), j), self.columns.len());
+        sums[(k, width + j)] += w * shift;
+        sums[(k, 2 * width + j)] += 2.0 * shift * a + w * shift * shift;
     }
 
     /// What is added to the variance of each column.
@@ -160,6 +166,8 @@ impl Family for Normals {
             let (mut w, mut a, mut b) = (values.len() as f64, 0.0, 0.0);
             if weights.is_none() && !tile.has_holes(column) {
                 (a, b) = plain_moments(values, origin);
+            } else if let (Some(weights), false) = (weights, tile.has_holes(column)) {
+                (w, a, b) = weighed_moments(values, weights, origin);
             } else {
                 w = 0.0;
                 each_value(values, weights, |_, x, weight| {
@@ -260,8 +268,32 @@ impl Family for Normals {
         own.iter_mut().for_each(|own| *own += constant);
     }
 
+    fn gather<'a>(&'a self, components: usize) -> Box<dyn Gather + 'a> {
+        Box::new(OneByOne::new(self, components))
+    }
+
+    fn follow(&mut self, sums: &mut Matrix) {
+        for (k, normals) in self.normal.iter().enumerate() {
+            for (j, normal) in normals.iter().enumerate() {
+                self.shift(sums, (k, j), self.origin[(k, j)] - normal.mean);
+                self.origin[(k, j)] = normal.mean;
+            }
+        }
+    }
+
+    fn reorder(&mut self, order: &[usize]) {
+        self.origin = self.origin.take_rows(order);
+    }
+
     fn free_parameters(&self) -> (usize, usize) {
         (2 * self.columns.len(), 0)
+    }
+
+    fn expect(&self, component: usize, tile: &Tile<'_>, tell: &mut dyn FnMut(usize, usize, Expected<'_>)) {
+        each_hole(tile, &self.columns, |i, j| {
+            let Normal { mean, variance, .. } = self.normal[component][j];
+            tell(i, self.columns[j], Expected::Number { mean, variance });
+        });
     }
 
     fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw) {
@@ -349,6 +381,33 @@ vectorised! {
             square += squares[l];
         }
         (sum, square)
+    }
+
+    /// Σ w, Σ w (x - o) and Σ w (x - o)².
+    pub(super) fn weighed_moments(values: &[f64], weights: &[f64], origin: f64) -> (f64, f64, f64) {
+        let ((blocks, rest), (by, by_rest)) = (values.as_chunks::<LANES>(), weights.as_chunks::<LANES>());
+        let (mut totals, mut sums, mut squares) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        for (block, by) in blocks.iter().zip(by) {
+            for l in 0..LANES {
+                let d = block[l] - origin;
+                totals[l] += by[l];
+                sums[l] += by[l] * d;
+                squares[l] += by[l] * d * d;
+            }
+        }
+        for (l, (x, weight)) in rest.iter().zip(by_rest).enumerate() {
+            let d = x - origin;
+            totals[l] += weight;
+            sums[l] += weight * d;
+            squares[l] += weight * d * d;
+        }
+        let (mut total, mut sum, mut square) = (0.0, 0.0, 0.0);
+        for l in 0..LANES {
+            total += totals[l];
+            sum += sums[l];
+            square += squares[l];
+        }
+        (total, sum, square)
     }
 
     /// Takes Σ (x - μ)² / 2σ² over the columns off the scores of a few rows.

@@ -1,15 +1,15 @@
 //! A few rows at a time, column after column: what a block reads.
 
-use crate::matrix::simd::{LANES, vectorised};
+use crate::matrix::simd::{LANES, exp, vectorised};
 use crate::matrix::view::with_view;
 use crate::matrix::{Features, Real, Sparse};
 
-/// How many rows a tile has at most.
-pub(crate) const TILE: usize = 256;
+/// How many rows a tile has at most: 31 lines of the cache, so that the same row of neighbouring columns, where they lie one after
+/// another, does not fall on the same place of the cache.
+pub(crate) const TILE: usize = 31 * LANES;
 
-/// A column starts this many places after the one before it: a little more than the rows, so that the same row of
-/// neighbouring columns does not fall on the same place of the cache.
-const STRIDE: usize = TILE + LANES;
+/// A column starts this many places after the one before it, for the same reason.
+const STRIDE: usize = 33 * LANES;
 
 /// Some rows of features. Dense columns lie one after another, holes are NaN; sparse rows are where they were.
 pub(crate) struct Tile<'a> {
@@ -108,6 +108,7 @@ impl<'a> Tile<'a> {
 }
 
 /// The scores of a tile's rows: a line of rows for each component.
+#[derive(Clone)]
 pub(crate) struct Scores {
     components: usize,
     rows: usize,
@@ -162,6 +163,32 @@ impl Scores {
         }
     }
 
+    /// Makes shares, times weights, of scores, and finds the log density of each row: ln Σ eˢ.
+    pub(crate) fn make_shares(&mut self, weights: &[f64], densities: &mut [f64]) {
+        densities.fill(f64::NEG_INFINITY);
+        for k in 0..self.components {
+            raise(self.of(k), densities);
+        }
+        let mut sums = [0.0; TILE];
+        let sums = &mut sums[..densities.len()];
+        // A row that no component can have is left out.
+        densities.iter_mut().filter(|largest| **largest == f64::NEG_INFINITY).for_each(|largest| *largest = 0.0);
+        for k in 0..self.components {
+            let line = self.of_mut(k);
+            line.iter_mut().zip(&*densities).for_each(|(score, largest)| *score -= largest);
+            exp(line);
+            sums.iter_mut().zip(&*line).for_each(|(sum, share)| *sum += share);
+        }
+        for ((sum, density), weight) in sums.iter_mut().zip(densities).zip(weights) {
+            let possible = *sum > 0.0;
+            *density += if possible { sum.ln() } else { 0.0 };
+            *sum = if possible { weight / *sum } else { 0.0 };
+        }
+        for k in 0..self.components {
+            self.of_mut(k).iter_mut().zip(&*sums).for_each(|(share, times)| *share *= times);
+        }
+    }
+
     /// Adds others.
     pub(crate) fn add_all(&mut self, other: &Scores) {
         for k in 0..self.components {
@@ -182,6 +209,13 @@ fn lay_down<T: Real, const N: usize>(rows: &[&[T]; N], to: &mut [f64]) {
 }
 
 vectorised! {
+    /// The larger of each two.
+    fn raise(line: &[f64], largest: &mut [f64]) {
+        for (largest, score) in largest.iter_mut().zip(line) {
+            *largest = if *score > *largest { *score } else { *largest };
+        }
+    }
+
     /// Whether all numbers are finite: 0 x is 0 then, and NaN otherwise.
     fn all_finite(values: &[f64]) -> bool {
         let (blocks, rest) = values.as_chunks::<LANES>();

@@ -3,6 +3,7 @@
 //!
 //! The width is given, or 1.06 σ n^(-1/5) for n rows with standard deviation σ (Silverman's rule), for each component its own.
 
+use super::gather::{Gather, OneByOne};
 use super::normals::left_over;
 use super::{Draw, Family, Scores, Tile, each_value, ln};
 use crate::error::Result;
@@ -173,6 +174,10 @@ impl Family for Windows {
                 };
             });
         }
+    }
+
+    fn gather<'a>(&'a self, components: usize) -> Box<dyn Gather + 'a> {
+        Box::new(OneByOne::new(self, components))
     }
 
     fn free_parameters(&self) -> (usize, usize) {

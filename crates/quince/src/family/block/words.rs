@@ -1,11 +1,16 @@
 //! Counts of words, dense or sparse, as one multinomial block: ln p(row) = Σ x_j ln p_j.
 //!
 //! p_j = (n_j + α) / (n + α words), n_j being how often word j occurs in the component's rows and n how often all words do. The
-//! number of orders in which the words can stand is the same for every component, and is left out. So are, in a dense block,
-//! the places that are holes: the others are judged among themselves, with p_j / Σ p over what is known.
+//! number of orders in which the words can stand is the same for every component, and is left out.
+//!
+//! So are, in a dense block, the places that are holes: the others are judged among themselves, with p_j / s and s = Σ p over what is
+//! known. Then no sum gives the p at once, but steps do that raise the likelihood (Hunter's, for Bradley and Terry's model): with
+//! e_j = Σ x / s over the rows in which j is known, x being how many words the row has and s by the p so far, the next p_j are in
+//! proportion to (n_j + α) / (e_j + α words).
 
+use super::gather::{Gather, OneByOne};
 use super::normals::left_over;
-use super::{Draw, Family, Scores, Tile, ln};
+use super::{Draw, Expected, Family, Scores, Tile, each_hole, ln};
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::matrix::simd::{LANES, vectorised};
@@ -52,6 +57,9 @@ impl Place {
 pub(crate) struct Words {
     place: Place,
     alpha: f64,
+    /// Whether dense columns have holes.
+    #[serde(default)]
+    holes: bool,
     /// How often each word occurs in all rows.
     #[serde(skip)]
     settled: Vec<f64>,
@@ -143,11 +151,21 @@ fn add_few<const N: usize>(places: &[u32], values: &[f64], logs: &[f64], at: imp
 impl Words {
     /// Whether another block is of the same columns, with the same settings.
     pub(super) fn is_like(&self, other: &Words) -> bool {
-        (&self.place, self.alpha) == (&other.place, other.alpha)
+        (&self.place, self.alpha, self.holes) == (&other.place, other.alpha, other.holes)
     }
 
     pub(crate) fn new(place: Place, alpha: f64) -> Words {
-        Words { place, alpha, settled: Vec::new(), logs: Logs::default(), lengths: Vec::new() }
+        Words { place, alpha, holes: false, settled: Vec::new(), logs: Logs::default(), lengths: Vec::new() }
+    }
+
+    /// The same for dense columns that have holes.
+    pub(crate) fn with_holes(self) -> Words {
+        Words { holes: true, ..self }
+    }
+
+    /// Whether columns have holes.
+    pub(crate) fn has_holes(&self) -> bool {
+        self.holes
     }
 
     /// Where the block is.
@@ -169,6 +187,62 @@ impl Words {
         self.place.width()
     }
 
+    /// p_j of a component; all alike where nothing is known yet.
+    fn shares(&self, component: usize) -> Vec<f64> {
+        match self.logs.components {
+            0 => vec![1.0 / self.width() as f64; self.width()],
+            _ => (0..self.width()).map(|j| self.log(component, j).exp()).collect(),
+        }
+    }
+
+    /// How many words a dense row has, and Σ p over what is known of it.
+    fn known(columns: &[usize], p: &[f64], tile: &Tile<'_>, i: usize) -> (f64, f64) {
+        let (mut n, mut share) = (0.0, 0.0);
+        for (&column, p) in columns.iter().zip(p) {
+            let x = tile.column(column)[i];
+            if !x.is_nan() {
+                n += x;
+                share += p;
+            }
+        }
+        (n, share)
+    }
+
+    /// Adds to e_j, for the words that are known of each row.
+    fn add_exposures(&self, component: usize, exposures: &mut [f64], tile: &Tile<'_>, weights: Option<&[f64]>) {
+        let (columns, p) = (self.place.columns(), self.shares(component));
+        for i in 0..tile.rows() {
+            let (n, share) = Words::known(columns, &p, tile, i);
+            let times = weights.map_or(1.0, |weights| weights[i]) * if share > 0.0 { n / share } else { 0.0 };
+            for (exposure, &column) in exposures.iter_mut().zip(columns) {
+                *exposure += if tile.column(column)[i].is_nan() { 0.0 } else { times };
+            }
+        }
+    }
+
+    /// The log likelihood of what is known of a row by what is learnt without it; `weighed` is its weight times its length.
+    fn own_with_holes(&self, component: usize, sums: &[f64], entries: &[(usize, f64)], weighed: f64) -> f64 {
+        let length: f64 = entries.iter().map(|(_, x)| x).sum();
+        if length == 0.0 {
+            return 0.0;
+        }
+        let (weight, width) = (weighed / length, self.width());
+        let known: f64 = entries.iter().map(|(j, _)| self.log(component, *j).exp()).sum();
+        let exposure = if known > 0.0 { weighed / known } else { 0.0 };
+        let share = |&(j, x): &(usize, f64)| {
+            let left = left_over(sums[width + 1 + j], exposure);
+            self.share_of(j, (sums[j] - weight * x).max(0.0), left)
+        };
+        let all: f64 = entries.iter().map(share).sum();
+        entries.iter().filter(|(_, x)| *x != 0.0).map(|entry| entry.1 * ln(share(entry) / all)).sum()
+    }
+
+    /// p_j, in proportion, where columns have holes.
+    fn share_of(&self, j: usize, count: f64, exposure: f64) -> f64 {
+        let all = exposure + self.alpha * self.width() as f64;
+        if all > 0.0 { (count + self.alpha) / all } else { self.settled[j] / self.settled.iter().sum::<f64>() }
+    }
+
     fn log_of(&self, j: usize, count: f64, total: f64) -> f64 {
         let all = total + self.alpha * self.width() as f64;
         match () {
@@ -179,13 +253,97 @@ impl Words {
     }
 }
 
-impl Family for Words {
-    fn sums(&self) -> usize {
-        // Every word, and the rows that have the block.
-        self.width() + 1
+/// Sums of sparse words, in which the components of a word lie side by side.
+struct BySide<'a> {
+    words: &'a Words,
+    components: usize,
+    /// After the last word there is room for a few more components.
+    counts: Vec<f64>,
+    rows: Vec<f64>,
+}
+
+impl<'a> BySide<'a> {
+    fn new(words: &'a Words, components: usize) -> BySide<'a> {
+        let counts = vec![0.0; words.width() * components + LANES / 2];
+        BySide { words, components, counts, rows: vec![0.0; components] }
+    }
+}
+
+impl Gather for BySide<'_> {
+    fn score(&mut self, tile: &Tile<'_>, scores: &mut Scores) {
+        self.words.score(tile, scores);
     }
 
-    fn add(&self, _component: usize, sums: &mut [f64], tile: &Tile<'_>, weights: Option<&[f64]>) {
+    fn add(&mut self, tile: &Tile<'_>, shares: &Scores) {
+        let Place::Sparse { first, width } = self.words.place else { return };
+        let mut own = vec![0.0; self.components];
+        for i in 0..tile.rows() {
+            let Some((places, values)) = tile.sparse_row(i, first, width) else { continue };
+            for (k, (own, rows)) in own.iter_mut().zip(&mut self.rows).enumerate() {
+                *own = shares.of(k)[i];
+                *rows += *own;
+            }
+            spread_words(places, first, values, &own, &mut self.counts);
+        }
+    }
+
+    fn sums(self: Box<Self>) -> Matrix {
+        let width = self.words.width();
+        let mut sums = Matrix::zeros(self.components, width + 1);
+        for k in 0..self.components {
+            let row = sums.row_mut(k);
+            row.iter_mut().zip(self.counts.iter().skip(k).step_by(self.components)).for_each(|(sum, n)| *sum = *n);
+            row[width] = self.rows[k];
+        }
+        sums
+    }
+}
+
+vectorised! {
+    /// Adds x times each share to the counts of every word of a row.
+    fn spread_words(places: &[u32], first: usize, values: &[f64], shares: &[f64], counts: &mut [f64]) {
+        let components = shares.len();
+        for (block, shares) in shares.chunks(FEW).enumerate() {
+            let at = |place: u32| (place as usize - first) * components + block * FEW;
+            // What is past the last component is added zero times.
+            match shares.len().div_ceil(LANES / 2) {
+                1 => spread_few::<4>(places, values, shares, at, counts),
+                2 => spread_few::<8>(places, values, shares, at, counts),
+                3 => spread_few::<12>(places, values, shares, at, counts),
+                4 => spread_few::<16>(places, values, shares, at, counts),
+                5 => spread_few::<20>(places, values, shares, at, counts),
+                _ => spread_few::<24>(places, values, shares, at, counts),
+            }
+        }
+    }
+}
+
+/// As [`spread_words`] for N components, or up to three less.
+#[inline(always)]
+fn spread_few<const N: usize>(
+    places: &[u32],
+    values: &[f64],
+    shares: &[f64],
+    at: impl Fn(u32) -> usize,
+    counts: &mut [f64],
+) {
+    let mut own = [0.0; N];
+    own[..shares.len()].copy_from_slice(shares);
+    for (&place, x) in places.iter().zip(values) {
+        let counts = counts[at(place)..].first_chunk_mut::<N>().expect("room after the last word");
+        for l in 0..N {
+            counts[l] += x * own[l];
+        }
+    }
+}
+
+impl Family for Words {
+    fn sums(&self) -> usize {
+        // Every word, and the rows that have the block; of columns with holes the e_j besides.
+        self.width() + 1 + if self.holes { self.width() } else { 0 }
+    }
+
+    fn add(&self, component: usize, sums: &mut [f64], tile: &Tile<'_>, weights: Option<&[f64]>) {
         let (counts, rows) = sums.split_at_mut(self.width());
         let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
         match &self.place {
@@ -194,6 +352,9 @@ impl Family for Words {
                     super::each_value(tile.column(column), weights, |_, x, weight| *count += weight * x);
                 }
                 rows[0] += (0..tile.rows()).map(weight).sum::<f64>();
+                if self.holes {
+                    self.add_exposures(component, &mut rows[1..], tile, weights);
+                }
             }
             Place::Sparse { first, width } => {
                 for i in 0..tile.rows() {
@@ -218,7 +379,14 @@ impl Family for Words {
         }
         let width = self.width();
         let totals: Vec<f64> = (0..sums.rows()).map(|k| sums.row(k)[..width].iter().sum()).collect();
-        self.logs = Logs::new(sums.rows(), width, run, |k, j| self.log_of(j, sums[(k, j)], totals[k]));
+        self.logs = if self.holes {
+            let share = |k: usize, j: usize| self.share_of(j, sums[(k, j)], sums[(k, width + 1 + j)]);
+            let all: Vec<f64> = (0..sums.rows()).map(|k| (0..width).map(|j| share(k, j)).sum()).collect();
+            let log = |k: usize, j: usize| if self.never_was(j) { 0.0 } else { ln(share(k, j) / all[k]) };
+            Logs::new(sums.rows(), width, run, log)
+        } else {
+            Logs::new(sums.rows(), width, run, |k, j| self.log_of(j, sums[(k, j)], totals[k]))
+        };
         let length = |k: usize| if sums[(k, width)] > 0.0 { totals[k] / sums[(k, width)] } else { 0.0 };
         self.lengths = (0..sums.rows()).map(length).collect();
         Ok(())
@@ -253,7 +421,7 @@ impl Family for Words {
         }
     }
 
-    fn score_own(&self, _component: usize, sums: &[f64], tile: &Tile<'_>, weights: Option<&[f64]>, own: &mut [f64]) {
+    fn score_own(&self, component: usize, sums: &[f64], tile: &Tile<'_>, weights: Option<&[f64]>, own: &mut [f64]) {
         own.fill(0.0);
         let counts = &sums[..self.width()];
         let all: f64 = counts.iter().sum();
@@ -270,20 +438,48 @@ impl Family for Words {
                 }
             };
             let length: f64 = entries.iter().map(|(_, x)| x).sum();
+            if self.holes {
+                *own = self.own_with_holes(component, sums, &entries, weight * length);
+                continue;
+            }
             let left = left_over(all, weight * length);
             for &(j, x) in entries.iter().filter(|(_, x)| *x != 0.0) {
                 *own += x * self.log_of(j, (counts[j] - weight * x).max(0.0), left);
             }
-            let known: Vec<usize> = entries.iter().map(|(j, _)| *j).collect();
-            if !self.place.is_sparse() && known.len() < counts.len() && length > 0.0 {
-                let p = |&(j, x): &(usize, f64)| self.log_of(j, (counts[j] - weight * x).max(0.0), left).exp();
-                *own -= length * ln(entries.iter().map(p).sum());
-            }
         }
+    }
+
+    fn gather<'a>(&'a self, components: usize) -> Box<dyn Gather + 'a> {
+        match self.place {
+            Place::Dense(_) => Box::new(OneByOne::new(self, components)),
+            Place::Sparse { .. } => Box::new(BySide::new(self, components)),
+        }
+    }
+
+    fn log_prior(&self) -> f64 {
+        if self.alpha == 0.0 {
+            return 0.0;
+        }
+        self.alpha * self.logs.values[..self.width() * self.logs.components].iter().sum::<f64>()
     }
 
     fn free_parameters(&self) -> (usize, usize) {
         (self.width().saturating_sub(1), 0)
+    }
+
+    fn expect(&self, component: usize, tile: &Tile<'_>, tell: &mut dyn FnMut(usize, usize, Expected<'_>)) {
+        let columns = self.place.columns();
+        if !columns.iter().any(|&column| tile.has_holes(column)) {
+            return;
+        }
+        let p = self.shares(component);
+        let known: Vec<(f64, f64)> = (0..tile.rows()).map(|i| Words::known(columns, &p, tile, i)).collect();
+        each_hole(tile, columns, |i, j| {
+            let (n, share) = known[i];
+            let mean = if share > 0.0 { n * p[j] / share } else { 0.0 };
+            let variance = if n > 0.0 { mean * (1.0 + mean / n) } else { 0.0 };
+            tell(i, columns[j], Expected::Number { mean, variance });
+        });
     }
 
     fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw) {

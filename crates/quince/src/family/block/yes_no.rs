@@ -5,9 +5,10 @@
 //!
 //! In a sparse block a place that is not stored is a no: the score of a row is that of a row of nos, and what each yes changes.
 
+use super::gather::{Gather, OneByOne};
 use super::normals::left_over;
 use super::words::{Logs, Place};
-use super::{Draw, Family, Scores, Tile, each_value, ln};
+use super::{Draw, Expected, Family, Scores, Tile, each_hole, each_value, ln};
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::run::{Run, Stream};
@@ -210,8 +211,30 @@ impl Family for Bernoullis {
         }
     }
 
+    fn gather<'a>(&'a self, components: usize) -> Box<dyn Gather + 'a> {
+        Box::new(OneByOne::new(self, components))
+    }
+
+    fn log_prior(&self) -> f64 {
+        let (strength, share) = self.prior;
+        if strength == 0.0 {
+            return 0.0;
+        }
+        let part = |share: f64, log: f64| if share > 0.0 { share * log } else { 0.0 };
+        let of = |[no, yes]: &[f64; 2]| part(1.0 - share, *no) + part(share, *yes);
+        strength * self.logs.iter().flatten().map(of).sum::<f64>()
+    }
+
     fn free_parameters(&self) -> (usize, usize) {
         (self.width(), 0)
+    }
+
+    fn expect(&self, component: usize, tile: &Tile<'_>, tell: &mut dyn FnMut(usize, usize, Expected<'_>)) {
+        let columns = self.place.columns();
+        each_hole(tile, columns, |i, j| {
+            let shares = self.parameters(component, j).map(f64::exp);
+            tell(i, columns[j], Expected::Category(&shares));
+        });
     }
 
     fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw) {

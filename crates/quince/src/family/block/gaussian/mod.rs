@@ -4,17 +4,22 @@
 //! covariance. Scores come from the factor L of Σ = L Lᵀ: with z = L⁻¹ (x - μ) the quadratic form is zᵀz, and it is never formed
 //! as a difference of large numbers.
 
+mod gather;
+mod holes;
 mod spread;
+mod white;
 mod without;
 
 use super::normals::Least;
-use super::{Draw, Family, Scores, TILE, Tile};
-use crate::error::Result;
+use super::{Draw, Expected, Family, Gather, Scores, TILE, Tile, each_hole};
+use crate::error::{Error, Result};
 use crate::matrix::{Matrix, gram};
 use crate::run::{Run, Stream};
 use faer::{Accum, MatMut, MatRef, Par};
+use gather::{Full, Variances};
+use holes::Completed;
 use serde::{Deserialize, Serialize};
-use spread::Spread;
+use spread::{Spread, add_squares};
 
 /// A pivot below this share of its diagonal says that the matrix is singular.
 const SINGULAR: f64 = 1e-14;
@@ -28,6 +33,9 @@ pub(crate) struct Gaussians {
     unbiased: bool,
     least: Least,
     shrink: Shrink,
+    /// What is added to the variance of each column besides.
+    #[serde(default)]
+    added: Vec<f64>,
     /// What stands in for a hole of each column.
     fill: Vec<f64>,
     /// Principal axes that the columns are first laid along.
@@ -122,6 +130,7 @@ impl Gaussians {
             unbiased: plan.unbiased,
             least: plan.least,
             shrink: plan.shrink,
+            added: Vec::new(),
             fill,
             axes,
             origin,
@@ -129,6 +138,36 @@ impl Gaussians {
             means: Matrix::default(),
             spreads: Vec::new(),
         }
+    }
+
+    /// Sets parameters: means, a row a component, and covariances (or variances, a row), one for each component or one for all.
+    pub(crate) fn set(&mut self, means: Option<&Matrix>, covariances: Option<&[Matrix]>, run: &Run) -> Result<()> {
+        let (components, width) = (self.means.rows(), self.width());
+        let finite = |matrix: &Matrix| matrix.values().iter().all(|x| x.is_finite());
+        if let Some(means) = means {
+            if (means.rows(), means.columns()) != (components, width) || !finite(means) {
+                let problem = format!("{} x {} means do not fit", means.rows(), means.columns());
+                let remedy = format!("Give {components} rows of {width} finite numbers.");
+                return Err(Error::data(problem, remedy));
+            }
+            self.means = means.clone();
+        }
+        if let Some(covariances) = covariances {
+            let side = if self.is_full() { width } else { 1 };
+            let fits = |matrix: &Matrix| (matrix.rows(), matrix.columns()) == (side, width) && finite(matrix);
+            if covariances.len() != self.spreads.len() || !covariances.iter().all(fits) {
+                let remedy = format!("Give {} of {side} x {width} finite numbers.", self.spreads.len());
+                return Err(Error::data(format!("{} covariances do not fit", covariances.len()), remedy));
+            }
+            let spread = |matrix: &Matrix| self.spread(matrix.values().to_vec(), run);
+            self.spreads = covariances.iter().map(spread).collect::<Result<_>>()?;
+        }
+        Ok(())
+    }
+
+    /// The same, with something added to the variance of each column besides.
+    pub(crate) fn adding(self, added: Vec<f64>) -> Gaussians {
+        Gaussians { added, ..self }
     }
 
     /// How many numbers a row has, once it is laid along the axes.
@@ -162,6 +201,12 @@ impl Gaussians {
         whole
     }
 
+    /// The variance of a column in a component.
+    pub(crate) fn variance(&self, component: usize, j: usize) -> f64 {
+        let spread = &self.spreads[self.spread_of(component)];
+        spread.covariance[if self.is_full() { j * self.width() + j } else { j }]
+    }
+
     /// How many covariances there are: one for each component, or one for all.
     pub(crate) fn covariances(&self) -> usize {
         self.spreads.len()
@@ -175,19 +220,11 @@ impl Gaussians {
     /// Σ⁻¹ of a component.
     pub(crate) fn precision(&self, component: usize) -> Matrix {
         let (spread, width) = (&self.spreads[self.spread_of(component)], self.width());
-        let mut precision = Matrix::zeros(width, width);
-        for i in 0..width {
-            for j in 0..width {
-                precision[(i, j)] = match self.shape {
-                    // Σ⁻¹ = L⁻ᵀ L⁻¹.
-                    Shape::Full => {
-                        (i.max(j)..width).map(|r| spread.white[i * width + r] * spread.white[j * width + r]).sum()
-                    }
-                    _ if i == j => spread.white[i] * spread.white[i],
-                    _ => 0.0,
-                };
-            }
+        if self.is_full() {
+            return Matrix::new(width, width, spread.precision(width).to_vec()).expect("as wide as it is high");
         }
+        let mut precision = Matrix::zeros(width, width);
+        (0..width).for_each(|j| precision[(j, j)] = spread.white[j] * spread.white[j]);
         precision
     }
 
@@ -195,24 +232,31 @@ impl Gaussians {
     pub(super) fn sums_of(&mut self, other: &Gaussians, own_sums: &Matrix, sums: &Matrix) -> Option<Matrix> {
         let alike = (&self.columns, self.shape, self.shared, self.unbiased)
             == (&other.columns, other.shape, other.shared, other.unbiased)
-            && (self.least, self.shrink, &self.axes, &self.fill)
-                == (other.least, other.shrink, &other.axes, &other.fill);
-        let (mut moved, width) = (sums.clone(), self.width());
+            && (self.least, self.shrink, &self.added, &self.axes, &self.fill)
+                == (other.least, other.shrink, &other.added, &other.axes, &other.fill);
+        let mut moved = sums.clone();
         for k in 0..if alike { sums.rows() } else { 0 } {
             if own_sums[(k, 0)] == 0.0 {
                 self.origin.row_mut(k).copy_from_slice(other.origin.row(k));
             }
-            let shift: Vec<f64> = (0..width).map(|j| other.origin[(k, j)] - self.origin[(k, j)]).collect();
-            let (weight, a) = (sums[(k, 0)], &sums.row(k)[1..1 + width]);
-            for j in 0..width {
-                moved[(k, 1 + j)] += weight * shift[j];
-                for i in if self.is_full() { j..width } else { j..j + 1 } {
-                    let place = 1 + width + if self.is_full() { j * width + i } else { j };
-                    moved[(k, place)] += shift[i] * a[j] + a[i] * shift[j] + weight * shift[i] * shift[j];
-                }
-            }
+            self.shift(&mut moved, k, other.origin.row(k), self.origin.row(k));
         }
         alike.then_some(moved)
+    }
+
+    /// Sums of a component as if they had been taken about another origin.
+    fn shift(&self, sums: &mut Matrix, component: usize, from: &[f64], to: &[f64]) {
+        let width = self.width();
+        let shift: Vec<f64> = from.iter().zip(to).map(|(from, to)| from - to).collect();
+        let sums = sums.row_mut(component);
+        let (weight, a) = (sums[0], sums[1..1 + width].to_vec());
+        for j in 0..width {
+            sums[1 + j] += weight * shift[j];
+            for i in if self.is_full() { j..width } else { j..j + 1 } {
+                let place = 1 + width + if self.is_full() { j * width + i } else { j };
+                sums[place] += shift[i] * a[j] + a[i] * shift[j] + weight * shift[i] * shift[j];
+            }
+        }
     }
 
     /// The mean of the first component, and its scatter (of a full block, lower triangle, column after column).
@@ -230,7 +274,7 @@ impl Gaussians {
     }
 
     /// A tile's rows, holes filled, laid along the axes: column after column.
-    fn gather(&self, tile: &Tile<'_>) -> Vec<f64> {
+    fn gather_rows(&self, tile: &Tile<'_>) -> Vec<f64> {
         let (rows, width) = (tile.rows(), self.columns.len());
         let mut values = Vec::with_capacity(rows * width);
         for (&column, &fill) in self.columns.iter().zip(&self.fill) {
@@ -271,6 +315,38 @@ impl Gaussians {
         }
         Moments { weight, mean, scatter }
     }
+
+    /// Adds the log likelihood of rows without holes, which lie column after column, under each component.
+    fn score_whole(&self, rows: usize, values: &[f64], scores: &mut Scores) {
+        if rows == 0 {
+            return;
+        }
+        let mut squares = [0.0; TILE];
+        let squares = &mut squares[..rows];
+        let mut add = |k: usize, squares: &[f64]| {
+            let constant = self.constant(&self.spreads[self.spread_of(k)], self.width());
+            scores.of_mut(k).iter_mut().zip(squares).for_each(|(score, square)| *score += constant - 0.5 * square);
+        };
+        if self.shared == Shared::No {
+            let mut space = Vec::new();
+            for (k, spread) in self.spreads.iter().enumerate() {
+                self.squares(spread, values, self.means.row(k), &mut space, squares);
+                add(k, squares);
+            }
+            return;
+        }
+        // One covariance: rows and means are whitened once, about the first mean, and compared as they then are.
+        let (spread, first, mut space) = (&self.spreads[0], self.means.row(0), Vec::new());
+        let z = self.whitened(spread, rows, values, first, &mut space);
+        for k in 0..self.means.rows() {
+            let mean = self.whitened(spread, 1, self.means.row(k), first, &mut space);
+            squares.fill(0.0);
+            for (column, mean) in z.chunks_exact(rows).zip(mean) {
+                add_squares(column, mean, 1.0, squares);
+            }
+            add(k, squares);
+        }
+    }
 }
 
 impl Family for Gaussians {
@@ -284,7 +360,7 @@ impl Family for Gaussians {
         if rows == 0 {
             return;
         }
-        let mut values = self.gather(tile);
+        let mut values = self.gather_rows(tile);
         for (column, origin) in values.chunks_exact_mut(rows).zip(self.origin.row(component)) {
             column.iter_mut().for_each(|x| *x -= origin);
         }
@@ -353,7 +429,9 @@ impl Family for Gaussians {
         let largest = overall.iter().map(|(_, variance)| *variance).fold(0.0, f64::max);
         let Least { epsilon, of_largest } = self.least;
         let added = |variance: f64| epsilon * if of_largest { largest } else { variance };
-        self.settled = overall.into_iter().map(|(mean, variance)| [mean, variance, added(variance)]).collect();
+        let more = |j: usize| self.added.get(j).copied().unwrap_or(0.0);
+        let settled = |(j, (mean, variance))| [mean, variance, added(variance) + more(j)];
+        self.settled = overall.into_iter().enumerate().map(settled).collect();
     }
 
     fn estimate(&mut self, sums: &Matrix, run: &Run) -> Result<()> {
@@ -367,32 +445,15 @@ impl Family for Gaussians {
 
     fn score(&self, tile: &Tile<'_>, scores: &mut Scores) {
         let rows = tile.rows();
-        let (values, mut space) = (self.gather(tile), Vec::new());
-        let add = |scores: &mut [f64], z: &[f64], constant: f64| {
-            let mut squares = [0.0; TILE];
-            for column in z.chunks_exact(rows.max(1)) {
-                squares.iter_mut().zip(column).for_each(|(square, z)| *square += z * z);
-            }
-            scores.iter_mut().zip(squares).for_each(|(score, square)| *score += constant - 0.5 * square);
-        };
-        if self.shared == Shared::No {
-            for (k, spread) in self.spreads.iter().enumerate() {
-                let z = self.whitened(spread, rows, &values, self.means.row(k), &mut space);
-                add(scores.of_mut(k), &z, self.constant(spread));
-            }
+        if rows == 0 {
             return;
         }
-        // One covariance: rows and means are whitened once, about the first mean, and compared as they then are.
-        let spread = &self.spreads[0];
-        let z = self.whitened(spread, rows, &values, self.means.row(0), &mut space);
-        for k in 0..scores.components() {
-            let mean = self.whitened(spread, 1, self.means.row(k), self.means.row(0), &mut space);
-            let mut centred = z.clone();
-            for (column, mean) in centred.chunks_exact_mut(rows.max(1)).zip(mean) {
-                column.iter_mut().for_each(|z| *z -= mean);
-            }
-            add(scores.of_mut(k), &centred, self.constant(spread));
+        let (values, stretches) = (self.gather_rows(tile), self.stretches(tile));
+        if stretches.is_empty() {
+            return self.score_whole(rows, &values, scores);
         }
+        let mut completed: Vec<Completed> = (0..scores.components()).map(|_| Completed::default()).collect();
+        self.score_holes(rows, &values, &stretches, &mut completed, scores);
     }
 
     fn score_own(&self, _: usize, _: &[f64], _: &Tile<'_>, _: Option<&[f64]>, _: &mut [f64]) {
@@ -410,6 +471,21 @@ impl Family for Gaussians {
         self.add_without(component, sums, tile, weights, scores);
     }
 
+    fn gather<'a>(&'a self, components: usize) -> Box<dyn Gather + 'a> {
+        if self.is_full() { Box::new(Full::new(self, components)) } else { Box::new(Variances::new(self, components)) }
+    }
+
+    fn follow(&mut self, sums: &mut Matrix) {
+        for k in 0..sums.rows() {
+            self.shift(sums, k, self.origin.row(k), self.means.row(k));
+        }
+        self.origin = self.means.clone();
+    }
+
+    fn reorder(&mut self, order: &[usize]) {
+        self.origin = self.origin.take_rows(order);
+    }
+
     fn free_parameters(&self) -> (usize, usize) {
         let width = self.width();
         let covariance = match self.shape {
@@ -422,6 +498,30 @@ impl Family for Gaussians {
 
     fn cost(&self, components: usize) -> usize {
         components * self.width() * self.width()
+    }
+
+    fn expect(&self, component: usize, tile: &Tile<'_>, tell: &mut dyn FnMut(usize, usize, Expected<'_>)) {
+        let (rows, stretches) = (tile.rows(), self.stretches(tile));
+        if self.axes.is_some() {
+            // Rows were laid along axes with their holes filled: nothing better is known of them.
+            each_hole(tile, &self.columns, |i, j| {
+                tell(i, self.columns[j], Expected::Number { mean: self.fill[j], variance: f64::NAN });
+            });
+        }
+        if stretches.is_empty() {
+            return;
+        }
+        let mut completed = Completed::default();
+        self.complete(component, rows, &self.gather_rows(tile), &stretches, &mut completed);
+        for (s, stretch) in stretches.iter().enumerate() {
+            for (a, &j) in stretch.holes.iter().enumerate() {
+                let variance = completed.covariance(s)[a * stretch.holes.len() + a];
+                for i in stretch.rows.clone() {
+                    let mean = self.means[(component, j)] + completed.deviations[j * rows + i];
+                    tell(i, self.columns[j], Expected::Number { mean, variance });
+                }
+            }
+        }
     }
 
     fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw) {

@@ -1,12 +1,17 @@
 //! From scatters to covariances, and to the factors that scores are made with.
 
+use super::holes::{Completed, Stretch};
+use super::white::White;
 use super::{Gaussians, Moments, SINGULAR, Shape, Shared, Shrink};
 use crate::error::{Error, Result};
+use crate::family::block::Scores;
+use crate::matrix::simd::{LANES, vectorised};
 use crate::matrix::{Cholesky, Triangle};
 use crate::run::Run;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
 use faer::{Accum, MatMut, MatRef, Par};
 use std::f64::consts::TAU;
+use std::sync::OnceLock;
 
 /// A covariance with what scores need of it.
 #[derive(Clone, Debug)]
@@ -15,7 +20,29 @@ pub(crate) struct Spread {
     pub(super) covariance: Vec<f64>,
     /// L⁻¹, column after column, or 1 / σ of each column.
     pub(super) white: Vec<f64>,
+    /// The same as products take it, of a full covariance.
+    pub(super) products: White,
     pub(super) log_determinant: f64,
+    /// Σ⁻¹, found when it is first asked for.
+    precision: OnceLock<Vec<f64>>,
+}
+
+impl Spread {
+    /// Σ⁻¹ of a full covariance.
+    pub(super) fn precision(&self, width: usize) -> &[f64] {
+        self.precision.get_or_init(|| {
+            let mut precision = vec![0.0; width * width];
+            for i in 0..width {
+                for j in 0..=i {
+                    // Σ⁻¹ = L⁻ᵀ L⁻¹.
+                    let below = |column: usize| &self.white[column * width + i..(column + 1) * width];
+                    let entry = below(i).iter().zip(below(j)).map(|(a, b)| a * b).sum();
+                    (precision[i * width + j], precision[j * width + i]) = (entry, entry);
+                }
+            }
+            precision
+        })
+    }
 }
 
 impl Gaussians {
@@ -94,7 +121,8 @@ impl Gaussians {
             }
             let white = covariance.iter().map(|variance| 1.0 / variance.sqrt()).collect();
             let log_determinant = covariance.iter().map(|variance| variance.ln()).sum();
-            return Ok(Spread { covariance, white, log_determinant });
+            let precision = OnceLock::new();
+            return Ok(Spread { covariance, white, products: White::default(), log_determinant, precision });
         }
         let mut triangle = Triangle::zeros(width);
         triangle.values_mut().copy_from_slice(&covariance);
@@ -104,7 +132,8 @@ impl Gaussians {
         (0..width).for_each(|j| white[j * width + j] = 1.0);
         factor.solve_lower(MatMut::from_column_major_slice_mut(&mut white, width, width));
         let log_determinant = -2.0 * (0..width).map(|j| white[j * width + j].ln()).sum::<f64>();
-        Ok(Spread { covariance, white, log_determinant })
+        let products = White::new(&white, width);
+        Ok(Spread { covariance, white, products, log_determinant, precision: OnceLock::new() })
     }
 
     /// z = L⁻¹ (x - mean) for rows that lie column after column.
@@ -120,16 +149,24 @@ impl Gaussians {
         for (column, mean) in values.chunks_exact(rows.max(1)).zip(mean) {
             centred.extend(column.iter().map(|x| x - mean));
         }
+        let mut z = Vec::new();
+        self.whiten(spread, rows, centred, &mut z);
+        z
+    }
+
+    /// z = L⁻¹ d for rows of deviations that lie column after column.
+    pub(super) fn whiten(&self, spread: &Spread, rows: usize, centred: &[f64], z: &mut Vec<f64>) {
         let width = self.width();
+        z.clear();
         if !self.is_full() {
-            for (column, white) in centred.chunks_exact_mut(rows.max(1)).zip(&spread.white) {
-                column.iter_mut().for_each(|x| *x *= white);
+            for (column, white) in centred.chunks_exact(rows.max(1)).zip(&spread.white) {
+                z.extend(column.iter().map(|x| x * white));
             }
-            return centred.clone();
+            return;
         }
-        let mut z = vec![0.0; rows * width];
+        z.resize(rows * width, 0.0);
         triangular_matmul(
-            MatMut::from_column_major_slice_mut(&mut z, rows, width),
+            MatMut::from_column_major_slice_mut(z, rows, width),
             BlockStructure::Rectangular,
             Accum::Replace,
             MatRef::from_column_major_slice(centred, rows, width),
@@ -139,11 +176,61 @@ impl Gaussians {
             1.0,
             Par::Seq,
         );
-        z
     }
 
-    pub(super) fn constant(&self, spread: &Spread) -> f64 {
-        -0.5 * (self.width() as f64 * TAU.ln() + spread.log_determinant)
+    /// Σ z² of rows that lie column after column.
+    pub(super) fn squares(
+        &self,
+        spread: &Spread,
+        values: &[f64],
+        mean: &[f64],
+        space: &mut Vec<[f64; LANES]>,
+        squares: &mut [f64],
+    ) {
+        if self.is_full() {
+            return spread.products.squares(values, mean, space, squares);
+        }
+        squares.fill(0.0);
+        for ((column, mean), white) in values.chunks_exact(squares.len()).zip(mean).zip(&spread.white) {
+            add_squares(column, *mean, *white, squares);
+        }
+    }
+
+    /// Adds the log likelihood of rows with holes under each component, and keeps what each makes of them.
+    pub(super) fn score_holes(
+        &self,
+        rows: usize,
+        values: &[f64],
+        stretches: &[Stretch],
+        completed: &mut [Completed],
+        scores: &mut Scores,
+    ) {
+        for (k, completed) in completed.iter_mut().enumerate() {
+            self.complete(k, rows, values, stretches, completed);
+            let constant = |known: usize| self.constant(&self.spreads[self.spread_of(k)], known);
+            let scores = scores.of_mut(k);
+            for (stretch, determinant) in stretches.iter().zip(&completed.determinants) {
+                let constant = constant(self.width() - stretch.holes.len()) - 0.5 * determinant;
+                for i in stretch.rows.clone() {
+                    scores[i] += constant - 0.5 * completed.squares[i];
+                }
+            }
+        }
+    }
+
+    /// What does not depend on the row, if so many columns are known.
+    pub(super) fn constant(&self, spread: &Spread, known: usize) -> f64 {
+        -0.5 * (known as f64 * TAU.ln() + spread.log_determinant)
+    }
+}
+
+vectorised! {
+    /// Adds ((x - mean) / σ)².
+    pub(super) fn add_squares(column: &[f64], mean: f64, white: f64, squares: &mut [f64]) {
+        for (square, x) in squares.iter_mut().zip(column) {
+            let z = (x - mean) * white;
+            *square += z * z;
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! that loses b d dᵀ has, with z = L⁻¹ d, the determinant |Σ| (1 - b zᵀz) and the quadratic form yᵀy + b (yᵀz)² / (1 - b zᵀz) for
 //! any other y = L⁻¹ v (Sherman and Morrison), so that one factor serves all rows of a component.
 
+use super::holes::{Completed, Stretch};
 use super::spread::Spread;
 use super::{Gaussians, Moments, Shared};
 use crate::family::block::normals::left_over;
@@ -36,7 +37,7 @@ impl Gaussians {
         scores: &mut Scores,
     ) {
         let all: Vec<Moments> = (0..sums.rows()).map(|k| self.moments(k, sums.row(k))).collect();
-        let (rows, values, run) = (tile.rows(), self.gather(tile), Run::new().threads(1));
+        let (rows, values, run) = (tile.rows(), self.gather_rows(tile), Run::new().threads(1));
         let row = |i: usize| values.iter().skip(i).step_by(rows.max(1)).copied().collect::<Vec<f64>>();
         let mut before = Scores::new(scores.components());
         before.start(rows, &vec![0.0; scores.components()]);
@@ -44,7 +45,18 @@ impl Gaussians {
             self.score(tile, &mut before);
         }
         let mut known: Option<(f64, Base)> = None;
-        for i in 0..rows {
+        let stretches = self.stretches(tile);
+        for Stretch { rows: some, holes } in stretches.iter().filter(|stretch| !stretch.holes.is_empty()) {
+            for i in some.clone() {
+                let weight = weights.map_or(1.0, |weights| weights[i]);
+                let new = self.refitted_with_holes(&all, component, weight, &row(i), holes, |k| before.of(k)[i], &run);
+                if let Some(new) = new {
+                    scores.add(i, new);
+                }
+            }
+        }
+        let is_whole = |i: &usize| !stretches.iter().any(|s| s.rows.contains(i) && !s.holes.is_empty());
+        for i in (0..rows).filter(is_whole) {
             let weight = weights.map_or(1.0, |weights| weights[i]);
             let x = row(i);
             let of_all = |k: usize| before.of(k)[i];
@@ -106,7 +118,7 @@ impl Gaussians {
         if rest <= FEW_DIGITS {
             return None;
         }
-        let constant = self.constant(&base.spread) - 0.5 * rest.ln();
+        let constant = self.constant(&base.spread, self.width()) - 0.5 * rest.ln();
         let score = |k: usize| {
             if self.shared == Shared::No && k != component {
                 return before(k);
@@ -123,17 +135,16 @@ impl Gaussians {
         Some((0..all.len()).map(score).collect())
     }
 
-    /// The same by finding all covariances anew.
-    fn refitted(
+    /// The moments of all components without a row of one of them, and the covariance that follows for that one.
+    fn without_row(
         &self,
-        all: &[Moments],
+        mut others: Vec<Moments>,
         component: usize,
         weight: f64,
         x: &[f64],
-        before: impl Fn(usize) -> f64,
         run: &Run,
-    ) -> Option<Vec<f64>> {
-        let (mut others, width) = (all.to_vec(), self.width());
+    ) -> Option<(Vec<Moments>, Spread)> {
+        let width = self.width();
         let own = &mut others[component];
         let left = left_over(own.weight, weight);
         if left <= 0.0 {
@@ -155,13 +166,70 @@ impl Gaussians {
         }
         let place = self.spread_of(component);
         let spread = self.spread(self.shaped(self.plain(&others).swap_remove(place)), run).ok()?;
+        Some((others, spread))
+    }
+
+    /// The same by finding all covariances anew.
+    fn refitted(
+        &self,
+        all: &[Moments],
+        component: usize,
+        weight: f64,
+        x: &[f64],
+        before: impl Fn(usize) -> f64,
+        run: &Run,
+    ) -> Option<Vec<f64>> {
+        let (others, spread) = self.without_row(all.to_vec(), component, weight, x, run)?;
         let mut space = Vec::new();
         let score = |k: usize| {
             if self.shared == Shared::No && k != component {
                 return before(k);
             }
             let z = self.whitened(&spread, 1, x, &others[k].mean, &mut space);
-            self.constant(&spread) - 0.5 * z.iter().map(|z| z * z).sum::<f64>()
+            self.constant(&spread, self.width()) - 0.5 * z.iter().map(|z| z * z).sum::<f64>()
+        };
+        Some((0..all.len()).map(score).collect())
+    }
+
+    /// The same of a row with holes: what they are expected to be, and their covariance, is taken back with the rest of the row.
+    /// What is expected in the holes of other rows stays as it is.
+    #[expect(clippy::too_many_arguments, reason = "a row, its holes, and what is known without them")]
+    fn refitted_with_holes(
+        &self,
+        all: &[Moments],
+        component: usize,
+        weight: f64,
+        x: &[f64],
+        holes: &[usize],
+        before: impl Fn(usize) -> f64,
+        run: &Run,
+    ) -> Option<Vec<f64>> {
+        let one = [Stretch { rows: 0..1, holes: holes.to_vec() }];
+        let mut own = Completed::default();
+        self.complete(component, 1, x, &one, &mut own);
+        let expected: Vec<f64> =
+            own.deviations.iter().zip(self.means.row(component)).map(|(d, mean)| d + mean).collect();
+        let (mut others, width) = (all.to_vec(), self.width());
+        for (a, &i) in holes.iter().enumerate() {
+            for (b, &j) in holes.iter().enumerate().take(a + 1) {
+                let (taken, scatter) =
+                    (weight * own.covariance(0)[a * holes.len() + b], &mut others[component].scatter);
+                if self.is_full() {
+                    scatter[j * width + i] -= taken;
+                } else if i == j {
+                    scatter[i] = (scatter[i] - taken).max(0.0);
+                }
+            }
+        }
+        let (others, spread) = self.without_row(others, component, weight, &expected, run)?;
+        let score = |k: usize| {
+            if self.shared == Shared::No && k != component {
+                return before(k);
+            }
+            let mut completed = Completed::default();
+            self.complete_by(&spread, &others[k].mean, 1, x, &one, &mut completed);
+            let constant = self.constant(&spread, width - holes.len()) - 0.5 * completed.determinants[0];
+            constant - 0.5 * completed.squares[0]
         };
         Some((0..all.len()).map(score).collect())
     }

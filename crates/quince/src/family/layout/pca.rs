@@ -1,16 +1,16 @@
 //! Principal axes: the directions in which all rows together vary most.
 
-use super::layout::Data;
-use super::sums::{Members, sums};
+use super::Data;
 use crate::error::{Error, Result};
 use crate::family::block::{Axes, Block, GaussianPlan, Gaussians, Least, Shape, Shared, Shrink};
+use crate::family::sums::{Members, sums};
 use crate::matrix::Matrix;
 use crate::run::Run;
 use faer::Side;
 
 /// The first axes of the covariance of these columns, the one with the largest variance first. An axis points to where its
 /// largest entry is positive.
-pub(super) fn axes(
+pub(crate) fn axes(
     data: &Data<'_>,
     (columns, fill): (&[usize], &[f64]),
     origin: &[f64],

@@ -13,7 +13,7 @@
 use crate::matrix::Matrix;
 
 /// The words that are more frequent in a class than elsewhere, the surest first. Counts have a row a class; `totals` are the N.
-pub(super) fn telling(counts: &Matrix, totals: &[f64], words: usize, class: usize) -> Vec<usize> {
+pub(crate) fn telling(counts: &Matrix, totals: &[f64], words: usize, class: usize) -> Vec<usize> {
     let elsewhere = totals.iter().sum::<f64>() - totals[class];
     let ratio = |j: usize| {
         let here = counts[(class, j)];

@@ -1,6 +1,6 @@
-//! The parameters of a Bayes classifier as arrays, for whoever reckons on with them.
+//! The parameters of blocks as arrays, for whoever reckons on with them.
 
-use super::model::BayesModel;
+use super::product::Product;
 use crate::family::block::{Block, Coding, Place};
 use crate::matrix::Matrix;
 
@@ -13,7 +13,7 @@ pub struct Parameters {
     pub columns: Vec<usize>,
     /// Of sparse features the first, counted from the first sparse one, and how many.
     pub places: Option<(usize, usize)>,
-    /// Arrays by name. Most have a row a class and a column a feature:
+    /// Arrays by name. Most have a row a class, or a component, and a column a feature:
     ///
     /// | family | arrays |
     /// |---|---|
@@ -38,9 +38,9 @@ impl Parameters {
 /// So many columns are copied at a time.
 const FEW: usize = 64;
 
-impl BayesModel {
+impl Product {
     /// The parameters of every block.
-    pub fn parameters(&self) -> Vec<Parameters> {
+    pub(crate) fn parameters(&self) -> Vec<Parameters> {
         let of_block = |(block, sums): (&Block, &Matrix)| Parameters {
             family: block.word(),
             columns: block.family().columns().to_vec(),
@@ -51,7 +51,7 @@ impl BayesModel {
     }
 
     fn arrays(&self, block: &Block, sums: &Matrix) -> Vec<(String, Matrix)> {
-        let classes = self.totals.len();
+        let classes = self.components;
         let table = |width: usize, value: &dyn Fn(usize, usize) -> f64| {
             let mut table = Matrix::zeros(classes, width);
             // A few columns at a time: the classes of a word lie side by side where they come from.

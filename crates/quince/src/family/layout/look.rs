@@ -7,16 +7,16 @@ use crate::run::Run;
 
 /// What a column holds; holes are left out.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Look {
-    pub(super) known: usize,
+pub(crate) struct Look {
+    pub(crate) known: usize,
     /// How much the rows count, and what they add up to.
     weight: f64,
     sum: f64,
-    pub(super) least: f64,
-    pub(super) most: f64,
+    pub(crate) least: f64,
+    pub(crate) most: f64,
     /// All values are whole numbers.
-    pub(super) whole: bool,
-    pub(super) holes: bool,
+    pub(crate) whole: bool,
+    pub(crate) holes: bool,
     /// The least and the largest value of a row that counts.
     counted: (f64, f64),
 }
@@ -39,12 +39,12 @@ impl Look {
     }
 
     /// The mean, or 0 of nothing.
-    pub(super) fn mean(&self) -> f64 {
+    pub(crate) fn mean(&self) -> f64 {
         if self.weight > 0.0 { self.sum / self.weight } else { 0.0 }
     }
 
     /// Whether rows that count have two different values.
-    pub(super) fn varies(&self) -> bool {
+    pub(crate) fn varies(&self) -> bool {
         self.counted.0 < self.counted.1
     }
 
@@ -60,13 +60,13 @@ impl Look {
     }
 
     /// Whether all values are whole and not below zero.
-    pub(super) fn counts(&self) -> bool {
+    pub(crate) fn counts(&self) -> bool {
         self.whole && (self.known == 0 || self.least >= 0.0)
     }
 }
 
 /// Looks at every dense column.
-pub(super) fn look(features: &Features<'_>, weights: Option<&[f64]>, run: &Run) -> Vec<Look> {
+pub(crate) fn look(features: &Features<'_>, weights: Option<&[f64]>, run: &Run) -> Vec<Look> {
     let ranges = cuts(features.rows(), partials(features.rows()));
     let parts = run.map(ranges.len(), |part| {
         let (mut tile, mut looks) = (Tile::new(features), vec![Look::nothing(); features.dense_columns()]);
@@ -91,7 +91,7 @@ pub(super) fn look(features: &Features<'_>, weights: Option<&[f64]>, run: &Run) 
 }
 
 /// The least and the largest number, or 0 if all are above or below; NaN is left out.
-pub(super) fn extremes(values: &[f64], run: &Run) -> (f64, f64) {
+pub(crate) fn extremes(values: &[f64], run: &Run) -> (f64, f64) {
     let pieces: Vec<&[f64]> = values.chunks(1 << 20).collect();
     let looks = run.map(pieces.len(), |piece| look_at(pieces[piece]));
     looks.iter().fold((0.0, 0.0), |(least, most), look| (look.least.min(least), look.most.max(most)))

@@ -7,7 +7,7 @@ use crate::run::Run;
 use std::ops::Range;
 
 /// Rows in the order of their classes, and how much each counts.
-pub(super) struct Members<'a> {
+pub(crate) struct Members<'a> {
     order: Vec<usize>,
     /// Where each class starts in the order, and where the last ends.
     starts: Vec<usize>,
@@ -15,7 +15,7 @@ pub(super) struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    pub(super) fn new(codes: &[u32], classes: usize, weights: Option<&'a [f64]>) -> Members<'a> {
+    pub(crate) fn new(codes: &[u32], classes: usize, weights: Option<&'a [f64]>) -> Members<'a> {
         let mut starts = vec![0; classes + 1];
         codes.iter().for_each(|&code| starts[code as usize + 1] += 1);
         (0..classes).for_each(|class| starts[class + 1] += starts[class]);
@@ -27,12 +27,19 @@ impl<'a> Members<'a> {
         Members { order, starts, weights }
     }
 
-    pub(super) fn classes(&self) -> usize {
+    /// Some rows only, each of the component beside it.
+    pub(crate) fn of_rows(rows: &[usize], components: &[u32], count: usize, weights: Option<&'a [f64]>) -> Members<'a> {
+        let mut members = Members::new(components, count, weights);
+        members.order.iter_mut().for_each(|place| *place = rows[*place]);
+        members
+    }
+
+    pub(crate) fn classes(&self) -> usize {
         self.starts.len() - 1
     }
 
     /// At most so many of the rows, from all over every class.
-    pub(super) fn some(&self, most: usize) -> Members<'a> {
+    pub(crate) fn some(&self, most: usize) -> Members<'a> {
         let (rows, count) = (self.rows(), self.rows().min(most));
         let order: Vec<usize> = (0..count).map(|r| rows * r / count).collect();
         let starts = self.starts.iter().map(|&start| order.partition_point(|&place| place < start)).collect();
@@ -40,29 +47,29 @@ impl<'a> Members<'a> {
     }
 
     /// All rows, class after class.
-    pub(super) fn order(&self) -> &[usize] {
+    pub(crate) fn order(&self) -> &[usize] {
         &self.order
     }
 
-    pub(super) fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.order.len()
     }
 
     /// The class of each, in their order, and how much it counts.
-    pub(super) fn codes_and_weights(&self) -> (Vec<u32>, Option<Vec<f64>>) {
+    pub(crate) fn codes_and_weights(&self) -> (Vec<u32>, Option<Vec<f64>>) {
         let of_class = |class: usize| std::iter::repeat_n(class as u32, self.starts[class + 1] - self.starts[class]);
         let weights = self.weights.map(|weights| self.order.iter().map(|&row| weights[row]).collect());
         ((0..self.classes()).flat_map(of_class).collect(), weights)
     }
 
     /// How much all rows of each class count.
-    pub(super) fn totals(&self) -> Vec<f64> {
+    pub(crate) fn totals(&self) -> Vec<f64> {
         let weight = |&row: &usize| self.weights.map_or(1.0, |weights| weights[row]);
         self.starts.windows(2).map(|ends| self.order[ends[0]..ends[1]].iter().map(weight).sum()).collect()
     }
 
     /// Calls `visit(class, rows, weights)` for tiles of one class each, within these places of the order.
-    pub(super) fn each_tile(&self, places: Range<usize>, mut visit: impl FnMut(usize, &[usize], Option<&[f64]>)) {
+    pub(crate) fn each_tile(&self, places: Range<usize>, mut visit: impl FnMut(usize, &[usize], Option<&[f64]>)) {
         let mut at = places.start;
         let mut weights = Vec::with_capacity(TILE);
         while at < places.end {
@@ -80,7 +87,7 @@ impl<'a> Members<'a> {
 }
 
 /// The sums of some blocks: for each a matrix with a row a class.
-pub(super) fn sums(
+pub(crate) fn sums(
     blocks: &[&Block],
     features: &Features<'_>,
     members: &Members<'_>,
@@ -121,6 +128,24 @@ pub(super) fn sums(
         }
     }
     Ok(all)
+}
+
+/// The sums of blocks, taken again about better origins where digits were lost.
+pub(crate) fn centred_sums(
+    blocks: &mut [Block],
+    features: &Features<'_>,
+    members: &Members<'_>,
+    run: &Run,
+) -> Result<Vec<Matrix>> {
+    let all: Vec<&Block> = blocks.iter().collect();
+    let mut found = sums(&all, features, members, run)?;
+    let moved: Vec<usize> = (0..blocks.len()).filter(|&b| blocks[b].family_mut().recentre(&found[b])).collect();
+    if !moved.is_empty() {
+        let again: Vec<&Block> = moved.iter().map(|&b| &blocks[b]).collect();
+        let again = sums(&again, features, members, run)?;
+        moved.into_iter().zip(again).for_each(|(b, sums)| found[b] = sums);
+    }
+    Ok(found)
 }
 
 struct Part<'a> {

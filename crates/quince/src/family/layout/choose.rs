@@ -4,10 +4,10 @@
 //! that is too bold (a histogram of very many bins) is surprised by the row that is left out, and one that is too plain (a normal
 //! distribution of two peaks) is surprised by most rows.
 
-use super::layout::Choices;
-use super::sums::{Members, sums};
+use super::Choices;
 use crate::error::Result;
 use crate::family::block::{Block, Categories, Coding, Normals, Poissons, TILE, Tile, is_count};
+use crate::family::sums::{Members, sums};
 use crate::learn::Count;
 use crate::matrix::Matrix;
 use crate::run::Run;
@@ -33,7 +33,7 @@ pub struct Choice {
 
 /// A family that a single column may have.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Single {
+pub(crate) enum Single {
     /// Of values that are rounded to this step, or 0.
     Normal(f64),
     Poisson,
@@ -41,15 +41,15 @@ pub(super) enum Single {
 }
 
 /// The values of a column that are not holes, with class and weight.
-pub(super) struct Values {
-    pub(super) x: Vec<f64>,
+pub(crate) struct Values {
+    pub(crate) x: Vec<f64>,
     classes: Vec<u32>,
     weights: Option<Vec<f64>>,
 }
 
 impl Values {
     /// Of a column, at most so many, from all over.
-    pub(super) fn of(column: &[f64], codes: &[u32], weights: Option<&[f64]>, most: usize) -> Values {
+    pub(crate) fn of(column: &[f64], codes: &[u32], weights: Option<&[f64]>, most: usize) -> Values {
         let known: Vec<usize> = (0..column.len()).filter(|&i| !column[i].is_nan()).collect();
         let count = known.len().min(most);
         let rows: Vec<usize> = (0..count).map(|r| known[known.len() * r / count.max(1)]).collect();
@@ -73,7 +73,7 @@ impl Values {
 }
 
 /// Chooses the family of a column of numbers or counts.
-pub(super) fn choose(
+pub(crate) fn choose(
     name: &str,
     column: &[f64],
     counts: bool,
@@ -168,8 +168,14 @@ fn grid(sorted: &[f64]) -> Option<Grid> {
     (low < high).then(|| tens.chain([Grid { origin: *low, step: least }]).find(is_grid)).flatten()
 }
 
+/// The step to which a column's values are rounded, or 0.
+pub(super) fn step(column: &[f64]) -> f64 {
+    let sorted = Values::of(column, &vec![0; column.len()], None, ENOUGH).sorted();
+    grid(&sorted).map_or(0.0, |grid| grid.step)
+}
+
 /// Edges of bins of equal width. Where values lie on a grid, edges lie between its points, so that no bin is empty by its place.
-pub(super) fn equal_widths(sorted: &[f64], bins: usize) -> Vec<f64> {
+pub(crate) fn equal_widths(sorted: &[f64], bins: usize) -> Vec<f64> {
     let (Some(&low), Some(&high)) = (sorted.first(), sorted.last()) else { return Vec::new() };
     if let Some(Grid { origin, step }) = grid(sorted) {
         let [first, last] = [low, high].map(|x| ((x - origin) / step).round());
@@ -189,7 +195,7 @@ fn rising(mut edges: Vec<f64>) -> Vec<f64> {
 }
 
 /// Edges of bins with as many values each, as far as equal values allow: an edge lies between two values.
-pub(super) fn equal_shares(sorted: &[f64], bins: usize) -> Vec<f64> {
+pub(crate) fn equal_shares(sorted: &[f64], bins: usize) -> Vec<f64> {
     let (Some(&low), Some(&high)) = (sorted.first(), sorted.last()) else { return Vec::new() };
     let half = grid(sorted).map_or(0.0, |grid| 0.5 * grid.step);
     let mut edges = vec![low - half];

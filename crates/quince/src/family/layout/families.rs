@@ -18,14 +18,14 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "String", into = "String")]
 pub struct Families {
     /// The family of columns that are not named, where it can be theirs.
-    pub(super) usual: Name,
+    pub(crate) usual: Name,
     /// Columns and their family; several columns share a block.
-    pub(super) columns: Vec<(Vec<String>, Name)>,
+    pub(crate) columns: Vec<(Vec<String>, Name)>,
 }
 
 /// A family by its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) enum Name {
+pub(crate) enum Name {
     /// What suits the kind of the column; of numbers, what their leave-one-out likelihood says.
     #[default]
     Auto,
@@ -44,8 +44,13 @@ pub(super) enum Name {
 }
 
 impl Families {
+    /// All families that are named.
+    pub(crate) fn names(&self) -> impl Iterator<Item = Name> {
+        std::iter::once(self.usual).chain(self.columns.iter().map(|(_, name)| *name))
+    }
+
     /// How families are written.
-    pub(super) const READING: Reading = Reading {
+    pub(crate) const READING: Reading = Reading {
         takes: "families, for example age=normal,visits=poisson",
         check: |text| text.parse::<Families>().map(drop),
     };
@@ -94,7 +99,7 @@ impl Name {
     }
 
     /// The name without what may stand after it.
-    pub(super) fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         let same = |other: &&(&str, Name)| std::mem::discriminant(&other.1) == std::mem::discriminant(&self);
         NAMES.iter().find(same).map_or("auto", |(name, _)| name)
     }

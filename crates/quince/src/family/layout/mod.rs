@@ -1,8 +1,17 @@
 //! Which block speaks for which columns.
 
-use super::choose::{Choice, Single, Values, choose, equal_shares, equal_widths};
-use super::families::{Families, Name};
-use super::look::{Look, extremes, look};
+mod choose;
+mod families;
+mod look;
+mod pca;
+
+pub use choose::Choice;
+pub(crate) use choose::equal_widths;
+pub use families::Families;
+pub(crate) use families::Name;
+
+use choose::{Single, Values, choose, equal_shares, step};
+
 use crate::encode::{Part, Scheme, What};
 use crate::error::{Error, Result, did_you_mean};
 use crate::family::block::{
@@ -12,31 +21,50 @@ use crate::family::block::{
 use crate::learn::Count;
 use crate::matrix::{Features, Triangle, afford, partials};
 use crate::run::Run;
+use look::{Look, extremes, look};
 
 /// All that is to be known to lay out blocks.
-pub(super) struct Choices<'a> {
-    pub(super) families: &'a Families,
-    pub(super) alpha: f64,
+pub(crate) struct Choices<'a> {
+    pub(crate) families: &'a Families,
+    pub(crate) alpha: f64,
     /// The share of yes that yes/no columns are drawn to.
-    pub(super) p: f64,
-    pub(super) threshold: f64,
-    pub(super) categories: usize,
-    pub(super) bins: Count,
-    pub(super) bandwidth: f64,
-    pub(super) least: Least,
-    pub(super) gaussian: GaussianPlan,
-    pub(super) pca: usize,
+    pub(crate) p: f64,
+    pub(crate) threshold: f64,
+    pub(crate) categories: usize,
+    pub(crate) bins: Count,
+    pub(crate) bandwidth: f64,
+    pub(crate) least: Least,
+    /// What is added to all variances of Gaussians besides.
+    pub(crate) added: f64,
+    pub(crate) gaussian: GaussianPlan,
+    pub(crate) pca: usize,
+    /// What becomes of numbers whose family nobody gives.
+    pub(crate) open: Open,
 }
 
+/// What becomes of numbers whose family nobody gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Open {
+    /// Each has the family under which rows left out are likeliest, given their class.
+    Choose,
+    /// Together they are one Gaussian; counts that are small are Poisson, each for itself.
+    Together,
+}
+
+/// Counts with a smaller mean are Poisson, where numbers are taken together.
+const SMALL: f64 = 10.0;
+
 /// Rows to lay out blocks for.
-pub(super) struct Data<'a> {
-    pub(super) scheme: &'a Scheme,
+pub(crate) struct Data<'a> {
+    pub(crate) scheme: &'a Scheme,
     /// The columns have no kinds: all are numbers.
-    pub(super) of_matrix: bool,
-    pub(super) features: &'a Features<'a>,
-    pub(super) codes: &'a [u32],
-    pub(super) classes: usize,
-    pub(super) weights: Option<&'a [f64]>,
+    pub(crate) of_matrix: bool,
+    pub(crate) features: &'a Features<'a>,
+    pub(crate) codes: &'a [u32],
+    pub(crate) classes: usize,
+    /// How many components blocks have; in a classifier as many as classes.
+    pub(crate) components: usize,
+    pub(crate) weights: Option<&'a [f64]>,
 }
 
 /// Columns that a family has been found for.
@@ -47,10 +75,14 @@ enum Group<'a> {
 
 impl Group<'_> {
     /// Whether the values must be known to lay out the block.
-    fn needs_a_look(&self) -> bool {
+    fn needs_a_look(&self, open: Open) -> bool {
         match self {
             Group::Single(part, name) => {
-                !part.what.is_sparse() && !matches!(name, Name::Auto | Name::Normal | Name::Bernoulli)
+                let without = match open {
+                    Open::Choose => matches!(name, Name::Auto | Name::Normal | Name::Bernoulli),
+                    Open::Together => matches!(name, Name::Normal | Name::Bernoulli),
+                };
+                !part.what.is_sparse() && !without
             }
             Group::Together(..) => true,
         }
@@ -58,11 +90,11 @@ impl Group<'_> {
 }
 
 /// The blocks for all columns, and what was found where a family was chosen.
-pub(super) fn layout(data: &Data<'_>, choices: &Choices<'_>, run: &Run) -> Result<(Vec<Block>, Vec<Choice>)> {
+pub(crate) fn layout(data: &Data<'_>, choices: &Choices<'_>, run: &Run) -> Result<(Vec<Block>, Vec<Choice>)> {
     check_counts(choices)?;
     let mut builder = Builder::new(data, choices);
     let groups = groups(data, choices.families)?;
-    if groups.iter().any(Group::needs_a_look) {
+    if groups.iter().any(|group| group.needs_a_look(choices.open)) {
         builder.looks = look(data.features, data.weights, run);
     }
     for group in groups {
@@ -171,7 +203,7 @@ fn possible(what: &What) -> &'static str {
 }
 
 impl What {
-    pub(super) fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             What::Number => "a number",
             What::Count => "a count",
@@ -240,7 +272,8 @@ impl<'a> Builder<'a> {
             (Name::Categorical | Name::Chain, _) => {
                 let count = self.codes(part)?;
                 self.categories.0.push(part.first);
-                self.categories.1.push(Coding::Codes(count));
+                let answers = part.what == What::YesNo;
+                self.categories.1.push(if answers { Coding::Codes(count) } else { Coding::Numbers(count) });
             }
             (Name::Histogram | Name::Quantiles, _) => {
                 let mut sorted: Vec<f64> = column().into_iter().filter(|x| !x.is_nan()).collect();
@@ -289,13 +322,10 @@ impl<'a> Builder<'a> {
                         "a count",
                         "multinomial",
                     )?;
-                    if self.looks[part.first].holes {
-                        let problem = format!("'{}' has holes, which a block of counts cannot learn from", part.name);
-                        return Err(Error::data(problem, "Fill them, or give the column another family."));
-                    }
                 }
+                let holes = columns.iter().any(|&column| self.looks[column].holes);
                 let words = Words::new(Place::Dense(columns), self.choices.alpha);
-                self.others.push(Block::Multinomial(words));
+                self.others.push(Block::Multinomial(if holes { words.with_holes() } else { words }));
             }
             _ => {
                 let (shape, shared) = match name {
@@ -313,7 +343,7 @@ impl<'a> Builder<'a> {
         for part in parts {
             let look = self.looks[part.first];
             // A column that is constant says nothing, and would make the covariance singular.
-            if look.varies() {
+            if look.varies() || self.choices.added > 0.0 {
                 columns.push(part.first);
                 fill.push(look.mean());
             }
@@ -326,11 +356,26 @@ impl<'a> Builder<'a> {
         }
         let axes = match self.choices.pca {
             0 => None,
-            pca => Some(super::pca::axes(self.data, (&columns, &fill), &self.origin, pca, run)?),
+            pca => Some(pca::axes(self.data, (&columns, &fill), &self.origin, pca, run)?),
         };
+        let added = columns.iter().map(|&column| self.choices.added + self.rounding(column)).collect();
         let origin = (&self.origin[..], fill);
-        self.others.push(Block::Gaussian(Gaussians::new(columns, self.data.classes, origin, axes, &plan)));
+        let block = Gaussians::new(columns, self.data.components, origin, axes, &plan);
+        self.others.push(Block::Gaussian(if self.choices.open == Open::Together {
+            block.adding(added)
+        } else {
+            block
+        }));
         Ok(())
+    }
+
+    /// By what a column of a table varies for being rounded alone.
+    fn rounding(&self, column: usize) -> f64 {
+        if self.data.of_matrix || self.choices.open == Open::Choose {
+            return 0.0;
+        }
+        let step = step(&self.data.features.dense_column(column));
+        step * step / 12.0
     }
 
     /// How many categories the codes of a column stand for.
@@ -402,8 +447,14 @@ impl<'a> Builder<'a> {
     }
 
     fn finish(mut self, run: &Run) -> Result<(Vec<Block>, Vec<Choice>)> {
-        let open = std::mem::take(&mut self.open);
-        let Data { features, codes, classes, weights, .. } = *self.data;
+        let mut open = std::mem::take(&mut self.open);
+        let Data { features, codes, classes, components, weights, .. } = *self.data;
+        if self.choices.open == Open::Together {
+            let small = |part: &Part| part.what == What::Count && self.looks[part.first].mean() < SMALL;
+            let (counts, numbers): (Vec<&Part>, Vec<&Part>) = open.drain(..).partition(|part| small(part));
+            self.poisson.extend(counts.iter().map(|part| part.first));
+            self.gaussian(&numbers, self.choices.gaussian, run)?;
+        }
         let mut found = Vec::new();
         for some in open.chunks(8) {
             found.extend(run.map(some.len(), |at| {
@@ -441,7 +492,7 @@ impl<'a> Builder<'a> {
         let mut blocks = Vec::new();
         if !self.normal.is_empty() {
             let (columns, steps) = self.normal.into_iter().unzip();
-            blocks.push(Block::Normal(Normals::new(columns, classes, &self.origin, least, steps)));
+            blocks.push(Block::Normal(Normals::new(columns, components, &self.origin, least, steps)));
         }
         if !self.poisson.is_empty() {
             blocks.push(Block::Poisson(Poissons::new(self.poisson, alpha)));
@@ -459,7 +510,7 @@ impl<'a> Builder<'a> {
         blocks.extend(self.others);
         // Of each class, and of each part of the rows; then what follows from them.
         let numbers: f64 = blocks.iter().map(|block| block.family().sums() as f64).sum();
-        let sets = (3 * classes + partials(features.rows())) as f64;
+        let sets = (3 * components + partials(features.rows())) as f64;
         afford(8.0 * numbers * sets, "what is learnt of these columns together")?;
         Ok((blocks, chosen))
     }

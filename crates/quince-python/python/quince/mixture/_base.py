@@ -1,0 +1,156 @@
+"""What the mixtures share: asking a model about rows, and judging it."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import DensityMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from quince._base import FLOATS, Estimator, for_extension, weights_of
+from quince._quince import Model, ask_mixture, complete_rows, fit_mixture, mixture_criterion, mixture_parameters
+from quince._threads import effective
+
+#: What all mixtures accept for scikit-learn's sake.
+ACCEPTED = {
+    "random_state": "the seed belongs to the run, not to the method",
+    "n_jobs": "threads belong to the run, not to the method",
+}
+
+
+class OfComponents(DensityMixin, Estimator):
+    """A mixture that was found without labels."""
+
+    _takes_sparse: ClassVar[bool] = False
+
+    weights_: NDArray[np.float64]
+    converged_: bool
+    n_iter_: int
+    lower_bound_: float
+
+    def _method_settings(self) -> dict[str, Any]:
+        """What the parameters ask of the method, in its words."""
+        raise NotImplementedError
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Finds components of the rows X. sample_weight says how much each row counts."""
+        X = self._check(X, reset=True)
+        weights = weights_of(sample_weight, X)
+        self._check_count(X)
+        self._learnt(self._fit(X, weights))
+        return self
+
+    def _check_count(self, X: Any) -> None:
+        wanted = getattr(self, "n_components", "auto")
+        if wanted != "auto" and X.shape[0] < wanted:
+            raise ValueError(
+                "Expected n_samples >= n_components but got "
+                f"n_components = {wanted}, n_samples = {X.shape[0]}"
+            )
+
+    def _seed(self) -> int:
+        return int(check_random_state(getattr(self, "random_state", None)).randint(np.iinfo(np.int32).max))
+
+    def _fit(self, X: Any, weights: NDArray[np.float64] | None) -> Model:
+        settings, threads = self._method_settings(), self._threads()
+        return fit_mixture(X, settings, weights=weights, seed=self._seed(), threads=threads)
+
+    def _learnt(self, model: Model) -> None:
+        self._model = model
+        vars(self).update(self._from_model())
+        report = model.report
+        self.converged_ = report["stop"] == "converged"
+        self.n_iter_ = len(report["trace"])
+        self.lower_bound_ = float(report["trace"][-1]) if report["trace"] else -np.inf
+        if not self.converged_:
+            warnings.warn(
+                "The likelihood was still rising at the last step. Try a larger max_iter or tol, or other starts.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _from_model(self) -> dict[str, Any]:
+        return {"weights_": mixture_parameters(self._model)[0]}
+
+    def _blocks(self) -> list[dict[str, Any]]:
+        return mixture_parameters(self._model)[1]
+
+    def _check(self, X: Any, *, reset: bool) -> Any:
+        """Rows as the extension takes them."""
+        accept = "csr" if self._takes_sparse else False
+        return for_extension(
+            validate_data(
+                self,
+                X,
+                reset=reset,
+                accept_sparse=accept,
+                dtype=FLOATS,
+                ensure_all_finite="allow-nan",
+                ensure_min_samples=2 if reset else 1,
+            )
+        )
+
+    def _threads(self) -> int:
+        return effective(getattr(self, "n_jobs", None))
+
+    def _ask(self, X: Any, what: str) -> NDArray[Any]:
+        check_is_fitted(self)
+        return ask_mixture(self._model, self._check(X, reset=False), what, threads=self._threads())
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> NDArray[np.int32]:
+        """Finds components of the rows X, and says which has the largest share in each."""
+        return self.fit(X, sample_weight=sample_weight).predict(X)
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """The component with the largest share in each row of X, counted from 0."""
+        return self._ask(X, "labels")
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The share of each component in each row of X."""
+        return self._ask(X, "shares")
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """The logarithm of the density of each row of X: the smaller, the stranger the row."""
+        return self._ask(X, "densities")
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The mean log density of the rows of X."""
+        return float(self.score_samples(X).mean())
+
+    def complete(self, X: Any) -> NDArray[np.float64]:
+        """The rows of a dense matrix X with their holes (NaN) filled with what the rest of the row leads to expect."""
+        check_is_fitted(self)
+        return complete_rows(self._model, self._check(X, reset=False), threads=self._threads())[0]
+
+    def _criterion(self, X: Any, name: str) -> float:
+        check_is_fitted(self)
+        return mixture_criterion(self._model, self._check(X, reset=False), name, threads=self._threads())
+
+    def bic(self, X: Any) -> float:
+        """The Bayesian information criterion of the rows of X: the smaller the better."""
+        return self._criterion(X, "bic")
+
+    def aic(self, X: Any) -> float:
+        """Akaike's information criterion of the rows of X: the smaller the better."""
+        return self._criterion(X, "aic")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._takes_sparse
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+#: Constraints of parameters that several classes have.
+COUNT = Interval(Integral, 1, None, closed="left")
+LEAST = Interval(Real, 0, None, closed="left")
+STARTS = {"kmeans": "kmeans", "k-means++": "plus-plus", "random": "random"}
+START_NAMES = StrOptions(set(STARTS))

@@ -1,0 +1,199 @@
+"""Mixtures of data frames as they are, whose columns have families of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils._param_validation import StrOptions
+
+from quince._quince import Table
+from quince.bayes.mixed import as_table, families
+from quince.mixture._base import ACCEPTED, COUNT, LEAST, START_NAMES, STARTS, OfComponents
+
+
+class MixedMixture(OfComponents):
+    """Components of data frames as they are: numbers, counts, yes/no, categories, texts and holes.
+
+    Numbers are together one Gaussian, small counts are Poisson, categories categorical, texts multinomial, unless `family`
+    says otherwise. A matrix is a table of numbers, in which NaN is a hole.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default="auto"
+        How many components; "auto" takes the number from 1 to 10 that the criterion likes best.
+    family : str or dict, default="auto"
+        The family of columns, as for `MixedNB` (without "window" and "chain").
+    covariance : {"full", "diagonal", "spherical"}, default="full"
+        What the covariances of numbers may be, where no family is given.
+    shared : bool, default=False
+        Whether components have one covariance in common.
+    criterion : {"bic", "aic", "icl"}, default="bic"
+        What a number of components is judged by.
+    init_params : {"kmeans", "k-means++", "random"}, default="kmeans"
+        Where to start: from the clusters of k-means, from rows far from each other, or from shares at random.
+    n_init : int, default=3
+        How often to start anew; the likeliest wins.
+    max_iter : int, default=500
+        The most steps of EM.
+    tol : float, default=1e-6
+        Done when the log likelihood of a row, on average, rises by no more than this.
+    epsilon : float, default=1e-3
+        This share of each column's variance over all rows is added to the variances of all components.
+    added : float, default=0.0
+        What is added to all variances besides.
+    alpha : float, default=1.0
+        What is added to every count of a category, word or answer; 1 is Laplace's rule.
+    random_state : int, RandomState instance or None, default=None
+        Steers what is drawn.
+    n_jobs : int, default=None
+        Number of threads; -1 for all processors, None for `quince.set_threads`, `OMP_NUM_THREADS` or all processors.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_components,)
+        How frequent each component is, the most frequent first.
+    converged_, n_iter_, lower_bound_, n_features_in_, feature_names_in_, report_
+        As for `GaussianMixture`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from quince import MixedMixture
+    >>> size = [20, 21, None, 22, 60, 61, 64, 58, 62]
+    >>> frame = pd.DataFrame({"size": size, "colour": ["red", "red", "red", None] + ["blue"] * 5})
+    >>> MixedMixture(2, random_state=0).fit_predict(frame)
+    array([1, 1, 1, 1, 0, 0, 0, 0, 0], dtype=int32)
+    """
+
+    _settings: ClassVar = {
+        "n_components": "k",
+        **{name: name for name in ("family", "covariance", "shared", "criterion", "epsilon", "added", "alpha")},
+        "init_params": "start",
+        "n_init": "restarts",
+        "max_iter": "steps",
+        "tol": "tolerance",
+    }
+    _accepted: ClassVar = ACCEPTED
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [COUNT, StrOptions({"auto"})],
+        "family": [str, dict],
+        "covariance": [StrOptions({"full", "diagonal", "spherical"})],
+        "shared": ["boolean"],
+        "criterion": [StrOptions({"bic", "aic", "icl"})],
+        "init_params": [START_NAMES],
+        "n_init": [COUNT],
+        "max_iter": [COUNT],
+        "tol": [LEAST],
+        "epsilon": [LEAST],
+        "added": [LEAST],
+        "alpha": [LEAST],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+    }
+    _takes_sparse = True
+
+    #: Whether a data frame was learnt from, whose columns are found by name.
+    _of_table: bool
+
+    def __init__(
+        self,
+        n_components: int | str = "auto",
+        *,
+        family: str | Mapping[Any, str] = "auto",
+        covariance: str = "full",
+        shared: bool = False,
+        criterion: str = "bic",
+        init_params: str = "kmeans",
+        n_init: int = 3,
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        epsilon: float = 1e-3,
+        added: float = 0.0,
+        alpha: float = 1.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.family = family
+        self.covariance = covariance
+        self.shared = shared
+        self.criterion = criterion
+        self.init_params = init_params
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.epsilon = epsilon
+        self.added = added
+        self.alpha = alpha
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _method_settings(self) -> dict[str, Any]:
+        return {
+            "k": self.n_components,
+            "family": self.family if isinstance(self.family, str) else families(self.family, self._of_table),
+            "covariance": self.covariance,
+            "shared": bool(self.shared),
+            "criterion": self.criterion,
+            "start": STARTS[self.init_params],
+            "restarts": int(self.n_init),
+            "steps": int(self.max_iter),
+            "tolerance": float(self.tol),
+            "epsilon": float(self.epsilon),
+            "added": float(self.added),
+            "alpha": float(self.alpha),
+        }
+
+    def _check(self, X: Any, *, reset: bool) -> Any:
+        table = as_table(self, X, reset)
+        return super()._check(X, reset=reset) if table is None else table
+
+    def icl(self, X: Any) -> float:
+        """As BIC, and twice the entropy of the shares: components that overlap cost more. The smaller the better."""
+        return self._criterion(X, "icl")
+
+    def explain(self, X: Any = None, row: int = 0) -> dict[str, Any]:
+        """What the components are like or, of one row of X (counted from 0), what spoke for its component.
+
+        A dict of sentences and tables.
+        """
+        model = self._fitted_model()
+        if X is None:
+            return model.explain()
+        X = self._check(X, reset=False)
+        if not 0 <= row < X.shape[0]:
+            raise ValueError(f"There is no row {row}. X has {X.shape[0]} rows, counted from 0.")
+        return model.explain(X, row=row)
+
+    def holes(self, X: Any) -> list[dict[str, Any]]:
+        """What is expected in the holes of a data frame: of each its row, column, value, deviation and probability."""
+        self._fitted_model()
+        X = self._check(X, reset=False)
+        if not isinstance(X, Table):
+            raise ValueError("X is no data frame. MixtureImputer fills the holes of matrices.")
+        return self._model.holes(X, n_jobs=self.n_jobs)
+
+    def sample(self, n: int = 1, component: int | None = None) -> dict[str, NDArray[Any]]:
+        """Makes up n rows: a dict of columns, the last of which has the components, counted from 0."""
+        model = self._fitted_model()
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        drawn = model.sample(n, label=None if component is None else str(component + 1), seed=seed)
+        kinds, columns = model.columns, {}
+        for name, cells in drawn.items():
+            if kinds.get(name) in ("number", "count"):
+                columns[name] = np.array([float(cell or "nan") for cell in cells])
+            else:
+                columns[name] = np.array(cells, dtype=object)
+        columns[model.target] = np.array([int(cell) - 1 for cell in drawn[model.target]])
+        return columns
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags

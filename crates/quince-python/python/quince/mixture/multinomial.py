@@ -1,0 +1,127 @@
+"""Mixtures of multinomials, for counts of words."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_non_negative
+
+from quince.mixture._base import ACCEPTED, COUNT, LEAST, START_NAMES, STARTS, OfComponents
+
+
+class MultinomialMixture(OfComponents):
+    """Components that differ in how frequent words are: every row of counts is drawn from one of them.
+
+    Dense rows may have holes (NaN), which are filled with what the rest of the row leads to expect while learning.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default=1
+        How many components; "auto" takes the number from 1 to 10 with the smallest BIC.
+    alpha : float, default=1.0
+        What is added to the count of every word in every component; 1 is Laplace's rule, 0 adds nothing.
+    tol : float, default=1e-4
+        Done when the log likelihood of a row, on average, rises by no more than this.
+    max_iter : int, default=200
+        The most steps of EM.
+    n_init : int, default=1
+        How often to start anew; the likeliest wins.
+    init_params : {"kmeans", "k-means++", "random"}, default="kmeans"
+        Where to start: from the clusters of k-means, from rows far from each other and what is nearest to them, or from
+        shares at random.
+    random_state : int, RandomState instance or None, default=None
+        Steers what is drawn.
+    n_jobs : int, default=None
+        Number of threads; -1 for all processors, None for `quince.set_threads`, `OMP_NUM_THREADS` or all processors.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_components,)
+        How frequent each component is, the most frequent first.
+    feature_log_prob_ : ndarray of shape (n_components, n_features)
+        The logarithm of how frequent each word is in each component.
+    converged_, n_iter_, lower_bound_, n_features_in_, feature_names_in_, report_
+        As for `GaussianMixture`.
+
+    Examples
+    --------
+    >>> from quince import MultinomialMixture
+    >>> counts = [[5, 0, 1], [4, 1, 0], [0, 6, 5], [1, 5, 7]]
+    >>> MultinomialMixture(n_components=2, random_state=0).fit_predict(counts)
+    array([1, 1, 0, 0], dtype=int32)
+    """
+
+    _settings: ClassVar = {
+        "n_components": "k",
+        "alpha": "alpha",
+        "tol": "tolerance",
+        "max_iter": "steps",
+        "n_init": "restarts",
+        "init_params": "start",
+    }
+    _accepted: ClassVar = ACCEPTED
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [COUNT, StrOptions({"auto"})],
+        "alpha": [LEAST],
+        "tol": [LEAST],
+        "max_iter": [COUNT],
+        "n_init": [COUNT],
+        "init_params": [START_NAMES],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+    }
+    _takes_sparse = True
+
+    feature_log_prob_: NDArray[np.float64]
+
+    def __init__(
+        self,
+        n_components: int | str = 1,
+        *,
+        alpha: float = 1.0,
+        tol: float = 1e-4,
+        max_iter: int = 200,
+        n_init: int = 1,
+        init_params: str = "kmeans",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.init_params = init_params
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _method_settings(self) -> dict[str, Any]:
+        return {
+            "k": self.n_components,
+            "family": "multinomial",
+            "alpha": float(self.alpha),
+            "tolerance": float(self.tol),
+            "steps": int(self.max_iter),
+            "restarts": int(self.n_init),
+            "start": STARTS[self.init_params],
+        }
+
+    def _check(self, X: Any, *, reset: bool) -> Any:
+        X = super()._check(X, reset=reset)
+        check_non_negative(X if sparse.issparse(X) else np.nan_to_num(X), f"{type(self).__name__} (input X)")
+        return X
+
+    def _from_model(self) -> dict[str, Any]:
+        (block,) = self._blocks()
+        return super()._from_model() | {"feature_log_prob_": block["log"]}
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags

@@ -1,0 +1,207 @@
+"""Classes from few labels and many rows that have none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted, validate_data
+
+from quince._base import FLOATS, Estimator, for_extension, names_of, weights_of
+from quince._quince import Model, fit_mixture, mixture_parameters
+from quince._threads import effective
+from quince.bayes.mixed import as_table, families
+from quince.mixture._base import COUNT, LEAST
+
+#: Stands for the class of a row that has none, in the extension.
+UNKNOWN = np.uint32(2**32 - 1)
+
+
+class SemiSupervisedNB(ClassifierMixin, Estimator):
+    """Naive Bayes that learns from rows without a label, too: EM, in which a label says which components a row may be of.
+
+    A row is without a label where y is -1 (of whole numbers), NaN or None. With labels for all rows and one component a class
+    it is `MixedNB(calibrate=False)`.
+
+    Parameters
+    ----------
+    family : str or dict, default="auto"
+        The family of columns, as for `MixedNB` (without "window" and "chain"); "auto" is chosen by the rows with a label.
+    unlabelled : float, default=1.0
+        How much a row without a label counts beside one that has a label.
+    per_class : int, default=1
+        How many components every class has.
+    alpha : float, default=1.0
+        What is added to every count of a category, bin, word or answer; 1 is Laplace's rule.
+    epsilon : float, default=1e-9
+        This share of each column's variance over all rows is added to the variances of all classes.
+    max_iter : int, default=500
+        The most steps of EM.
+    tol : float, default=1e-6
+        Done when the log likelihood of a row, on average, rises by no more than this.
+    n_jobs : int, default=None
+        Number of threads; -1 for all processors, None for `quince.set_threads`, `OMP_NUM_THREADS` or all processors.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    weights_ : ndarray of shape (n_classes * per_class,)
+        How frequent each component is.
+    n_iter_ : int
+        Number of steps of EM; 1 if nothing had to be expected.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X had any.
+    report_ : dict
+        How the answer was found, and remarks.
+
+    Examples
+    --------
+    >>> from quince import SemiSupervisedNB
+    >>> X = [[1.0], [9.0], [1.2], [0.8], [1.1], [9.3], [8.8], [9.1]]
+    >>> y = [0, 1, -1, -1, -1, -1, -1, -1]
+    >>> SemiSupervisedNB(family="normal", epsilon=0.01).fit(X, y).predict([[2.0], [7.0]])
+    array([0, 1])
+    """
+
+    _settings: ClassVar = {
+        **{name: name for name in ("family", "unlabelled", "per_class", "alpha", "epsilon")},
+        "max_iter": "steps",
+        "tol": "tolerance",
+    }
+    _accepted: ClassVar = {"n_jobs": "threads belong to the run, not to the method"}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "family": [str, dict],
+        "unlabelled": [LEAST],
+        "per_class": [COUNT],
+        "alpha": [LEAST],
+        "epsilon": [LEAST],
+        "max_iter": [COUNT],
+        "tol": [LEAST],
+        "n_jobs": [None, Integral],
+    }
+
+    classes_: NDArray[Any]
+    weights_: NDArray[np.float64]
+    n_iter_: int
+    _of_table: bool
+
+    def __init__(
+        self,
+        *,
+        family: str | Mapping[Any, str] = "auto",
+        unlabelled: float = 1.0,
+        per_class: int = 1,
+        alpha: float = 1.0,
+        epsilon: float = 1e-9,
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.family = family
+        self.unlabelled = unlabelled
+        self.per_class = per_class
+        self.alpha = alpha
+        self.epsilon = epsilon
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+
+    def _method_settings(self) -> dict[str, Any]:
+        return {
+            "family": self.family if isinstance(self.family, str) else families(self.family, self._of_table),
+            "unlabelled": float(self.unlabelled),
+            "per_class": int(self.per_class),
+            "alpha": float(self.alpha),
+            "epsilon": float(self.epsilon),
+            "steps": int(self.max_iter),
+            "tolerance": float(self.tol),
+        }
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learns from rows X, of which some have a label in y; sample_weight says how much each row counts."""
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        X = self._check(X, reset=True)
+        y = np.asarray(y)
+        y = y.ravel() if y.ndim == 1 else _check_y(y, estimator=self)
+        check_consistent_length(X, y)
+        known = with_labels(y)
+        if not known.any():
+            raise ValueError("No row has a label. Give at least some rows a label, or use MixedMixture.")
+        labels = y[known]
+        labels = labels if labels.dtype != object else np.array(labels.tolist())
+        check_classification_targets(labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        all_codes = np.full(len(y), UNKNOWN, dtype=np.uint32)
+        all_codes[known] = codes
+        self._learnt(
+            fit_mixture(
+                X,
+                self._method_settings(),
+                codes=all_codes,
+                classes=names_of(self.classes_),
+                weights=weights_of(sample_weight, X),
+                threads=effective(self.n_jobs),
+            )
+        )
+        return self
+
+    def _learnt(self, model: Model) -> None:
+        self._model = model
+        self.n_iter_ = max(1, len(model.report["trace"]))
+        vars(self).update(self._from_model())
+
+    def _from_model(self) -> dict[str, Any]:
+        return {"weights_": mixture_parameters(self._model)[0]}
+
+    def _check(self, X: Any, *, reset: bool) -> Any:
+        table = as_table(self, X, reset)
+        if table is not None:
+            return table
+        return for_extension(
+            validate_data(self, X, reset=reset, accept_sparse="csr", dtype=FLOATS, ensure_all_finite="allow-nan")
+        )
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each class for each row of X."""
+        check_is_fitted(self)
+        return self._model.predict_proba(self._check(X, reset=False), n_jobs=self.n_jobs)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable label of each row of X."""
+        shares = self.predict_proba(X)
+        return self.classes_[shares.argmax(axis=1)]
+
+    def explain(self, X: Any = None, row: int = 0) -> dict[str, Any]:
+        """What the model has learnt or, of one row of X (counted from 0), what spoke for the answer."""
+        model = self._fitted_model()
+        return model.explain() if X is None else model.explain(self._check(X, reset=False), row=row)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def with_labels(y: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which rows have a label: not -1 (where labels are whole numbers), NaN or None."""
+    if y.dtype.kind in "iu":
+        return y != -1
+    if y.dtype.kind == "f":
+        return ~np.isnan(y)
+    if y.dtype.kind == "O":
+        return np.array([label is not None and label == label and label != -1 for label in y.tolist()])
+    return np.ones(len(y), dtype=bool)

@@ -1,0 +1,147 @@
+"""Holes filled with what a mixture of the rows leads to expect."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import _fit_context
+from sklearn.utils import check_random_state
+from sklearn.utils._mask import _get_mask
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import FLOAT_DTYPES, check_is_fitted, validate_data
+
+from quince import _quince, _threads
+from quince.preprocessing._imputer import Imputer
+
+
+class MixtureImputer(Imputer):
+    """A hole becomes its mean given the rest of its row, by a mixture of Gaussians that was learnt from rows with holes.
+
+    Parameters
+    ----------
+    missing_values : int, float, str, np.nan or None, default=np.nan
+        What stands for a hole.
+    n_components : int or "auto", default="auto"
+        How many components the mixture has; "auto" takes the number from 1 to 10 with the smallest BIC.
+    covariance : {"full", "diagonal", "spherical"}, default="full"
+        What covariances may be. Only full ones know how columns go together within a component.
+    epsilon : float, default=1e-3
+        This share of each column's variance is added to the variances of all components.
+    random_state : int, RandomState instance or None, default=0
+        Steers where the mixture starts.
+    add_indicator : bool, default=False
+        Whether another feature tells for each column that had holes in the fit where they are.
+    keep_empty_features : bool, default=False
+        Whether a column of holes only becomes 0 rather than being left out.
+
+    Attributes
+    ----------
+    indicator_ : sklearn.impute.MissingIndicator or None
+        The columns that had holes.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if X had names that are all words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quince import MixtureImputer
+    >>> X = np.array([[1.0, 2.0], [2.0, 4.1], [3.0, 5.9], [4.0, np.nan], [5.0, 10.0]])
+    >>> imputer = MixtureImputer(n_components=1).fit(X)
+    >>> imputer.transform(X)[3].round(1)
+    array([4., 8.])
+    >>> imputer.spread(X)[3].round(1)
+    array([nan, 0.2])
+    """
+
+    _learnt = "_model"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Imputer._parameter_constraints,
+        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "covariance": [StrOptions({"full", "diagonal", "spherical"})],
+        "epsilon": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    _model: _quince.Model
+    _constant: NDArray[np.float64]
+
+    def __init__(
+        self,
+        *,
+        missing_values: Any = np.nan,
+        n_components: int | str = "auto",
+        covariance: str = "full",
+        epsilon: float = 1e-3,
+        random_state: Any = 0,
+        add_indicator: bool = False,
+        keep_empty_features: bool = False,
+    ) -> None:
+        self.missing_values = missing_values
+        self.n_components = n_components
+        self.covariance = covariance
+        self.epsilon = epsilon
+        self.random_state = random_state
+        self.add_indicator = add_indicator
+        self.keep_empty_features = keep_empty_features
+
+    def _checked(self, X: Any, in_fit: bool) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[np.float64]]:
+        """The rows, where their holes are, and the rows as float64 with NaN for holes."""
+        finite = "allow-nan" if self._nan_is_missing() else True
+        X = validate_data(self, X, reset=in_fit, dtype=FLOAT_DTYPES, ensure_all_finite=finite)
+        mask = _get_mask(X, self.missing_values)
+        rows = np.array(X, dtype=np.float64, order="C")
+        rows[mask] = np.nan
+        return X, mask, rows
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> MixtureImputer:
+        """Learns a mixture of the rows of X, holes and all."""
+        self._forget()
+        _, mask, rows = self._checked(X, in_fit=True)
+        self._valid = ~mask.all(axis=0)
+        self._learn_holes(mask)
+        known = rows[:, self._valid]
+        # A column that is always the same says nothing, and is expected to stay so.
+        self._constant = np.nanmean(known, axis=0) if known.size else np.empty(0)
+        settings = {"covariance": self.covariance, "epsilon": float(self.epsilon), "family": "auto"}
+        settings["k"] = self.n_components if self.n_components == "auto" else min(int(self.n_components), len(rows))
+        varies = known.size and (np.nanmax(known, axis=0) > np.nanmin(known, axis=0)).any()
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        threads = _threads.effective(None)
+        self._model = None
+        if varies:
+            self._model = _quince.fit_mixture(np.ascontiguousarray(known), settings, seed=seed, threads=threads)
+        return self
+
+    def _kept(self) -> NDArray[np.bool_]:
+        return self._valid
+
+    def _complete(self, X: Any) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
+        check_is_fitted(self)
+        X, mask, rows = self._checked(X, in_fit=False)
+        spreads = np.full_like(rows, np.nan)
+        known = np.ascontiguousarray(rows[:, self._valid])
+        if self._model is not None and np.isnan(known).any():
+            known, spreads[:, self._valid] = _quince.complete_rows(self._model, known, threads=_threads.effective(None))
+        left = np.isnan(known)
+        known[left] = np.broadcast_to(self._constant, known.shape)[left]
+        rows[:, self._valid] = known
+        return X, mask, rows, spreads
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Other rows with their holes filled."""
+        X, mask, rows, _ = self._complete(X)
+        if self.keep_empty_features:
+            rows[:, ~self._valid] = 0.0
+        else:
+            rows = rows[:, self._valid]
+        return self._with_holes(rows.astype(X.dtype, copy=False), mask)
+
+    def spread(self, X: Any) -> NDArray[np.float64]:
+        """The standard deviation of what is filled into each hole; NaN elsewhere."""
+        return self._complete(X)[3]

@@ -1,0 +1,203 @@
+//! Blocks together: the likelihood of a row under a component is the product of what all of them say.
+
+use super::block::{Block, Draw, Scores, TILE, Tile};
+use super::sums::{Members, centred_sums};
+use crate::error::{Error, Result};
+use crate::matrix::{Features, Matrix};
+use crate::model::Parts;
+use crate::run::{Run, Stream};
+
+/// Blocks for all columns of rows, the sums of each, and the parameters that follow from them.
+#[derive(Clone, Debug)]
+pub(crate) struct Product {
+    pub(crate) components: usize,
+    pub(crate) blocks: Vec<Block>,
+    /// Of each block, a row a component.
+    pub(crate) sums: Vec<Matrix>,
+    /// How many features a row has, and how many of them are dense.
+    pub(crate) features: usize,
+    pub(crate) dense: usize,
+}
+
+impl Product {
+    /// Blocks that have seen nothing as yet.
+    pub(crate) fn new(blocks: Vec<Block>, components: usize, features: &Features<'_>) -> Product {
+        let sums = blocks.iter().map(|block| Matrix::zeros(components, block.family().sums())).collect();
+        Product { components, blocks, sums, features: features.columns(), dense: features.dense_columns() }
+    }
+
+    /// Learns the parameters from rows, each of which is of one component.
+    pub(crate) fn learn(&mut self, features: &Features<'_>, members: &Members<'_>, run: &Run) -> Result<()> {
+        self.take_sums(features, members, run)?;
+        self.settle();
+        self.estimate(run)
+    }
+
+    /// Takes the sums of rows, each of which is of one component.
+    pub(crate) fn take_sums(&mut self, features: &Features<'_>, members: &Members<'_>, run: &Run) -> Result<()> {
+        self.sums = centred_sums(&mut self.blocks, features, members, run)?;
+        Ok(())
+    }
+
+    /// Fixes what all components say together.
+    pub(crate) fn settle(&mut self) {
+        for (block, sums) in self.blocks.iter_mut().zip(&self.sums) {
+            block.family_mut().settle(sums);
+        }
+    }
+
+    /// Finds all parameters from the sums.
+    pub(crate) fn estimate(&mut self, run: &Run) -> Result<()> {
+        if self.sums.iter().flat_map(|sums| sums.values()).any(|sum| !sum.is_finite()) {
+            return Err(Error::data(
+                "what the rows add up to is too large for a number",
+                "Rescale columns with values above 1e150, or leave them out; in sparse features, remove NaN and infinity.",
+            ));
+        }
+        for (block, sums) in self.blocks.iter_mut().zip(&self.sums) {
+            run.check()?;
+            block.family_mut().estimate(sums, run)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the sums of another, if its blocks are alike; the parameters do not follow yet.
+    pub(crate) fn add_sums(&mut self, other: &Product) -> Result<()> {
+        let apart = || {
+            Error::data(
+                "the models have different columns, families or classes",
+                "Join models that were fitted alike, for example by update from one beginning.",
+            )
+        };
+        if self.components != other.components || self.blocks.len() != other.blocks.len() {
+            return Err(apart());
+        }
+        for ((block, sums), (others, more)) in
+            self.blocks.iter_mut().zip(&mut self.sums).zip(other.blocks.iter().zip(&other.sums))
+        {
+            let more = block.sums_of(others, sums, more).ok_or_else(apart)?;
+            sums.values_mut().iter_mut().zip(more.values()).for_each(|(all, more)| *all += more);
+        }
+        Ok(())
+    }
+
+    /// From now on sums are taken about the present means.
+    pub(crate) fn follow(&mut self) {
+        self.blocks.iter_mut().zip(&mut self.sums).for_each(|(block, sums)| block.family_mut().follow(sums));
+    }
+
+    /// What priors add to the log likelihood of rows, up to a constant.
+    pub(crate) fn log_prior(&self) -> f64 {
+        self.blocks.iter().map(|block| block.family().log_prior()).sum()
+    }
+
+    /// Puts components into another order; their parameters are found anew.
+    pub(crate) fn reorder(&mut self, order: &[usize], run: &Run) -> Result<()> {
+        self.blocks.iter_mut().for_each(|block| block.family_mut().reorder(order));
+        self.sums.iter_mut().for_each(|sums| *sums = sums.take_rows(order));
+        self.estimate(run)
+    }
+
+    /// How many numbers the blocks have.
+    pub(crate) fn free_parameters(&self) -> usize {
+        let of_block = |block: &Block| {
+            let (own, common) = block.family().free_parameters();
+            self.components * own + common
+        };
+        self.blocks.iter().map(of_block).sum()
+    }
+
+    /// About how many steps it takes to score a row.
+    pub(crate) fn cost(&self) -> usize {
+        self.blocks.iter().map(|block| block.family().cost(self.components)).sum()
+    }
+
+    /// What the blocks are, in a few words.
+    pub(crate) fn route(&self) -> String {
+        let word = |block: &Block| match block.family().columns().len() {
+            0 => format!("{} words or places", block.word()),
+            count => format!("{count} {}", block.word()),
+        };
+        self.blocks.iter().map(word).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Writes `width` numbers for every row, from what the blocks say of it under each component.
+    pub(crate) fn ask<T: Copy + Default + Send>(
+        &self,
+        features: &Features<'_>,
+        width: usize,
+        run: &Run,
+        write: impl Fn(&Scores, &mut [T]) + Sync,
+    ) -> Result<Vec<T>> {
+        if features.columns() != self.features {
+            return Err(Error::data(
+                format!("the rows have {} features, the model has {}", features.columns(), self.features),
+                "Give the same columns as in training.",
+            ));
+        }
+        if features.dense_columns() != self.dense {
+            return self.ask(&features.split_at(self.dense)?.features(), width, run, write);
+        }
+        let zeros = vec![0.0; self.components];
+        let cost = features.row_cost() * self.components.max(1) + self.cost();
+        let step = (10_000_000 / cost / TILE).clamp(1, 64) * TILE;
+        let mut answers = vec![T::default(); features.rows() * width];
+        let mut pieces: Vec<(&mut [T], bool)> = answers.chunks_mut(step * width).map(|piece| (piece, true)).collect();
+        for (round, some) in pieces.chunks_mut(8).enumerate() {
+            run.each(some, |at, (answers, finite)| {
+                let (mut tile, mut lines) = (Tile::new(features), Scores::new(self.components));
+                let first = (round * 8 + at) * step;
+                for (t, answers) in answers.chunks_mut(TILE * width).enumerate() {
+                    let start = first + t * TILE;
+                    tile.fill(features, start..start + answers.len() / width);
+                    lines.start(tile.rows(), &zeros);
+                    self.blocks.iter().for_each(|block| block.family().score(&tile, &mut lines));
+                    // Of sparse features only what they add up to is looked at.
+                    *finite &= features.sparse_part().is_none() || !lines.has_nan();
+                    write(&lines, answers);
+                }
+                *finite &= tile.is_finite();
+            });
+            run.check()?;
+        }
+        if pieces.iter().any(|(_, finite)| !finite) {
+            return Err(features.infinite());
+        }
+        Ok(answers)
+    }
+
+    /// A row drawn from a component.
+    pub(crate) fn draw(&self, component: usize, stream: &mut Stream) -> Draw {
+        let mut row = Draw { dense: vec![f64::NAN; self.dense], sequences: Vec::new() };
+        self.blocks.iter().for_each(|block| block.family().sample(component, stream, &mut row));
+        row
+    }
+
+    /// Saves the sums; the blocks themselves are described in JSON.
+    pub(crate) fn save(&self, parts: &mut Parts) {
+        for (b, sums) in self.sums.iter().enumerate() {
+            parts.put_matrix(&format!("block{b}"), sums);
+        }
+    }
+
+    /// The blocks of a saved model, with their sums and parameters.
+    pub(crate) fn load(parts: &Parts, blocks: Vec<Block>, dense: usize, components: usize) -> Result<Product> {
+        let features = parts.features();
+        if dense > features {
+            return Err(parts.wrong("there are more dense features than features"));
+        }
+        let mut found = Vec::new();
+        for (b, block) in blocks.iter().enumerate() {
+            let family = block.family();
+            let sums = parts.matrix(&format!("block{b}"), Some(components))?;
+            let within = block.is_within(dense, features - dense);
+            if !within || !family.is_sound(components) || sums.columns() != family.sums() {
+                return Err(parts.wrong(&format!("block {b} does not fit the rest of the model")));
+            }
+            found.push(sums);
+        }
+        let mut product = Product { components, blocks, sums: found, features, dense };
+        product.estimate(&Run::new()).map_err(|e| parts.wrong(&e.to_string()))?;
+        Ok(product)
+    }
+}

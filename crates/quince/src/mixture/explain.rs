@@ -1,0 +1,133 @@
+//! What a mixture has found, in words: each component by the columns in which it differs most from all rows together.
+
+use super::em::NONE;
+use super::model::MixtureModel;
+use crate::encode::{Encoder, Scheme};
+use crate::explain::{Explanation, Listing};
+use crate::family::block::{Block, Coding};
+use crate::family::tables::{Names, category, short, tenths};
+
+/// So many columns are told of each component.
+const TOLD: usize = 5;
+
+/// What differs by less from all rows together is not worth a word: in standard deviations, or as the root of an information.
+const WORTH: f64 = 0.25;
+
+/// In what a component differs from all rows.
+struct Trait {
+    /// By how much.
+    strength: f64,
+    words: String,
+}
+
+impl MixtureModel {
+    /// The names of components: numbers, and their class if they have one.
+    pub(super) fn names(&self, classes: &[String]) -> Vec<String> {
+        let of = &self.state.class_of;
+        let name = |(k, &class): (usize, &u32)| match classes.get(class as usize).filter(|_| class != NONE) {
+            None => (k + 1).to_string(),
+            Some(class_name) if of.iter().filter(|other| **other == class).count() == 1 => class_name.clone(),
+            Some(class_name) => format!("{class_name} {}", 1 + of[..k].iter().filter(|other| **other == class).count()),
+        };
+        of.iter().enumerate().map(name).collect()
+    }
+
+    pub(super) fn explanation(&self, encoder: &Encoder, classes: &[String]) -> Explanation {
+        let (names, weights) = (self.names(classes), self.weights());
+        let scheme = self.state.product.scheme(encoder);
+        let mut said = Explanation::default();
+        for k in 0..self.components() {
+            let mut traits: Vec<Trait> =
+                self.state.product.blocks.iter().flat_map(|block| self.traits(block, k, &scheme)).collect();
+            traits.sort_by(|a, b| b.strength.total_cmp(&a.strength));
+            let told: Vec<&str> =
+                traits.iter().filter(|t| t.strength > WORTH).take(TOLD).map(|t| t.words.as_str()).collect();
+            let told = if told.is_empty() { "much like all rows".to_string() } else { told.join(", ") };
+            let what = if self.has_classes() { "" } else { "Component " };
+            said.sentences.push(format!("{what}{} ({} of rows): {told}", names[k], tenths(weights[k])));
+        }
+        let mut shares = Listing::new("Components", ["share"]);
+        names.iter().zip(&weights).for_each(|(name, weight)| shares.numbers(name, [*weight]));
+        said.tables.push(shares);
+        self.state.product.tell(encoder, &Names { names: &names, what: "component" }, &mut said);
+        said
+    }
+
+    /// In what a component differs from all rows, by the columns of a block.
+    fn traits(&self, block: &Block, k: usize, scheme: &Scheme) -> Vec<Trait> {
+        let part = |column: usize| scheme.parts.iter().find(|part| !part.what.is_sparse() && part.first == column);
+        let name = |column: usize| part(column).map_or_else(|| format!("x{column}"), |part| part.name.clone());
+        let number = |column: usize, moments: &dyn Fn(usize) -> (f64, f64)| self.number(k, &name(column), moments);
+        let columns = block.family().columns();
+        match block {
+            Block::Normal(block) => {
+                let of = |j: usize| move |c: usize| (block.parameters(c)[j].mean, block.parameters(c)[j].variance);
+                columns.iter().enumerate().map(|(j, &column)| number(column, &of(j))).collect()
+            }
+            Block::Gaussian(block) if block.axes().is_none() => {
+                let of = |j: usize| move |c: usize| (block.means()[(c, j)], block.variance(c, j));
+                columns.iter().enumerate().map(|(j, &column)| number(column, &of(j))).collect()
+            }
+            Block::Poisson(block) => {
+                let of = |j: usize| move |c: usize| (block.parameters(c)[j], block.parameters(c)[j]);
+                columns.iter().enumerate().map(|(j, &column)| number(column, &of(j))).collect()
+            }
+            Block::Bernoulli(block) if !columns.is_empty() => {
+                let yes = |c: usize, j: usize| block.parameters(c, j)[1].exp();
+                let told = |(j, &column): (usize, &usize)| {
+                    let shares = |c: usize| vec![1.0 - yes(c, j), yes(c, j)];
+                    self.category(k, &name(column), &shares, |code| ["no", "yes"][code].to_string())
+                };
+                columns.iter().enumerate().map(told).collect()
+            }
+            Block::Categorical(block) => {
+                let told = |(j, (coding, &column)): (usize, (&Coding, &usize))| {
+                    let shares = |c: usize| block.parameters(c, j).iter().map(|log| log.exp()).collect::<Vec<f64>>();
+                    self.category(k, &name(column), &shares, |code| category(coding, code, part(column)))
+                };
+                block.coding().iter().zip(columns).enumerate().map(told).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn number(&self, k: usize, name: &str, moments: &dyn Fn(usize) -> (f64, f64)) -> Trait {
+        let weights = self.weights();
+        let all: f64 = weights.iter().enumerate().map(|(c, weight)| weight * moments(c).0).sum();
+        let squares = |(c, weight): (usize, &f64)| weight * (moments(c).1 + (moments(c).0 - all).powi(2));
+        let deviation = weights.iter().enumerate().map(squares).sum::<f64>().sqrt();
+        let (mean, _) = moments(k);
+        let strength = if deviation > 0.0 { (mean - all).abs() / deviation } else { 0.0 };
+        Trait { strength, words: format!("{name} {} (in all {})", rounded(mean, deviation), rounded(all, deviation)) }
+    }
+
+    fn category(
+        &self,
+        k: usize,
+        name: &str,
+        shares: &dyn Fn(usize) -> Vec<f64>,
+        word: impl Fn(usize) -> String,
+    ) -> Trait {
+        let (own, mut all) = (shares(k), vec![0.0; shares(k).len()]);
+        for (c, weight) in self.weights().iter().enumerate() {
+            all.iter_mut().zip(shares(c)).for_each(|(all, share)| *all += weight * share);
+        }
+        // The root of twice the information is about how many deviations two normal distributions are apart.
+        let part = |(own, all): (&f64, &f64)| if *own > 0.0 && *all > 0.0 { own * (own / all).ln() } else { 0.0 };
+        let information: f64 = own.iter().zip(&all).map(part).sum();
+        let gain = |code: &usize| part((&own[*code], &all[*code]));
+        let code = (0..own.len()).max_by(|a, b| gain(a).total_cmp(&gain(b))).unwrap_or(0);
+        let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+        let words = format!("{name} {} {} (in all {})", word(code), percent(own[code]), percent(all[code]));
+        Trait { strength: (2.0 * information.max(0.0)).sqrt(), words }
+    }
+}
+
+/// A number to about a hundredth of a deviation.
+fn rounded(x: f64, deviation: f64) -> String {
+    if deviation <= 0.0 || !deviation.is_finite() {
+        return short(x);
+    }
+    let step = 10f64.powf((deviation / 30.0).log10().floor());
+    short((x / step).round() * step)
+}

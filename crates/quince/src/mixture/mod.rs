@@ -1,0 +1,493 @@
+//! Mixtures: rows come from one of several components, and nobody says from which.
+//!
+//! ```text
+//! p(row) = Σ_k π_k p_k(row)
+//! ```
+//!
+//! A component is what a class is to a Bayes classifier: a product of blocks ([`family`](crate::family)), each of which speaks for
+//! some columns by a family of theirs, Gaussian, Poisson, categorical, multinomial and others. If it were known which component
+//! every row is of, their parameters would follow from sums over rows, as in [`bayes`](crate::bayes). As it is not, EM goes by
+//! turns:
+//!
+//! - **E**xpectation: the share of component k in row i is r_ik = π_k p_k(row i) / Σ_j π_j p_j(row i), by the present parameters;
+//! - **M**aximisation: every row is added to the sums of every component as much as its share, and the parameters follow.
+//!
+//! Neither turn can lower the likelihood Π_i p(row i) (times the prior, where counts are smoothed). A little is added to variances
+//! besides, so that no component shrinks to a point; that is the one thing that the likelihood pays for.
+//!
+//! **Labels are masks.** A component may belong to a class; a row whose class is known has shares in the components of that class
+//! alone. Where all rows have a class, and every class one component, the shares are known from the beginning: that is the Bayes
+//! classifier, in one step. Where none has, that is the mixture. In between, rows without a class help to say what each class is
+//! like: semi-supervised learning. It is one loop (`em.rs`), and holes go through it too: they are left out of the likelihood, and
+//! in a Gaussian block filled with what the rest of the row leads to expect, and its covariance.
+
+mod choose;
+pub(crate) mod em;
+mod explain;
+mod model;
+mod start;
+#[cfg(test)]
+mod tests;
+
+pub use choose::Trial;
+pub use model::MixtureModel;
+
+use crate::bayes::Families;
+use crate::encode::Scheme;
+use crate::error::{Error, Result};
+use crate::family::block::{GaussianPlan, Least, Shape, Shared, Shrink};
+use crate::family::layout::{Choices, Data, Name, Open, layout};
+use crate::family::product::Product;
+use crate::learn::{Count, Examples, Learner, Target};
+use crate::matrix::Matrix;
+use crate::registry::{Ability, Allowed, Card, Setting};
+use crate::run::{Certificate, Report, Run, Stop};
+use em::{Course, Limits, NONE, Seen, State};
+use serde::{Deserialize, Serialize};
+
+/// A mixture of components, found by EM.
+///
+/// ```
+/// use quince::{Model, Run, Table, mixture::Mixture, learn::Count};
+/// let table = Table::from_csv("height,weight\n20,4.1\n21,?\n19,3.8\n22,4.4\n60,28\n?,31\n64,33\n58,27\n")?;
+/// let two = Mixture { k: Count::Fixed(2), ..Mixture::default() };
+/// let model = Model::fit(&table.groupable(None, &[])?.labelled, None, &two, &Run::new())?;
+/// let labels = model.predict(&table, &Run::new())?.labels();
+/// assert!(labels[..4].iter().all(|&label| label == labels[0]) && labels[4..].iter().all(|&label| label != labels[0]));
+/// # quince::Result::Ok(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Mixture {
+    /// How many components; `Auto` takes the number from 1 to 10 that the criterion likes best. With classes, see `per_class`.
+    pub k: Count,
+    /// How many components every class has, where there are classes.
+    pub per_class: usize,
+    /// Which family which column has.
+    pub family: Families,
+    /// What the covariances of numbers may be, where no family is given.
+    pub covariance: Covariance,
+    /// Whether components have one covariance in common.
+    pub shared: bool,
+    /// What a number of components is judged by.
+    pub criterion: Criterion,
+    /// Where EM starts.
+    pub start: Start,
+    /// How often to start anew; the likeliest wins.
+    pub restarts: usize,
+    /// The most steps of EM.
+    pub steps: usize,
+    /// Done when the log likelihood of a row, on average, rises by no more than this.
+    pub tolerance: f64,
+    /// This share of each column's variance over all rows is added to the variances of all components.
+    pub epsilon: f64,
+    /// What is added to all variances besides.
+    pub added: f64,
+    /// What is added to every count of a category, bin, word or answer.
+    pub alpha: f64,
+    /// How much a row without a class counts beside one that has a class.
+    pub unlabelled: f64,
+}
+
+/// Where to start, as far as it is given; the rest is as the settings say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Given {
+    /// The share of each row in each component.
+    pub shares: Option<Matrix>,
+    /// How frequent each component is.
+    pub weights: Option<Vec<f64>>,
+    /// The means of Gaussian components, a row a component.
+    pub means: Option<Matrix>,
+    /// Their covariances, or one for all; the variances of columns if they are no more than that.
+    pub covariances: Option<Vec<Matrix>>,
+}
+
+/// What a covariance may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Covariance {
+    /// Anything.
+    #[default]
+    Full,
+    /// A variance for each column.
+    Diagonal,
+    /// One variance for all columns.
+    Spherical,
+}
+
+/// What a number of components is judged by; the smallest wins. ℓ is the log likelihood, p the number of parameters, n that of rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Criterion {
+    /// p ln n - 2 ℓ.
+    #[default]
+    Bic,
+    /// 2 p - 2 ℓ.
+    Aic,
+    /// As BIC, and twice the entropy of the shares: components that overlap cost more.
+    Icl,
+}
+
+/// Where EM starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// From the clusters of k-means.
+    #[default]
+    Kmeans,
+    /// From rows far from each other (k-means++) and what is nearest to them.
+    PlusPlus,
+    /// From shares at random.
+    Random,
+}
+
+impl Default for Mixture {
+    fn default() -> Mixture {
+        Mixture {
+            k: Count::Auto,
+            per_class: 1,
+            family: Families::default(),
+            covariance: Covariance::Full,
+            shared: false,
+            criterion: Criterion::Bic,
+            start: Start::Kmeans,
+            restarts: 3,
+            steps: 500,
+            tolerance: 1e-6,
+            epsilon: 1e-3,
+            added: 0.0,
+            alpha: 1.0,
+            unlabelled: 1.0,
+        }
+    }
+}
+
+impl Learner for Mixture {
+    type Fitted = MixtureModel;
+
+    const CARD: Card = Card {
+        name: "mixture",
+        title: "Mixture",
+        summary: "Components of any families, found by EM: clusters with shares and densities, and classes from few labels.",
+        abilities: &[
+            Ability::Classify,
+            Ability::Cluster,
+            Ability::Weights,
+            Ability::Sparse,
+            Ability::Holes,
+            Ability::Unlabelled,
+            Ability::AsTheyAre,
+        ],
+        settings: &[
+            Setting {
+                name: "k",
+                allowed: Allowed::WholeOrAuto(1),
+                help: "How many components; auto takes the number from 1 to 10 that the criterion likes best.",
+            },
+            Setting {
+                name: "per_class",
+                allowed: Allowed::Whole(1),
+                help: "How many components every class has, where there are classes; k says nothing then.",
+            },
+            Setting {
+                name: "family",
+                allowed: Allowed::Written(Families::READING),
+                help: "The family of columns, for example age=normal,visits=poisson; auto, normal, poisson, bernoulli, \
+                       categorical, multinomial, histogram, quantiles, and for columns together gaussian.",
+            },
+            Setting {
+                name: "covariance",
+                allowed: Allowed::Choice(&["full", "diagonal", "spherical"]),
+                help: "What the covariances of numbers may be, where no family is given.",
+            },
+            Setting {
+                name: "shared",
+                allowed: Allowed::Switch,
+                help: "Whether components have one covariance in common.",
+            },
+            Setting {
+                name: "criterion",
+                allowed: Allowed::Choice(&["bic", "aic", "icl"]),
+                help: "What a number of components is judged by: the likelihood against the number of parameters.",
+            },
+            Setting {
+                name: "start",
+                allowed: Allowed::Choice(&["kmeans", "plus-plus", "random"]),
+                help: "Start from the clusters of k-means, from rows far from each other, or from shares at random.",
+            },
+            Setting {
+                name: "restarts",
+                allowed: Allowed::Whole(1),
+                help: "How often to start anew; the likeliest wins.",
+            },
+            Setting { name: "steps", allowed: Allowed::Whole(0), help: "The most steps of EM." },
+            Setting {
+                name: "tolerance",
+                allowed: Allowed::Number(0.0, f64::MAX),
+                help: "Done when the log likelihood of a row, on average, rises by no more than this.",
+            },
+            Setting {
+                name: "epsilon",
+                allowed: Allowed::Number(0.0, 1e9),
+                help: "This share of each column's variance over all rows is added to the variances of all components.",
+            },
+            Setting {
+                name: "added",
+                allowed: Allowed::Number(0.0, f64::MAX),
+                help: "What is added to all variances besides.",
+            },
+            Setting {
+                name: "alpha",
+                allowed: Allowed::Number(0.0, 1e12),
+                help: "What is added to every count of a category, bin, word or answer; 1 is Laplace's rule.",
+            },
+            Setting {
+                name: "unlabelled",
+                allowed: Allowed::Number(0.0, 1e9),
+                help: "How much a row without a class counts beside one that has a class.",
+            },
+        ],
+        python: &["GaussianMixture", "MultinomialMixture", "MixedMixture", "SemiSupervisedNB"],
+    };
+
+    fn fit(&self, examples: &Examples<'_>, run: &Run) -> Result<(MixtureModel, Report)> {
+        match examples.target {
+            Target::Nothing(_) => self.find(examples, run),
+            Target::Classes { .. } => self.classify(examples, run),
+            Target::Numbers(_) => Err(Target::missing()),
+        }
+    }
+}
+
+impl Mixture {
+    fn choices(&self, open: Open) -> Choices<'_> {
+        let least = Least { epsilon: self.epsilon, of_largest: false };
+        Choices {
+            families: &self.family,
+            alpha: self.alpha,
+            p: 0.5,
+            threshold: 0.0,
+            categories: 0,
+            bins: Count::Auto,
+            bandwidth: 0.0,
+            least,
+            added: self.added,
+            gaussian: GaussianPlan {
+                shape: match self.covariance {
+                    Covariance::Full => Shape::Full,
+                    Covariance::Diagonal => Shape::Diagonal,
+                    Covariance::Spherical => Shape::Spherical,
+                },
+                shared: if self.shared { Shared::Pooled } else { Shared::No },
+                unbiased: false,
+                least,
+                shrink: Shrink { share: 0.0, to_one: false },
+            },
+            pca: 0,
+            open,
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { steps: self.steps, tolerance: self.tolerance }
+    }
+
+    /// Finds components where there are no classes.
+    fn find(&self, examples: &Examples<'_>, run: &Run) -> Result<(MixtureModel, Report)> {
+        let rows = examples.features.rows();
+        match self.k {
+            Count::Fixed(k) if (1..=rows).contains(&k) => {
+                let (state, course) = self.best(k, examples, run)?;
+                self.finish(state, course, examples, run)
+            }
+            Count::Fixed(k) => Err(Error::setting(
+                "k",
+                format!("cannot be {k} with {rows} {}", if rows == 1 { "row" } else { "rows" }),
+                format!("Use from 1 to {rows}, or auto."),
+            )),
+            Count::Auto => choose::choose(self, examples, run),
+        }
+    }
+
+    /// Finds components from a given start, and leaves them in their order.
+    pub fn fit_from(&self, examples: &Examples<'_>, given: &Given, run: &Run) -> Result<(MixtureModel, Report)> {
+        Self::CARD.check(&crate::learn::Learn::settings(self))?;
+        let Count::Fixed(k) = self.k else {
+            let remedy = "Say how many components are given.";
+            return Err(Error::setting("k", "cannot be auto where a start is given", remedy));
+        };
+        let (features, weights) = (&examples.features, examples.weights);
+        let codes = vec![0; features.rows()];
+        let mut product = self.blocks(examples, &codes, (1, k), weights, Open::Together, run)?;
+        start::settle(&mut product, features, weights, run)?;
+        let mut state = match &given.shares {
+            Some(shares) => start::from_shares(product, features, weights, shares, run)?,
+            None => start::draw(self, &product, features, weights, &mut run.stream(0), run)?,
+        };
+        state.take(given, run)?;
+        let seen = Seen::new(features, weights, None, &state.product.blocks);
+        let course = state.climb(&seen, self.limits(), run)?;
+        self.finish(state, course, examples, run)
+    }
+
+    /// The likeliest of several starts.
+    fn best(&self, k: usize, examples: &Examples<'_>, run: &Run) -> Result<(State, Course)> {
+        let (features, weights) = (&examples.features, examples.weights);
+        let codes = vec![0; features.rows()];
+        let mut product = run.finish(|| self.blocks(examples, &codes, (1, k), weights, Open::Together, run))?;
+        run.finish(|| start::settle(&mut product, features, weights, run))?;
+        let seen = Seen::new(features, weights, None, &product.blocks);
+        let mut best: Option<(State, Course)> = None;
+        for restart in 0..if k == 1 { 1 } else { self.restarts } {
+            if best.is_some() && run.out_of_time() {
+                break;
+            }
+            let mut stream = run.stream(restart as u64);
+            let mut draw = || start::draw(self, &product, features, weights, &mut stream, run);
+            let mut state = match if restart == 0 { run.finish(draw) } else { draw() } {
+                Err(Error::OutOfTime { .. }) => break,
+                state => state?,
+            };
+            let course = state.climb(&seen, self.limits(), run)?;
+            let reached = |course: &Course| course.trace.last().copied().unwrap_or(f64::NEG_INFINITY);
+            if best.as_ref().is_none_or(|(_, best)| reached(&course) > reached(best)) {
+                best = Some((state, course));
+            }
+        }
+        let (mut state, course) = best.expect("there is at least one start");
+        run.finish(|| state.heaviest_first(run))?;
+        Ok((state, course))
+    }
+
+    /// Blocks for all columns, with so many classes and components.
+    fn blocks(
+        &self,
+        examples: &Examples<'_>,
+        codes: &[u32],
+        (classes, components): (usize, usize),
+        weights: Option<&[f64]>,
+        open: Open,
+        run: &Run,
+    ) -> Result<Product> {
+        let features = &examples.features;
+        for name in self.family.names() {
+            if matches!(name, Name::Window | Name::Chain) {
+                let problem = format!("cannot be {name} in a mixture");
+                return Err(Error::setting("family", problem, "Take another one, or naive-bayes with classes."));
+            }
+        }
+        let (scheme, of_matrix) = match examples.encoder {
+            Some(encoder) => (encoder.scheme(), encoder.is_identity()),
+            None => (Scheme::of_matrix(features, &[]), true),
+        };
+        let data = Data { scheme: &scheme, of_matrix, features, codes, classes, components, weights };
+        let (blocks, _) = layout(&data, &self.choices(open), run)?;
+        if blocks.is_empty() && open == Open::Together {
+            return Err(Error::data("no column says anything: all are constant", "Give columns that vary."));
+        }
+        Ok(Product::new(blocks, components, features))
+    }
+
+    /// Learns classes, from rows that have one and rows that have none.
+    fn classify(&self, examples: &Examples<'_>, run: &Run) -> Result<(MixtureModel, Report)> {
+        let Target::Classes { classes, codes } = examples.target else { return Err(Target::missing()) };
+        let (features, count) = (&examples.features, classes.count());
+        let known: Vec<usize> = (0..codes.len()).filter(|&i| codes[i] != NONE).collect();
+        // What is chosen by classes is chosen by the rows that have one.
+        let weight = |i: usize| examples.weights.map_or(1.0, |weights| weights[i]);
+        let labelled: Vec<f64> = (0..codes.len()).map(|i| if codes[i] == NONE { 0.0 } else { weight(i) }).collect();
+        let all = known.len() == codes.len();
+        let chosen_by = if all { examples.weights } else { Some(&labelled[..]) };
+        let shown: Vec<u32> = codes.iter().map(|&code| if code == NONE { 0 } else { code }).collect();
+        let components = count * self.per_class;
+        let mut product = self.blocks(examples, &shown, (count, components), chosen_by, Open::Choose, run)?;
+        let class_of: Vec<u32> = (0..components).map(|c| (c / self.per_class) as u32).collect();
+        let counted: Option<Vec<f64>> = (!all || examples.weights.is_some()).then(|| {
+            (0..codes.len()).map(|i| weight(i) * if codes[i] == NONE { self.unlabelled } else { 1.0 }).collect()
+        });
+        if !all {
+            start::settle(&mut product, features, counted.as_deref(), run)?;
+        }
+        let labels = self.divided_classes(&product, features, &known, &shown, run)?;
+        let totals = start::by_labels(&mut product, features, &known, &labels, chosen_by, run)?;
+        if all {
+            product.settle();
+        }
+        product.estimate(run)?;
+        let mut state = State::new(product, totals, class_of);
+        let seen = Seen::new(features, counted.as_deref(), Some(codes), &state.product.blocks);
+        // Where every share is known there is nothing to expect.
+        let known = all && self.per_class == 1 && !seen.has_holes();
+        let course = if known { Course::none() } else { state.climb(&seen, self.limits(), run)? };
+        self.finish(state, course, examples, run)
+    }
+
+    /// The first component of every row that has a class: the only one, or one of those of its class by k-means.
+    fn divided_classes(
+        &self,
+        product: &Product,
+        features: &crate::matrix::Features<'_>,
+        known: &[usize],
+        codes: &[u32],
+        run: &Run,
+    ) -> Result<Vec<u32>> {
+        let mut labels: Vec<u32> = known.iter().map(|&i| codes[i] * self.per_class as u32).collect();
+        if self.per_class == 1 {
+            return Ok(labels);
+        }
+        for class in 0..(product.components / self.per_class) as u32 {
+            let places: Vec<usize> = (0..known.len()).filter(|&r| codes[known[r]] == class).collect();
+            let rows: Vec<usize> = places.iter().map(|&r| known[r]).collect();
+            let points = start::points(product, features, &rows);
+            let how = crate::cluster::Division::Means;
+            let stream = &mut run.stream(u64::from(class));
+            let parts = crate::cluster::divide(points.features(), self.per_class.min(rows.len()), how, stream, run)?;
+            places.iter().zip(parts).for_each(|(&r, part)| labels[r] += part);
+        }
+        Ok(labels)
+    }
+
+    /// The model of a state, and its report.
+    fn finish(
+        &self,
+        state: State,
+        course: Course,
+        examples: &Examples<'_>,
+        run: &Run,
+    ) -> Result<(MixtureModel, Report)> {
+        let model = MixtureModel::new(state);
+        let route = match course.trace.len() {
+            0 => format!("sums of {}", model.state.product.route()),
+            1 => format!("1 step of EM for {}", model.state.product.route()),
+            steps => format!("{steps} steps of EM for {}", model.state.product.route()),
+        };
+        let mut report = Report { route, stop: course.stop, trace: course.trace.clone(), ..Report::default() };
+        if course.trace.len() > 1 {
+            let measure = "what another step would add to the log likelihood of a row".to_string();
+            let value = course.rise.abs();
+            report.certificate = Some(Certificate { measure, value, tolerance: self.tolerance });
+        }
+        report.fact("components", model.components() as f64);
+        report.fact("parameters", model.free_parameters() as f64);
+        if matches!(examples.target, Target::Nothing(_)) {
+            let fit = run.finish(|| model.judge(&examples.features, examples.weights, run))?;
+            report.fact("log likelihood", fit.likelihood);
+            report.fact("log likelihood of a row", fit.likelihood / fit.rows);
+            report.fact("bic", fit.criterion(Criterion::Bic, model.free_parameters()));
+            report.fact("aic", fit.criterion(Criterion::Aic, model.free_parameters()));
+            report.fact("icl", fit.criterion(Criterion::Icl, model.free_parameters()));
+        }
+        if course.revived > 0 {
+            let times = if course.revived == 1 { "once".into() } else { format!("{} times", course.revived) };
+            report.remarks.push(format!("a component had no rows left and began anew, {times}"));
+        }
+        match course.stop {
+            Stop::Budget => report.remarks.push("the budget ran out: this is the best so far".into()),
+            Stop::StepLimit => {
+                report.remarks.push("the likelihood was still rising at the last step: allow more steps".into());
+            }
+            _ => {}
+        }
+        Ok((model, report))
+    }
+}

@@ -1,0 +1,269 @@
+//! A fitted mixture, and what it says of rows.
+
+use super::Criterion;
+use super::em::{NONE, State};
+use crate::encode::Encoder;
+use crate::error::Result;
+use crate::explain::Explanation;
+use crate::family::block::{Block, Scores, TILE};
+use crate::family::product::Product;
+use crate::family::{Completed, Multinomial, Parameters};
+use crate::learn::{Drawn, Fitted, Prediction};
+use crate::matrix::simd::log_sum_exp;
+use crate::matrix::{Features, Matrix, afford};
+use crate::model::Parts;
+use crate::run::Run;
+use serde::{Deserialize, Serialize};
+
+/// What a mixture has learnt.
+#[derive(Clone, Debug)]
+pub struct MixtureModel {
+    pub(super) state: State,
+}
+
+/// How well a mixture fits rows.
+pub(super) struct Fit {
+    pub(super) likelihood: f64,
+    /// -Σ r ln r, over rows and components.
+    entropy: f64,
+    /// How much all rows count.
+    pub(super) rows: f64,
+}
+
+impl Fit {
+    /// What the mixture is judged by: the smaller the better.
+    pub(super) fn criterion(&self, criterion: Criterion, parameters: usize) -> f64 {
+        let parameters = parameters as f64;
+        match criterion {
+            Criterion::Bic => parameters * self.rows.ln() - 2.0 * self.likelihood,
+            Criterion::Aic => 2.0 * parameters - 2.0 * self.likelihood,
+            Criterion::Icl => parameters * self.rows.ln() - 2.0 * self.likelihood + 2.0 * self.entropy,
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    blocks: Vec<Block>,
+    dense: usize,
+    /// The class of each component; empty if there are no classes.
+    classes: Vec<u32>,
+}
+
+impl MixtureModel {
+    pub(super) fn new(state: State) -> MixtureModel {
+        MixtureModel { state }
+    }
+
+    /// How many components there are.
+    pub fn components(&self) -> usize {
+        self.state.totals.len()
+    }
+
+    /// How frequent each component is; they sum to one.
+    pub fn weights(&self) -> Vec<f64> {
+        self.state.log_weights.iter().map(|log| log.exp()).collect()
+    }
+
+    /// The parameters of every block.
+    pub fn parameters(&self) -> Vec<Parameters> {
+        self.state.product.parameters()
+    }
+
+    /// The class of each component; none where there are no classes.
+    pub fn classes_of_components(&self) -> Option<&[u32]> {
+        self.has_classes().then_some(&self.state.class_of[..])
+    }
+
+    /// BIC, AIC or ICL of rows: the smaller the better.
+    pub fn criterion(
+        &self,
+        criterion: Criterion,
+        rows: &Features<'_>,
+        weights: Option<&[f64]>,
+        run: &Run,
+    ) -> Result<f64> {
+        Ok(self.judge(rows, weights, run)?.criterion(criterion, self.free_parameters()))
+    }
+
+    /// How many numbers the model has.
+    pub fn free_parameters(&self) -> usize {
+        self.state.product.free_parameters() + self.components() - 1
+    }
+
+    /// Whether components belong to classes.
+    pub(super) fn has_classes(&self) -> bool {
+        self.state.class_of.iter().any(|&class| class != NONE)
+    }
+
+    /// ln p(row) of every row: the smaller, the stranger the row.
+    pub fn log_densities(&self, rows: &Features<'_>, run: &Run) -> Result<Vec<f64>> {
+        self.ask(rows, 1, run, |_, densities, out| out.copy_from_slice(densities))
+    }
+
+    /// The share of every component in every row.
+    pub fn shares(&self, rows: &Features<'_>, run: &Run) -> Result<Matrix> {
+        let components = self.components();
+        let shares = self.ask(rows, components, run, |lines, _, out| {
+            for k in 0..components {
+                out.iter_mut().skip(k).step_by(components).zip(lines.of(k)).for_each(|(to, share)| *to = *share);
+            }
+        })?;
+        Matrix::new(rows.rows(), components, shares)
+    }
+
+    /// Writes `width` numbers a row, from the shares of a tile's rows and their log densities.
+    fn ask(
+        &self,
+        rows: &Features<'_>,
+        width: usize,
+        run: &Run,
+        write: impl Fn(&Scores, &[f64], &mut [f64]) + Sync,
+    ) -> Result<Vec<f64>> {
+        let starts = &self.state.log_weights;
+        self.state.product.ask(rows, width, run, |lines, out| {
+            let (mut lines, mut densities) = (lines.clone(), [0.0; TILE]);
+            let count = out.len() / width;
+            for (k, start) in starts.iter().enumerate() {
+                lines.of_mut(k).iter_mut().for_each(|score| *score += start);
+            }
+            lines.make_shares(&[1.0; TILE][..count], &mut densities[..count]);
+            write(&lines, &densities[..count], out);
+        })
+    }
+
+    /// How well the mixture fits rows.
+    pub(super) fn judge(&self, rows: &Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<Fit> {
+        let components = self.components();
+        let found = self.ask(rows, 2, run, |lines, densities, out| {
+            for (i, (out, density)) in out.chunks_exact_mut(2).zip(densities).enumerate() {
+                let part = |share: f64| if share > 0.0 { share * share.ln() } else { 0.0 };
+                let sum: f64 = (0..components).map(|k| part(lines.of(k)[i])).sum();
+                out.copy_from_slice(&[*density, -sum]);
+            }
+        })?;
+        let mut fit = Fit { likelihood: 0.0, entropy: 0.0, rows: 0.0 };
+        for (i, pair) in found.chunks_exact(2).enumerate() {
+            let weight = weights.map_or(1.0, |weights| weights[i]);
+            if weight > 0.0 {
+                fit.likelihood += weight * pair[0];
+                fit.entropy += weight * pair[1];
+                fit.rows += weight;
+            }
+        }
+        Ok(fit)
+    }
+
+    /// The score of each class, ln Σ π_k p_k(row) over its components, and its probability.
+    fn classes(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
+        let state = &self.state;
+        let classes = state.class_of.iter().max().map_or(0, |&last| last as usize + 1);
+        let scores = state.product.ask(rows, classes, run, |lines, out: &mut [f64]| {
+            for (i, out) in out.chunks_exact_mut(classes).enumerate() {
+                for (class, out) in out.iter_mut().enumerate() {
+                    let own = (0..state.class_of.len()).filter(|&k| state.class_of[k] as usize == class);
+                    let said: Vec<f64> = own.map(|k| state.log_weights[k] + lines.of(k)[i]).collect();
+                    *out = log_sum_exp(&said);
+                }
+                // A row that no class can have is left to how frequent they are.
+                if out.iter().all(|score| *score == f64::NEG_INFINITY) {
+                    out.iter_mut().enumerate().for_each(|(class, out)| *out = self.log_prior(class));
+                }
+            }
+        })?;
+        let scores = Matrix::new(rows.rows(), classes, scores)?;
+        let mut probabilities = scores.clone();
+        for i in 0..probabilities.rows() {
+            let all = log_sum_exp(scores.row(i));
+            probabilities.row_mut(i).iter_mut().for_each(|score| *score = (*score - all).exp());
+        }
+        Ok(Prediction::Classes { scores, probabilities })
+    }
+
+    fn log_prior(&self, class: usize) -> f64 {
+        let own = self.state.class_of.iter().zip(&self.state.log_weights);
+        log_sum_exp(&own.filter(|(of, _)| **of as usize == class).map(|(_, log)| *log).collect::<Vec<_>>())
+    }
+}
+
+impl Fitted for MixtureModel {
+    fn predict(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
+        if self.has_classes() {
+            return self.classes(rows, run);
+        }
+        let (shares, log_densities) = (self.shares(rows, run)?, self.log_densities(rows, run)?);
+        Ok(Prediction::Shares { shares, log_densities })
+    }
+
+    fn groups(&self) -> usize {
+        self.components()
+    }
+
+    fn explain(&self, encoder: &Encoder, classes: &[String]) -> Option<Explanation> {
+        Some(self.explanation(encoder, classes))
+    }
+
+    fn explain_row(&self, row: &Features<'_>, encoder: &Encoder, classes: &[String]) -> Result<Option<Explanation>> {
+        let mut names = self.names(classes);
+        if !self.has_classes() {
+            names.iter_mut().for_each(|name| name.insert_str(0, "component "));
+        }
+        let sure = |row: &Features<'_>, k: usize| Ok(self.shares(row, &Run::new())?[(0, k)]);
+        self.state.product.tell_row(row, encoder, &names, (&self.state.log_weights, 1.0), sure).map(Some)
+    }
+
+    fn complete(&self, rows: &Features<'_>, run: &Run) -> Result<Option<Completed>> {
+        self.state.product.complete(rows, &self.state.log_weights, run).map(Some)
+    }
+
+    fn sample(&self, count: usize, class: Option<usize>, run: &Run) -> Result<Option<Vec<Drawn>>> {
+        let state = &self.state;
+        let mut weights = self.weights();
+        if let Some(class) = class {
+            let other = |k: usize| if self.has_classes() { state.class_of[k] as usize != class } else { k != class };
+            weights.iter_mut().enumerate().filter(|(k, _)| other(*k)).for_each(|(_, weight)| *weight = 0.0);
+        }
+        let components = Multinomial::new(&weights)?;
+        let mut stream = run.stream(0x5a);
+        afford((count as f64) * (200.0 + 64.0 * state.product.dense as f64), &format!("making up {count} rows"))?;
+        let mut rows = Vec::with_capacity(count);
+        for i in 0..count {
+            if i % 256 == 0 {
+                run.check()?;
+            }
+            let k = components.sample_place(&mut stream);
+            let row = state.product.draw(k, &mut stream);
+            let class = if self.has_classes() { state.class_of[k] as usize } else { k };
+            rows.push(Drawn { class, dense: row.dense, sequences: row.sequences });
+        }
+        Ok(Some(rows))
+    }
+
+    fn save(&self, parts: &mut Parts) {
+        let state = &self.state;
+        parts.put_vector("components", &state.totals);
+        state.product.save(parts);
+        let classes = if self.has_classes() { state.class_of.clone() } else { Vec::new() };
+        parts.put_json("blocks", &Saved { blocks: state.product.blocks.clone(), dense: state.product.dense, classes });
+    }
+
+    fn load(parts: &Parts) -> Result<MixtureModel> {
+        let Saved { blocks, dense, mut classes } = parts.json("blocks")?;
+        let totals = parts.vector("components", None)?;
+        let components = totals.len();
+        let total: f64 = totals.iter().sum();
+        if totals.iter().any(|total| !(total.is_finite() && *total >= 0.0)) || !(total > 0.0 && total.is_finite()) {
+            return Err(parts.wrong("the components have no weights"));
+        }
+        let fits = |class: usize| classes.iter().any(|&other| other as usize == class);
+        if classes.is_empty() && parts.classes() == 0 {
+            classes = vec![NONE; components];
+        } else if classes.len() != components || !(0..parts.classes()).all(fits) {
+            return Err(parts.wrong("the components do not fit the classes"));
+        } else if classes.iter().any(|&class| class as usize >= parts.classes()) {
+            return Err(parts.wrong("a component is of a class that is not there"));
+        }
+        let product = Product::load(parts, blocks, dense, components)?;
+        Ok(MixtureModel { state: State::new(product, totals, classes) })
+    }
+}

@@ -1,0 +1,450 @@
+//! The objective never falls, whatever the families, holes and labels; and what EM finds is what slow, plain sums find.
+
+use super::em::{Course, Limits, NONE, Seen, State};
+use super::*;
+use crate::bayes::{Gaussian, NaiveBayes};
+use crate::family::block::{
+    Bernoullis, Block, Categories, Coding, GaussianPlan, Gaussians, Least, Normals, Place, Poissons, Words,
+};
+use crate::family::sums::Members;
+use crate::learn::{Classes, Fitted, Prediction};
+use crate::matrix::{Features, Matrix, Rows, Sparse};
+use crate::model::Parts;
+use crate::run::Stream;
+use proptest::prelude::*;
+
+const DENSE: usize = 8;
+const SPARSE: usize = 7;
+const K: usize = 3;
+
+/// Rows of all kinds, of three groups: three numbers, a count, an answer, a category, two counts together; and sparse counts.
+struct Example {
+    rows: Rows,
+    weights: Option<Vec<f64>>,
+    groups: Vec<u32>,
+}
+
+fn example(seed: u64, count: usize, holes: f64, weighted: bool) -> Example {
+    let mut stream = Stream::new(seed, 0);
+    let mut dense = Matrix::zeros(count, DENSE);
+    let (mut sparse, mut groups) = (Vec::new(), Vec::new());
+    for i in 0..count {
+        let group = stream.below(K) as u32;
+        let shift = f64::from(group);
+        let first = shift + stream.normal();
+        let row = [
+            100.0 + first,
+            5.0 - shift + 0.7 * first + 2.0 * stream.normal(),
+            stream.normal() - 0.4 * first,
+            ((1.0 + shift) * 3.0 * stream.uniform()).floor(),
+            f64::from(u8::from(stream.uniform() < 0.2 + 0.3 * shift)),
+            (3.0 * stream.uniform()).floor(),
+            (5.0 * stream.uniform() * (1.0 + shift)).floor(),
+            (4.0 * stream.uniform()).floor(),
+        ];
+        for (j, x) in row.into_iter().enumerate() {
+            dense[(i, j)] = if stream.uniform() < holes { f64::NAN } else { x };
+        }
+        let mut words = Vec::new();
+        for j in 0..SPARSE as u32 {
+            let often = (4.0 * stream.uniform() - if j % 3 == group { 1.0 } else { 2.0 }).floor();
+            if often > 0.0 {
+                words.push((j, often));
+            }
+        }
+        sparse.push(if stream.uniform() < 0.5 * holes { vec![(0, f64::NAN)] } else { words });
+        groups.push(group);
+    }
+    let weights = weighted.then(|| (0..count).map(|_| 0.25 + (4.0 * stream.uniform()).floor()).collect());
+    Example { rows: Rows::of(dense, Some(Sparse::from_rows(SPARSE, sparse).unwrap())), weights, groups }
+}
+
+/// Nothing is added to variances: what EM climbs is then the likelihood itself.
+const EXACT: Least = Least { epsilon: 0.0, of_largest: false };
+
+fn gaussian(shape: Shape, shared: Shared) -> Block {
+    let plan =
+        GaussianPlan { shape, shared, unbiased: false, least: EXACT, shrink: Shrink { share: 0.0, to_one: false } };
+    Block::Gaussian(Gaussians::new(vec![0, 1, 2], K, (&[0.0; DENSE], vec![100.0, 5.0, 0.0]), None, &plan))
+}
+
+fn blocks(names: &str) -> Vec<Block> {
+    let sparse = Place::Sparse { first: 0, width: SPARSE };
+    let one = |name: &str| match name {
+        "normal" => Block::Normal(Normals::new(vec![0, 1, 2], K, &[0.0; DENSE], EXACT, vec![0.0; 3])),
+        "full" => gaussian(Shape::Full, Shared::No),
+        "tied" => gaussian(Shape::Full, Shared::Pooled),
+        "diagonal" => gaussian(Shape::Diagonal, Shared::No),
+        "spherical" => gaussian(Shape::Spherical, Shared::No),
+        "poisson" => Block::Poisson(Poissons::new(vec![3], 0.0)),
+        "poisson-smoothed" => Block::Poisson(Poissons::new(vec![3], 1.5)),
+        "bernoulli" => Block::Bernoulli(Bernoullis::new(Place::Dense(vec![4]), 0.0, (1.0, 0.4))),
+        "presence" => Block::Bernoulli(Bernoullis::new(sparse.clone(), 0.0, (0.0, 0.5))),
+        "categorical" => {
+            let bins = Coding::Bins(vec![-10.0, 0.0, 2.0, 20.0]);
+            Block::Categorical(Categories::new(vec![5, 1], vec![Coding::Codes(3), bins], 0.5))
+        }
+        "unsmoothed" => Block::Categorical(Categories::new(vec![5], vec![Coding::Codes(3)], 0.0)),
+        "counts" => Block::Multinomial(Words::new(Place::Dense(vec![6, 7, 3]), 0.0).with_holes()),
+        "counts-smoothed" => Block::Multinomial(Words::new(Place::Dense(vec![6, 7, 3]), 2.0).with_holes()),
+        "words" => Block::Multinomial(Words::new(sparse.clone(), 1.0)),
+        other => panic!("{other}"),
+    };
+    names.split('+').map(one).collect()
+}
+
+const ALL: [&str; 17] = [
+    "normal",
+    "full",
+    "tied",
+    "diagonal",
+    "spherical",
+    "poisson",
+    "poisson-smoothed",
+    "bernoulli",
+    "presence",
+    "categorical",
+    "unsmoothed",
+    "counts",
+    "counts-smoothed",
+    "words",
+    "full+words",
+    "tied+counts+bernoulli",
+    "normal+poisson+categorical+presence",
+];
+
+/// A state from a division of the rows at random.
+fn state(names: &str, example: &Example, class_of: Vec<u32>, seed: u64) -> State {
+    let features = example.rows.features();
+    let mut product = Product::new(blocks(names), K, &features);
+    let mut stream = Stream::new(seed, 1);
+    let rows = features.rows();
+    let group = |i: usize, draw: usize| if i < K { i as u32 } else { draw as u32 };
+    let labels: Vec<u32> = (0..rows).map(|i| group(i, stream.below(K))).collect();
+    let members = Members::new(&labels, K, example.weights.as_deref());
+    product.learn(&features, &members, &Run::new()).unwrap();
+    State::new(product, members.totals(), class_of)
+}
+
+fn climb(state: &mut State, seen: &Seen<'_>, steps: usize, run: &Run) -> Course {
+    state.climb(seen, Limits { steps, tolerance: 0.0 }, run).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn the_objective_never_falls(
+        seed: u64, holes in prop::sample::select(vec![0.0, 0.2]), weighted: bool, labelled: bool,
+    ) {
+        let example = example(seed, 120, holes, weighted);
+        let mut stream = Stream::new(seed, 2);
+        let classes: Vec<u32> =
+            example.groups.iter().map(|&group| if stream.uniform() < 0.3 { group.min(1) } else { NONE }).collect();
+        let class_of = if labelled { vec![0, 1, 1] } else { vec![NONE; K] };
+        for names in ALL {
+            let mut state = state(names, &example, class_of.clone(), seed);
+            let features = example.rows.features();
+            let seen = Seen::new(&features, example.weights.as_deref(), labelled.then_some(&classes[..]), &state.product.blocks);
+            // A component may die on the way: then it begins anew, and what went before does not count.
+            let Ok(course) = state.climb(&seen, Limits { steps: 25, tolerance: 0.0 }, &Run::new()) else { continue };
+            if course.revived > 0 {
+                continue;
+            }
+            for pair in course.trace.windows(2) {
+                prop_assert!(pair[1] >= pair[0] - 1e-10 * (1.0 + pair[0].abs()), "{names}: {} to {}", pair[0], pair[1]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_weight_is_a_row_again(seed: u64) {
+        let mut example = example(seed, 60, 0.1, false);
+        let repeats: Vec<usize> = (0..60).map(|i| 1 + i % 3).collect();
+        let again: Vec<usize> = (0..60).flat_map(|i| vec![i; repeats[i]]).collect();
+        let repeated = Example { rows: example.rows.take(&again), weights: None, groups: Vec::new() };
+        example.weights = Some(repeats.iter().map(|&n| n as f64).collect());
+        for names in ALL {
+            let start = state(names, &example, vec![NONE; K], seed);
+            let densities = |example: &Example, rows: &Example| {
+                let (mut state, features) = (start.clone(), example.rows.features());
+                let seen = Seen::new(&features, example.weights.as_deref(), None, &state.product.blocks);
+                climb(&mut state, &seen, 4, &Run::new());
+                MixtureModel::new(state).log_densities(&rows.rows.features(), &Run::new()).unwrap()
+            };
+            for (a, b) in densities(&example, &example).iter().zip(densities(&repeated, &example)) {
+                prop_assert!((a - b).abs() < 1e-7 * (1.0 + a.abs()), "{names}: {a} and {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_saved_mixture_says_the_same(seed: u64) {
+        let example = example(seed, 60, 0.1, false);
+        let features = example.rows.features();
+        for names in ALL {
+            let mut state = state(names, &example, vec![NONE; K], seed);
+            let seen = Seen::new(&features, None, None, &state.product.blocks);
+            climb(&mut state, &seen, 3, &Run::new());
+            let model = MixtureModel::new(state);
+            let mut parts = Parts::for_tests(DENSE + SPARSE, 0);
+            model.save(&mut parts);
+            let again = MixtureModel::load(&parts).unwrap();
+            prop_assert_eq!(model.predict(&features, &Run::new()).unwrap(), again.predict(&features, &Run::new()).unwrap());
+        }
+    }
+}
+
+#[test]
+fn one_thread_or_many_the_bits_are_the_same() {
+    let example = example(3, 5000, 0.1, true);
+    let features = example.rows.features();
+    for names in ALL {
+        let with = |threads: usize| {
+            let run = Run::new().threads(threads);
+            let mut state = state(names, &example, vec![NONE; K], 5);
+            let seen = Seen::new(&features, example.weights.as_deref(), None, &state.product.blocks);
+            climb(&mut state, &seen, 3, &run);
+            MixtureModel::new(state).predict(&features, &run).unwrap()
+        };
+        assert!(with(1) == with(2), "{names}");
+    }
+}
+
+/// A Gaussian mixture, row after row: every row's own mean and covariance are made of the columns that it knows.
+struct Slow {
+    weights: Vec<f64>,
+    means: Vec<Vec<f64>>,
+    covariances: Vec<Matrix>,
+}
+
+fn inverse(a: &Matrix) -> (Matrix, f64) {
+    use faer::linalg::solvers::{DenseSolveCore, Llt};
+    let llt = Llt::new(a.view().faer(), faer::Side::Lower).unwrap();
+    let log_determinant = 2.0 * (0..a.rows()).map(|i| llt.L()[(i, i)].ln()).sum::<f64>();
+    let inverse = llt.inverse();
+    let mut whole = Matrix::zeros(a.rows(), a.rows());
+    for i in 0..a.rows() {
+        for j in 0..a.rows() {
+            whole[(i, j)] = inverse[(i, j)];
+        }
+    }
+    (whole, log_determinant)
+}
+
+impl Slow {
+    fn step(&self, rows: &Matrix) -> (Slow, f64) {
+        let (k, d) = (self.weights.len(), rows.columns());
+        let (mut totals, mut means, mut products) = (vec![0.0; k], vec![vec![0.0; d]; k], vec![Matrix::zeros(d, d); k]);
+        let mut likelihood = 0.0;
+        for i in 0..rows.rows() {
+            let known: Vec<usize> = (0..d).filter(|&j| !rows[(i, j)].is_nan()).collect();
+            let holes: Vec<usize> = (0..d).filter(|&j| rows[(i, j)].is_nan()).collect();
+            let mut densities = Vec::new();
+            let mut completed = Vec::new();
+            for c in 0..k {
+                let s = &self.covariances[c];
+                let pick = |a: &[usize], b: &[usize]| {
+                    let mut part = Matrix::zeros(a.len(), b.len());
+                    a.iter()
+                        .enumerate()
+                        .for_each(|(x, &i)| b.iter().enumerate().for_each(|(y, &j)| part[(x, y)] = s[(i, j)]));
+                    part
+                };
+                let (own, log_determinant) =
+                    if known.is_empty() { (Matrix::zeros(0, 0), 0.0) } else { inverse(&pick(&known, &known)) };
+                let d_known: Vec<f64> = known.iter().map(|&j| rows[(i, j)] - self.means[c][j]).collect();
+                let solved: Vec<f64> =
+                    (0..known.len()).map(|a| (0..known.len()).map(|b| own[(a, b)] * d_known[b]).sum()).collect();
+                let square: f64 = d_known.iter().zip(&solved).map(|(a, b)| a * b).sum();
+                let constant = known.len() as f64 * std::f64::consts::TAU.ln() + log_determinant;
+                densities.push(self.weights[c].ln() - 0.5 * (constant + square));
+                let cross = pick(&holes, &known);
+                let mut x: Vec<f64> = rows.row(i).to_vec();
+                let mut covariance = Matrix::zeros(d, d);
+                for (a, &hole) in holes.iter().enumerate() {
+                    x[hole] = self.means[c][hole] + (0..known.len()).map(|b| cross[(a, b)] * solved[b]).sum::<f64>();
+                    for (e, &other) in holes.iter().enumerate() {
+                        let mut taken = 0.0;
+                        for b in 0..known.len() {
+                            for f in 0..known.len() {
+                                taken += cross[(a, b)] * own[(b, f)] * cross[(e, f)];
+                            }
+                        }
+                        covariance[(hole, other)] = s[(hole, other)] - taken;
+                    }
+                }
+                completed.push((x, covariance));
+            }
+            let all = densities.iter().map(|density| density.exp()).sum::<f64>().ln();
+            likelihood += all;
+            for c in 0..k {
+                let share = (densities[c] - all).exp();
+                let (x, covariance) = &completed[c];
+                totals[c] += share;
+                for a in 0..d {
+                    means[c][a] += share * x[a];
+                    for b in 0..d {
+                        // About the old mean, which costs no digits.
+                        let product = (x[a] - self.means[c][a]) * (x[b] - self.means[c][b]);
+                        products[c][(a, b)] += share * (product + covariance[(a, b)]);
+                    }
+                }
+            }
+        }
+        let mut covariances = Vec::new();
+        for c in 0..k {
+            means[c].iter_mut().for_each(|sum| *sum /= totals[c]);
+            let mut covariance = Matrix::zeros(d, d);
+            for a in 0..d {
+                for b in 0..d {
+                    let moved = (means[c][a] - self.means[c][a]) * (means[c][b] - self.means[c][b]);
+                    covariance[(a, b)] = products[c][(a, b)] / totals[c] - moved;
+                }
+            }
+            covariances.push(covariance);
+        }
+        let n = rows.rows() as f64;
+        (Slow { weights: totals.iter().map(|total| total / n).collect(), means, covariances }, likelihood)
+    }
+}
+
+#[test]
+fn gaussians_with_holes_are_those_of_a_slow_loop_over_rows() {
+    for (seed, holes) in [(1, 0.0), (2, 0.15), (3, 0.4)] {
+        let example = example(seed, 150, holes, false);
+        let features = example.rows.features();
+        let mut state = state("full", &example, vec![NONE; K], seed);
+        let Block::Gaussian(block) = &state.product.blocks[0] else { panic!() };
+        let mut slow = Slow {
+            weights: state.log_weights.iter().map(|log| log.exp()).collect(),
+            means: (0..K).map(|k| block.means().row(k).to_vec()).collect(),
+            covariances: (0..K).map(|k| block.covariance(k)).collect(),
+        };
+        let mut rows = Matrix::zeros(150, 3);
+        (0..3).for_each(|j| features.dense_column(j).iter().enumerate().for_each(|(i, x)| rows[(i, j)] = *x));
+        let seen = Seen::new(&features, None, None, &state.product.blocks);
+        let course = climb(&mut state, &seen, 8, &Run::new());
+        for step in 0..8 {
+            let (next, likelihood) = slow.step(&rows);
+            assert!((course.trace[step] - likelihood / 150.0).abs() < 1e-10, "{} {likelihood}", course.trace[step]);
+            slow = next;
+        }
+        let Block::Gaussian(block) = &state.product.blocks[0] else { panic!() };
+        for k in 0..K {
+            assert!((state.log_weights[k].exp() - slow.weights[k]).abs() < 1e-10);
+            let covariance = block.covariance(k);
+            for i in 0..3 {
+                assert!((block.means()[(k, i)] - slow.means[k][i]).abs() < 1e-9);
+                (0..3).for_each(|j| assert!((covariance[(i, j)] - slow.covariances[k][(i, j)]).abs() < 1e-9));
+            }
+        }
+    }
+}
+
+fn target(codes: &[u32]) -> Target {
+    Target::Classes { classes: Classes::of(["a", "b", "c"]), codes: codes.to_vec() }
+}
+
+#[test]
+fn all_labelled_with_one_component_is_the_bayes_classifier() {
+    let example = example(11, 400, 0.1, true);
+    let (features, target) = (example.rows.features(), target(&example.groups));
+    let examples = Examples::new(features, &target, example.weights.as_deref()).unwrap();
+    let predict = |model: &dyn Fitted| match model.predict(&features, &Run::new()).unwrap() {
+        Prediction::Classes { scores, probabilities } => (scores, probabilities),
+        other => panic!("{other:?}"),
+    };
+    // Without holes in Gaussians there is nothing to expect, and the bits are the same.
+    for family in ["normal", "auto", "poisson,x0=normal,x1=normal,x2=normal"] {
+        let family: Families = family.parse().unwrap();
+        let naive = NaiveBayes { family: family.clone(), epsilon: 1e-3, calibrate: false, ..NaiveBayes::default() };
+        let mixture = Mixture { family, ..Mixture::default() };
+        let (bayes, _) = Learner::fit(&naive, &examples, &Run::new()).unwrap();
+        let (mixture, report) = Learner::fit(&mixture, &examples, &Run::new()).unwrap();
+        assert_eq!(report.stop, Stop::Computed);
+        assert_eq!(predict(&bayes).0, predict(&mixture).0);
+    }
+    let gaussian = Gaussian { epsilon: 1e-3, calibrate: false, ..Gaussian::default() };
+    let mixture = Mixture { family: "gaussian".parse().unwrap(), tolerance: 1e-12, ..Mixture::default() };
+    let (bayes, _) = Learner::fit(&gaussian, &examples, &Run::new()).unwrap();
+    let (mixture, _) = Learner::fit(&mixture, &examples, &Run::new()).unwrap();
+    for (a, b) in predict(&bayes).1.values().iter().zip(predict(&mixture).1.values()) {
+        assert!((a - b).abs() < 1e-4, "{a} {b}");
+    }
+}
+
+#[test]
+fn no_label_at_all_is_the_mixture() {
+    // A component for each class and rows of no class: nothing but the start ties components to classes.
+    let example = example(12, 300, 0.1, false);
+    let features = example.rows.features();
+    for names in ["full+words", "normal+poisson", "categorical+words"] {
+        let unknown = vec![NONE; 300];
+        let climbed = |class_of: Vec<u32>, classes: Option<&[u32]>| {
+            let mut state = state(names, &example, class_of, 4);
+            let seen = Seen::new(&features, None, classes, &state.product.blocks);
+            let course = climb(&mut state, &seen, 10, &Run::new());
+            (course.trace, MixtureModel { state }.shares(&features, &Run::new()).unwrap())
+        };
+        assert_eq!(climbed(vec![0, 1, 2], Some(&unknown)), climbed(vec![NONE; K], None));
+    }
+}
+
+#[test]
+fn a_component_that_dies_begins_anew() {
+    // Two groups, and a component that is so far away that no row has a share in it.
+    let mut stream = Stream::new(3, 0);
+    let rows: Vec<[f64; 1]> = (0..200).map(|i| [f64::from(i % 2) * 30.0 + stream.normal()]).collect();
+    let rows = Matrix::from_rows(&rows);
+    let features = rows.features();
+    let plain = Least { epsilon: 1e-6, of_largest: false };
+    let block = Block::Normal(Normals::new(vec![0], 2, &[0.0], plain, vec![0.0]));
+    let mut product = Product::new(vec![block], 2, &features);
+    let members = Members::new(&vec![0; 200], 2, None);
+    product.learn(&features, &members, &Run::new()).unwrap();
+    // One component has all rows, the other none: its weight is zero.
+    let mut state = State::new(product, members.totals(), vec![NONE; 2]);
+    let seen = Seen::new(&features, None, None, &state.product.blocks);
+    let course = state.climb(&seen, Limits { steps: 200, tolerance: 1e-9 }, &Run::new()).unwrap();
+    assert!(course.revived >= 1);
+    let weights = MixtureModel::new(state).weights();
+    assert!(weights.iter().all(|weight| (weight - 0.5).abs() < 0.01), "{weights:?}");
+}
+
+fn gaussians(features: &Features<'_>, mixture: &Mixture) -> (MixtureModel, Report) {
+    let target = Target::Nothing(features.rows());
+    Learner::fit(mixture, &Examples::new(*features, &target, None).unwrap(), &Run::new()).unwrap()
+}
+
+#[test]
+fn the_number_of_groups_is_found() {
+    let mut stream = Stream::new(8, 0);
+    let centres = [[0.0, 0.0], [6.0, 0.0], [0.0, 7.0], [8.0, 8.0]];
+    let row = |i: usize, stream: &mut Stream| centres[i % 4].map(|c| c + stream.normal());
+    let rows: Vec<[f64; 2]> = (0..400).map(|i| row(i, &mut stream)).collect();
+    let rows = Matrix::from_rows(&rows);
+    for criterion in [Criterion::Bic, Criterion::Icl] {
+        let (model, report) = gaussians(&rows.features(), &Mixture { criterion, ..Mixture::default() });
+        assert_eq!(model.components(), 4, "{criterion:?}");
+        assert!(report.holds() && report.stop == Stop::Converged);
+        let shares = model.shares(&rows.features(), &Run::new()).unwrap();
+        for i in 0..rows.rows() {
+            assert!((shares.row(i).iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn a_class_without_rows_is_never_predicted() {
+    let rows = Matrix::from_rows(&[[1.0], [2.0], [8.0], [9.0]]);
+    let target = target(&[0, 0, 2, 2]);
+    let features = rows.features();
+    let examples = Examples::new(features, &target, None).unwrap();
+    let mixture = Mixture { family: "normal".parse().unwrap(), ..Mixture::default() };
+    let (model, _) = Learner::fit(&mixture, &examples, &Run::new()).unwrap();
+    let Prediction::Classes { probabilities, .. } = model.predict(&features, &Run::new()).unwrap() else { panic!() };
+    assert!(
+        (0..4).all(|i| probabilities[(i, 1)] == 0.0 && (probabilities.row(i).iter().sum::<f64>() - 1.0).abs() < 1e-12)
+    );
+}
