@@ -34,8 +34,11 @@ pub fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
     (a.len() > 1 && sd_a > 0.0 && sd_b > 0.0).then_some(value.clamp(-1.0, 1.0))
 }
 
-/// The logarithm of n! = 1 2 3 ... n.
+/// The logarithm of n! = 1 2 3 ... n; between whole numbers that of Γ(n + 1).
 pub fn ln_factorial(n: f64) -> f64 {
+    if n < 32.0 && n.fract() != 0.0 {
+        return ln_factorial(n + 32.0) - (1..=32).map(|k| (n + f64::from(k)).ln()).sum::<f64>();
+    }
     if n < 32.0 {
         // Such a product is a number without rounding, or nearly so.
         return (2..=n as u32).map(f64::from).product::<f64>().ln();
@@ -63,5 +66,8 @@ mod tests {
             assert!((factorial - sum).abs() <= 1e-13 * sum, "{n}: {factorial} and {sum}");
         }
         assert_eq!((ln_factorial(0.0), ln_factorial(1.0)), (0.0, 0.0));
+        // Γ(1/2) is the root of π, and Γ(x + 1) = x Γ(x).
+        assert!((ln_factorial(0.5) - (0.5 * std::f64::consts::PI.sqrt()).ln()).abs() < 1e-13);
+        assert!((ln_factorial(7.25) - ln_factorial(6.25) - 7.25f64.ln()).abs() < 1e-13);
     }
 }

@@ -129,6 +129,17 @@ impl Product {
         run: &Run,
         write: impl Fn(&Scores, &mut [T]) + Sync,
     ) -> Result<Vec<T>> {
+        self.ask_of(features, width, run, |_, lines, out| write(lines, out))
+    }
+
+    /// The same; the rows come along.
+    pub(crate) fn ask_of<T: Copy + Default + Send>(
+        &self,
+        features: &Features<'_>,
+        width: usize,
+        run: &Run,
+        write: impl Fn(&Tile<'_>, &Scores, &mut [T]) + Sync,
+    ) -> Result<Vec<T>> {
         if features.columns() != self.features {
             return Err(Error::data(
                 format!("the rows have {} features, the model has {}", features.columns(), self.features),
@@ -136,7 +147,7 @@ impl Product {
             ));
         }
         if features.dense_columns() != self.dense {
-            return self.ask(&features.split_at(self.dense)?.features(), width, run, write);
+            return self.ask_of(&features.split_at(self.dense)?.features(), width, run, write);
         }
         let zeros = vec![0.0; self.components];
         let cost = features.row_cost() * self.components.max(1) + self.cost();
@@ -154,7 +165,7 @@ impl Product {
                     self.blocks.iter().for_each(|block| block.family().score(&tile, &mut lines));
                     // Of sparse features only what they add up to is looked at.
                     *finite &= features.sparse_part().is_none() || !lines.has_nan();
-                    write(&lines, answers);
+                    write(&tile, &lines, answers);
                 }
                 *finite &= tile.is_finite();
             });
@@ -164,6 +175,11 @@ impl Product {
             return Err(features.infinite());
         }
         Ok(answers)
+    }
+
+    /// Adds what the density of rows has in every component alike.
+    pub(crate) fn add_common(&self, tile: &Tile<'_>, densities: &mut [f64]) {
+        self.blocks.iter().for_each(|block| block.family().add_common(tile, densities));
     }
 
     /// A row drawn from a component.

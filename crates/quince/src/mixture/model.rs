@@ -121,13 +121,14 @@ impl MixtureModel {
         write: impl Fn(&Scores, &[f64], &mut [f64]) + Sync,
     ) -> Result<Vec<f64>> {
         let starts = &self.state.log_weights;
-        self.state.product.ask(rows, width, run, |lines, out| {
+        self.state.product.ask_of(rows, width, run, |tile, lines, out| {
             let (mut lines, mut densities) = (lines.clone(), [0.0; TILE]);
             let count = out.len() / width;
             for (k, start) in starts.iter().enumerate() {
                 lines.of_mut(k).iter_mut().for_each(|score| *score += start);
             }
             lines.make_shares(&[1.0; TILE][..count], &mut densities[..count]);
+            self.state.product.add_common(tile, &mut densities[..count]);
             write(&lines, &densities[..count], out);
         })
     }

@@ -448,3 +448,58 @@ fn a_class_without_rows_is_never_predicted() {
         (0..4).all(|i| probabilities[(i, 1)] == 0.0 && (probabilities.row(i).iter().sum::<f64>() - 1.0).abs() < 1e-12)
     );
 }
+
+#[test]
+fn a_density_has_the_orders_in_which_words_can_stand() {
+    use crate::family::Multinomial;
+    let rows = Matrix::from_rows(&[[3.0, 1.0, 0.0], [2.0, 2.0, 1.0], [0.0, 1.0, 4.0], [1.0, 0.0, 3.0]]);
+    let one = Mixture { k: Count::Fixed(1), family: "multinomial".parse().unwrap(), alpha: 0.0, ..Mixture::default() };
+    let (model, _) = gaussians(&rows.features(), &one);
+    let plain = Multinomial::new(&[6.0, 4.0, 8.0]).unwrap();
+    for (i, density) in model.log_densities(&rows.features(), &Run::new()).unwrap().into_iter().enumerate() {
+        assert!((density - plain.log_probability(rows.row(i)).unwrap()).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn a_budget_gives_the_best_so_far_and_a_cancel_nothing() {
+    let example = example(1, 20_000, 0.1, false);
+    let features = example.rows.features();
+    let target = Target::Nothing(features.rows());
+    let examples = Examples::new(features, &target, None).unwrap();
+    let mixture = Mixture { family: "auto".parse().unwrap(), tolerance: 0.0, ..Mixture::default() };
+    for k in [Count::Fixed(4), Count::Auto] {
+        let run = Run::new().budget(std::time::Duration::from_millis(50));
+        let (model, report) = Learner::fit(&Mixture { k, ..mixture.clone() }, &examples, &run).unwrap();
+        assert_eq!(report.stop, Stop::Budget);
+        assert!(report.remarks.iter().any(|remark| remark.contains("the budget ran out")));
+        let shares = model.shares(&features, &Run::new()).unwrap();
+        assert!(shares.values().iter().all(|share| share.is_finite()));
+    }
+    let cancel = crate::run::Cancel::new();
+    cancel.cancel();
+    let run = Run::new().cancel(&cancel);
+    assert_eq!(Learner::fit(&mixture, &examples, &run).err(), Some(Error::Cancelled));
+}
+
+#[test]
+fn rows_of_holes_alone_and_columns_of_holes_alone_are_no_harm() {
+    let mut rows = Matrix::zeros(60, 3);
+    let mut stream = Stream::new(1, 0);
+    for i in 0..60 {
+        let group = 8.0 * (i % 2) as f64;
+        rows.row_mut(i).copy_from_slice(&[group + stream.normal(), group + stream.normal(), f64::NAN]);
+    }
+    rows.row_mut(7).fill(f64::NAN);
+    let two = Mixture { k: Count::Fixed(2), ..Mixture::default() };
+    let (model, _) = gaussians(&rows.features(), &two);
+    let shares = model.shares(&rows.features(), &Run::new()).unwrap();
+    // Of a row that is not known at all only the weights are.
+    for (share, weight) in shares.row(7).iter().zip(model.weights()) {
+        assert!((share - weight).abs() < 1e-9);
+    }
+    let completed = model.complete(&rows.features(), &Run::new()).unwrap().unwrap();
+    let mean = |j: usize| (0..60).filter(|&i| i != 7).map(|i| rows[(i, j)]).sum::<f64>() / 59.0;
+    assert!((completed.values[(7, 0)] - mean(0)).abs() < 1e-3 && completed.spreads[(7, 0)] > 3.0);
+    assert!(completed.values[(0, 2)].is_nan());
+}

@@ -96,6 +96,9 @@ pub(crate) trait Family: Send + Sync {
         0.0
     }
 
+    /// Adds what the density of a tile's rows has in every component alike, and scores leave out.
+    fn add_common(&self, _tile: &Tile<'_>, _densities: &mut [f64]) {}
+
     /// How many numbers describe one component, and how many all of them in common.
     fn free_parameters(&self) -> (usize, usize);
 

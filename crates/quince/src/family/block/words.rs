@@ -1,7 +1,8 @@
 //! Counts of words, dense or sparse, as one multinomial block: ln p(row) = Σ x_j ln p_j.
 //!
 //! p_j = (n_j + α) / (n + α words), n_j being how often word j occurs in the component's rows and n how often all words do. The
-//! number of orders in which the words can stand is the same for every component, and is left out.
+//! number of orders in which the words can stand, n! / Π x_j!, is the same for every component, and is left out of scores; a row's
+//! density has it.
 //!
 //! So are, in a dense block, the places that are holes: the others are judged among themselves, with p_j / s and s = Σ p over what is
 //! known. Then no sum gives the p at once, but steps do that raise the likelihood (Hunter's, for Bradley and Terry's model): with
@@ -14,6 +15,7 @@ use super::{Draw, Expected, Family, Scores, Tile, each_hole, ln};
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::matrix::simd::{LANES, vectorised};
+use crate::numbers::ln_factorial;
 use crate::run::{Run, Stream};
 use serde::{Deserialize, Serialize};
 
@@ -453,6 +455,25 @@ impl Family for Words {
         match self.place {
             Place::Dense(_) => Box::new(OneByOne::new(self, components)),
             Place::Sparse { .. } => Box::new(BySide::new(self, components)),
+        }
+    }
+
+    fn add_common(&self, tile: &Tile<'_>, densities: &mut [f64]) {
+        for (i, density) in densities.iter_mut().enumerate() {
+            let (mut n, mut orders) = (0.0, 0.0);
+            let mut count = |x: f64| {
+                n += x;
+                orders -= ln_factorial(x);
+            };
+            match &self.place {
+                Place::Sparse { first, width } => {
+                    tile.entries(i, *first, *width).into_iter().flatten().for_each(|(_, x)| count(x));
+                }
+                Place::Dense(columns) => {
+                    columns.iter().map(|&column| tile.column(column)[i]).filter(|x| !x.is_nan()).for_each(count);
+                }
+            }
+            *density += ln_factorial(n) + orders;
         }
     }
 
