@@ -60,8 +60,8 @@ OWN_PARAMETERS = {quince.KNeighborsClassifier: {"smoothing": 0.0}, quince.KMeans
 #: Attributes and methods of our own, besides the report of the fit and a file that is safe to share.
 OWN_ATTRIBUTES = {cls: {"n_neighbors_", "set_fit_request"} for cls in NEIGHBOURS} | {quince.KMeans: {"polish"}}
 OWN_ATTRIBUTES[quince.KNeighborsClassifier] |= {"smoothing"}
-#: Rows of theirs have no weights.
-OWN_ATTRIBUTES[quince.GaussianMixture] = {"set_fit_request"}
+#: Rows of theirs have no weights and no holes.
+OWN_ATTRIBUTES[quince.GaussianMixture] = {"set_fit_request", "complete"}
 #: What scikit-learn's classes show and do not use.
 NOT_OURS = {cls: {"radius"} for cls in NEIGHBOURS}
 #: Progress bars of scikit-learn's, for fits that take long.
