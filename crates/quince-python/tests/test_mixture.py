@@ -170,6 +170,8 @@ def test_topics_are_found_dense_and_sparse():
         found = model.predict(rows)
         assert max(np.bincount(found[labels == 0])) / (labels == 0).sum() > 0.98
         np.testing.assert_allclose(np.exp(model.feature_log_prob_).sum(axis=1), 1.0)
+    sentences = quince.MixedMixture(3, family="multinomial", random_state=0).fit(sparse.csr_matrix(counts)).explain()
+    assert all("x: x" in sentence for sentence in sentences["sentences"])
     order = [np.argmin(((np.exp(dense.feature_log_prob_) - topic) ** 2).sum(axis=1)) for topic in topics]
     np.testing.assert_allclose(np.exp(dense.feature_log_prob_[order]), topics, atol=0.03)
 
@@ -197,14 +199,14 @@ def test_all_labels_with_one_component_are_naive_bayes():
     np.testing.assert_allclose(mixture.predict_proba(X), bayes.predict_proba(X), atol=1e-5)
 
 
-@pytest.mark.parametrize("unknown", [-1, None, np.nan])
+@pytest.mark.parametrize("unknown", [-1, None, np.nan, pd.NA])
 def test_rows_without_a_label_help(unknown):
     random = np.random.default_rng(1)
     topics = random.dirichlet(np.full(60, 0.3), size=3)
     truth = np.tile([0, 1, 2], 300)
     counts = np.array([random.multinomial(4, topics[label]) for label in truth], dtype=float)
     labels = np.array([int(label) if i < 3 else unknown for i, label in enumerate(truth)], dtype=object)
-    labels = labels.astype(int) if unknown == -1 else labels
+    labels = labels.astype(int) if isinstance(unknown, int) else labels
     model = quince.SemiSupervisedNB(family="multinomial").fit(counts, labels)
     alone = quince.MultinomialNB().fit(counts[:3], truth[:3])
     assert model.score(counts, truth) > alone.score(counts, truth) + 0.05
@@ -307,5 +309,7 @@ def test_refusals():
         quince.MixedMixture(2, family="chain").fit(X)
     with pytest.raises(ValueError, match="infinity"):
         quince.GaussianMixture(2).fit([[0.0], [np.inf], [1.0]])
+    with pytest.raises(ValueError, match="constant"):
+        quince.GaussianMixture(2, reg_covar=0.0).fit(np.column_stack([X, np.ones(20)]))
     with pytest.raises(ValueError, match="path of a file"):
         quince.MixedMixture(2).fit("table.csv")

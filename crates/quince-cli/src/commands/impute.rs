@@ -48,7 +48,8 @@ pub fn run(options: &Impute, session: &Session) -> Result<()> {
         None => show::print(&text),
         Some(path) => {
             write(path, &text)?;
-            session.say(&format!("the table written to {}", path.display()));
+            let what = if session.json { "the list of holes" } else { "the table" };
+            session.say(&format!("{what} written to {}", path.display()));
         }
     }
     say_what_is_left(&table, &holes, session);
@@ -87,6 +88,7 @@ fn say_what_is_left(table: &Table, holes: &[Hole], session: &Session) {
         .map(|column| format!("'{}'", column.name()))
         .collect();
     session.say(&match filled {
+        0 if all > 0 => "no hole was filled".to_string(),
         0 => "there is no hole to fill".to_string(),
         1 => "1 hole filled".to_string(),
         count => format!("{count} holes filled"),

@@ -121,6 +121,6 @@ impl BayesModel {
     pub(super) fn explain_row(&self, row: &Features<'_>, encoder: &Encoder, classes: &[String]) -> Result<Explanation> {
         let starts: Vec<f64> = (0..classes.len()).map(|k| self.start(k)).collect();
         let sure = |row: &Features<'_>, class: usize| Ok(self.probabilities(row, &Run::new())?[(0, class)]);
-        self.product.tell_row(row, encoder, classes, (&starts, self.trust()), sure)
+        self.product.tell_row(row, encoder, classes, (&starts, self.trust()), None, sure)
     }
 }

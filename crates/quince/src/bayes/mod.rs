@@ -39,7 +39,7 @@ use crate::error::Result;
 use crate::family::layout::{Choices, Data, layout};
 use crate::family::sums::Members;
 use crate::learn::{Examples, Fitted, Prediction, Target};
-use crate::run::{Report, Run};
+use crate::run::{Report, Run, Stop};
 
 /// Lays out blocks for the columns of examples and learns their parameters.
 fn fit(
@@ -61,12 +61,16 @@ fn fit(
     let members = Members::new(codes, classes.count(), examples.weights);
     let mut model = BayesModel::fit(blocks, chosen, priors.clone(), features, &members, run)?;
     let course = model.expect_holes(features, codes, examples.weights, run)?;
-    if calibrate {
+    let late = course.as_ref().is_some_and(|course| course.stop == Stop::Budget);
+    if calibrate && late {
+        run.finish(|| model.calibrate(features, &members, run))?;
+    } else if calibrate {
         model.calibrate(features, &members, run)?;
     }
     let mut report = Report::computed(model.route());
     if let Some(course) = course {
         report.route = format!("{} steps of EM for the holes, {}", course.trace.len(), report.route);
+        report.remarks.extend(course.remark());
         (report.stop, report.trace) = (course.stop, course.trace);
     }
     report.fact("parameters", model.free_parameters() as f64);

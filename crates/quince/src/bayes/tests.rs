@@ -156,8 +156,15 @@ const ALL: [&str; 22] = [
 ];
 
 /// Gaussians and counts whose columns have holes: they are filled with what is expected of them, so that learning takes several steps.
-const EXPECTING: [&str; 6] =
-    ["full-holes", "pooled-holes", "shrunk-holes", "diagonal-holes", "spherical-holes", "full-holes+bernoulli+words"];
+const EXPECTING: [&str; 7] = [
+    "counts-holes",
+    "full-holes",
+    "pooled-holes",
+    "shrunk-holes",
+    "diagonal-holes",
+    "spherical-holes",
+    "full-holes+bernoulli+words",
+];
 
 fn fitted(blocks: Vec<Block>, example: &Example, classes: usize, run: &Run) -> BayesModel {
     let members = Members::new(&example.codes, classes, example.weights.as_deref());

@@ -8,7 +8,7 @@ use crate::table::Kind;
 
 impl Encoder {
     /// For each dense feature that stands for a column of its own: the place of the column among the cells of a row, its name, and
-    /// how much of a number one unit of the feature is (`None` of a category or an answer).
+    /// how much of a number one unit of the feature is (NaN if that depends on the number; `None` of a category or an answer).
     pub(crate) fn dense_fields(&self) -> Vec<(usize, String, Option<f64>)> {
         let mut found: Vec<(usize, String, Option<f64>)> = self
             .fields()
@@ -18,6 +18,7 @@ impl Encoder {
             .collect();
         for (at, Encoded { field, plan }) in self.columns.iter().enumerate() {
             let scale = match plan {
+                Plan::Standard { log: true, .. } => Some(f64::NAN),
                 Plan::Standard { deviation, .. } => Some(*deviation),
                 _ => None,
             };

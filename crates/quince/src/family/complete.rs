@@ -65,7 +65,8 @@ impl Product {
         let (mut shares, mut densities) = (Scores::new(self.components), [0.0; TILE]);
         shares.start(rows, log_weights);
         self.blocks.iter().for_each(|block| block.family().score(tile, &mut shares));
-        shares.make_shares(&[1.0; TILE][..rows], &mut densities[..rows]);
+        let weights: Vec<f64> = log_weights.iter().map(|log| log.exp()).collect();
+        shares.make_shares(&[1.0; TILE][..rows], &weights, &mut densities[..rows]);
         for block in &self.blocks {
             for k in 0..self.components {
                 let own = shares.of(k);

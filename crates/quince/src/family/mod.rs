@@ -18,7 +18,7 @@ mod poisson;
 pub(crate) mod product;
 pub(crate) mod sums;
 pub(crate) mod tables;
-mod telling;
+pub(crate) mod telling;
 
 pub use beta::Beta;
 pub use binomial::Binomial;

@@ -133,7 +133,12 @@ impl Product {
     }
 
     /// The names of sparse places, and of the column they belong to.
-    fn words(&self, (first, width): (usize, usize), scheme: &Scheme, encoder: &Encoder) -> (String, Vec<String>) {
+    pub(crate) fn words(
+        &self,
+        (first, width): (usize, usize),
+        scheme: &Scheme,
+        encoder: &Encoder,
+    ) -> (String, Vec<String>) {
         let column = scheme.parts.iter().find(|part| part.what.is_sparse() && part.first == first);
         let column = column.map_or("x", |part| part.name.as_str());
         let prefix = format!("{column}: ");
@@ -145,13 +150,14 @@ impl Product {
 
     /// What spoke for the component of a row: of each column the log likelihood under every component, those first that tell them
     /// apart most. `starts` are the scores before anything is known of the row, what columns say counts by `trust`, and `sure` says
-    /// how sure it is that the row is of a component.
+    /// how sure it is that the row is of a component. Of all components the two likeliest are compared, unless a pair is given.
     pub(crate) fn tell_row(
         &self,
         row: &Features<'_>,
         encoder: &Encoder,
         names: &[String],
         (starts, trust): (&[f64], f64),
+        pair: Option<[usize; 2]>,
         sure: impl Fn(&Features<'_>, usize) -> Result<f64>,
     ) -> Result<Explanation> {
         let classes = names;
@@ -168,7 +174,7 @@ impl Product {
         order.sort_by(|&a, &b| sums[b].total_cmp(&sums[a]).then(a.cmp(&b)));
         let mut said = Explanation::default();
         // A single class has nothing to be told apart from.
-        let [first, second, ..] = order[..] else { return Ok(said) };
+        let [first, second, ..] = pair.as_ref().map_or(&order[..], |pair| &pair[..])[..] else { return Ok(said) };
         // What neither class can have does not tell them apart.
         let odds = |scores: &[f64]| match (scores[first], scores[second]) {
             (f64::NEG_INFINITY, f64::NEG_INFINITY) => 0.0,

@@ -14,8 +14,8 @@ use crate::run::{Run, Stop};
 /// The class of a row, or of a component, that has none.
 pub(crate) const NONE: u32 = Target::UNKNOWN;
 
-/// So many bytes of sums are kept at a time, as far as two parts allow.
-const ROOM: usize = 256 << 20;
+/// So many bytes of sums are kept at a time, as far as two parts allow: what is large takes long to add up.
+const ROOM: usize = 64 << 20;
 
 /// A component with less than this share of all rows is dead.
 const DEAD: f64 = 1e-10;
@@ -129,6 +129,15 @@ pub(crate) struct Course {
 }
 
 impl Course {
+    /// A sentence if it ended before its time.
+    pub(crate) fn remark(&self) -> Option<String> {
+        match self.stop {
+            Stop::Budget => Some("the budget ran out: this is the best so far".into()),
+            Stop::StepLimit => Some("the likelihood was still rising at the last step: allow more steps".into()),
+            _ => None,
+        }
+    }
+
     /// Nothing had to be expected.
     pub(crate) fn none() -> Course {
         Course { trace: Vec::new(), stop: Stop::Computed, rise: 0.0, revived: 0 }
@@ -140,8 +149,8 @@ struct Pass {
     likelihood: f64,
     totals: Vec<f64>,
     sums: Vec<Matrix>,
-    /// The row that fits worst, and how likely it is.
-    worst: (f64, usize),
+    /// The row without a class that fits worst, and how likely it is.
+    worst: (f64, Option<usize>),
 }
 
 impl State {
@@ -152,15 +161,9 @@ impl State {
         state
     }
 
-    fn weigh(&mut self) {
+    pub(super) fn weigh(&mut self) {
         let total: f64 = self.totals.iter().sum();
         self.log_weights = self.totals.iter().map(|weight| (weight / total).ln()).collect();
-    }
-
-    /// Sets how frequent components are.
-    pub(crate) fn weigh_by(&mut self, weights: &[f64]) {
-        let total: f64 = weights.iter().sum();
-        self.log_weights = weights.iter().map(|weight| (weight / total).ln()).collect();
     }
 
     /// Goes on until the objective rests.
@@ -222,14 +225,16 @@ impl State {
     fn pass(&self, seen: &Seen<'_>, run: &Run) -> Result<Pass> {
         let blocks = &self.product.blocks;
         let numbers: usize = self.product.sums.iter().map(|sums| sums.values().len()).sum();
-        let parts = (ROOM / (8 * numbers).max(1)).clamp(2, 8).min(partials(seen.rows()));
+        // A number that falls on two threads, or four, in equal shares.
+        let affordable = [8, 4, 2].into_iter().find(|parts| parts * 8 * numbers <= ROOM).unwrap_or(2);
+        let parts = affordable.min(partials(seen.rows()));
         let part = || Part {
             tile: Tile::new(seen.features),
             lines: Scores::new(self.totals.len()),
             gathered: blocks.iter().map(|block| block.family().gather(self.totals.len())).collect(),
             likelihood: 0.0,
             totals: vec![0.0; self.totals.len()],
-            worst: (f64::INFINITY, 0),
+            worst: (f64::INFINITY, None),
             sound: true,
         };
         let mut parts: Vec<Part<'_>> = (0..parts).map(|_| part()).collect();
@@ -243,8 +248,12 @@ impl State {
         if parts.iter().any(|part| !part.sound || !part.tile.is_finite()) {
             return Err(seen.features.infinite());
         }
-        let mut pass =
-            Pass { likelihood: 0.0, totals: vec![0.0; self.totals.len()], sums: Vec::new(), worst: (f64::INFINITY, 0) };
+        let mut pass = Pass {
+            likelihood: 0.0,
+            totals: vec![0.0; self.totals.len()],
+            sums: Vec::new(),
+            worst: (f64::INFINITY, None),
+        };
         for part in parts {
             pass.likelihood += part.likelihood;
             pass.totals.iter_mut().zip(&part.totals).for_each(|(all, total)| *all += total);
@@ -262,8 +271,8 @@ impl State {
         Ok(pass)
     }
 
-    /// Lets dead components begin anew, beside the heaviest of their class and towards the row that fits worst.
-    fn revive(&mut self, seen: &Seen<'_>, worst: usize, before: usize) -> usize {
+    /// Lets dead components begin anew, beside the heaviest of their class and towards the row without a class that fits worst.
+    fn revive(&mut self, seen: &Seen<'_>, worst: Option<usize>, before: usize) -> usize {
         let total: f64 = self.totals.iter().sum();
         let dead: Vec<usize> = (0..self.totals.len()).filter(|&k| self.totals[k] <= DEAD * total).collect();
         let mut revived = 0;
@@ -277,13 +286,13 @@ impl State {
             self.totals[h] *= 0.5;
             self.totals[k] = self.totals[h];
             let mut tile = Tile::new(seen.features);
-            tile.fill(seen.features, std::iter::once(worst));
+            tile.fill(seen.features, worst.into_iter());
             for (block, sums) in self.product.blocks.iter_mut().zip(&mut self.product.sums) {
                 sums.row_mut(h).iter_mut().for_each(|sum| *sum *= 0.5);
                 let half = sums.row(h).to_vec();
                 sums.row_mut(k).copy_from_slice(&half);
                 block.family_mut().reorder(&order);
-                block.family().add(k, sums.row_mut(k), &tile, Some(&[0.1 * self.totals[k]]));
+                block.family().add(k, sums.row_mut(k), &tile, Some(&vec![0.1 * self.totals[k]; tile.rows()]));
             }
             revived += 1;
         }
@@ -298,7 +307,7 @@ struct Part<'a> {
     gathered: Vec<Box<dyn Gather + 'a>>,
     likelihood: f64,
     totals: Vec<f64>,
-    worst: (f64, usize),
+    worst: (f64, Option<usize>),
     sound: bool,
 }
 
@@ -318,7 +327,8 @@ impl<'a> Part<'a> {
                 }
             }
         }
-        let (mut densities, mut weights) = ([0.0; TILE], [1.0; TILE]);
+        // A row that no component can have teaches none of them.
+        let (mut densities, mut weights, nothing) = ([0.0; TILE], [1.0; TILE], vec![0.0; state.totals.len()]);
         if seen.weights.is_some() {
             weights
                 .iter_mut()
@@ -326,11 +336,12 @@ impl<'a> Part<'a> {
                 .enumerate()
                 .for_each(|(i, weight)| *weight = seen.weight(seen.row(first + i)));
         }
-        self.lines.make_shares(&weights[..rows], &mut densities[..rows]);
+        self.lines.make_shares(&weights[..rows], &nothing, &mut densities[..rows]);
         for (i, density) in densities[..rows].iter().enumerate().filter(|(i, _)| weights[*i] > 0.0) {
-            self.likelihood += weights[i] * density;
-            if *density < self.worst.0 {
-                self.worst = (*density, seen.row(first + i));
+            self.likelihood += if density.is_finite() { weights[i] * density } else { 0.0 };
+            // A row of a class belongs to the components of that class alone.
+            if *density < self.worst.0 && seen.class(seen.row(first + i)) == NONE {
+                self.worst = (*density, Some(seen.row(first + i)));
             }
         }
         for (k, total) in self.totals.iter_mut().enumerate() {

@@ -6,6 +6,7 @@ use crate::encode::{Encoder, Scheme};
 use crate::explain::{Explanation, Listing};
 use crate::family::block::{Block, Coding};
 use crate::family::tables::{Names, category, short, tenths};
+use crate::family::telling::telling;
 
 /// So many columns are told of each component.
 const TOLD: usize = 5;
@@ -42,6 +43,8 @@ impl MixtureModel {
             traits.sort_by(|a, b| b.strength.total_cmp(&a.strength));
             let told: Vec<&str> =
                 traits.iter().filter(|t| t.strength > WORTH).take(TOLD).map(|t| t.words.as_str()).collect();
+            let mut told: Vec<String> = told.into_iter().map(str::to_string).collect();
+            told.extend(self.words(k, &scheme, encoder));
             let told = if told.is_empty() { "much like all rows".to_string() } else { told.join(", ") };
             let what = if self.has_classes() { "" } else { "Component " };
             said.sentences.push(format!("{what}{} ({} of rows): {told}", names[k], tenths(weights[k])));
@@ -51,6 +54,34 @@ impl MixtureModel {
         said.tables.push(shares);
         self.state.product.tell(encoder, &Names { names: &names, what: "component" }, &mut said);
         said
+    }
+
+    /// The words that tell a component from the others, of each block that has words.
+    fn words(&self, k: usize, scheme: &Scheme, encoder: &Encoder) -> Vec<String> {
+        let product = &self.state.product;
+        let mut told = Vec::new();
+        for (block, sums) in product.blocks.iter().zip(&product.sums) {
+            let (column, names) = match (block, block.sparse_places()) {
+                (_, Some(places)) => product.words(places, scheme, encoder),
+                (Block::Multinomial(block), None) => {
+                    let named = |column: &usize| scheme.parts.iter().find(|part| part.first == *column);
+                    let name = |column: &usize| named(column).map_or(format!("x{column}"), |part| part.name.clone());
+                    ("counts".to_string(), block.place().columns().iter().map(name).collect())
+                }
+                _ => continue,
+            };
+            let rows = |k: usize| match block {
+                Block::Multinomial(_) => sums.row(k)[..names.len()].iter().sum(),
+                _ => sums[(k, names.len())],
+            };
+            let totals: Vec<f64> = (0..self.components()).map(rows).collect();
+            let most = telling(sums, &totals, names.len(), k).into_iter().take(TOLD).map(|j| names[j].as_str());
+            let most: Vec<&str> = most.collect();
+            if !most.is_empty() {
+                told.push(format!("{column}: {}", most.join(", ")));
+            }
+        }
+        told
     }
 
     /// In what a component differs from all rows, by the columns of a block.

@@ -32,11 +32,10 @@ mod tests;
 pub use choose::Trial;
 pub use model::MixtureModel;
 
-use crate::bayes::Families;
 use crate::encode::Scheme;
 use crate::error::{Error, Result};
 use crate::family::block::{GaussianPlan, Least, Shape, Shared, Shrink};
-use crate::family::layout::{Choices, Data, Name, Open, layout};
+use crate::family::layout::{Choices, Data, Families, Name, Open, layout};
 use crate::family::product::Product;
 use crate::learn::{Count, Examples, Learner, Target};
 use crate::matrix::Matrix;
@@ -187,7 +186,7 @@ impl Learner for Mixture {
             Setting {
                 name: "per_class",
                 allowed: Allowed::Whole(1),
-                help: "How many components every class has, where there are classes; k says nothing then.",
+                help: "How many components every class has, where there are classes; k, criterion, start, restarts, covariance and shared say nothing then.",
             },
             Setting {
                 name: "family",
@@ -294,19 +293,22 @@ impl Mixture {
 
     /// Finds components where there are no classes.
     fn find(&self, examples: &Examples<'_>, run: &Run) -> Result<(MixtureModel, Report)> {
-        let rows = examples.features.rows();
         match self.k {
-            Count::Fixed(k) if (1..=rows).contains(&k) => {
+            Count::Auto => choose::choose(self, examples, run),
+            Count::Fixed(k) => {
+                self.check_k(k, examples.features.rows())?;
                 let (state, course) = self.best(k, examples, run)?;
                 self.finish(state, course, examples, run)
             }
-            Count::Fixed(k) => Err(Error::setting(
-                "k",
-                format!("cannot be {k} with {rows} {}", if rows == 1 { "row" } else { "rows" }),
-                format!("Use from 1 to {rows}, or auto."),
-            )),
-            Count::Auto => choose::choose(self, examples, run),
         }
+    }
+
+    fn check_k(&self, k: usize, rows: usize) -> Result<()> {
+        if (1..=rows).contains(&k) {
+            return Ok(());
+        }
+        let problem = format!("cannot be {k} with {rows} {}", if rows == 1 { "row" } else { "rows" });
+        Err(Error::setting("k", problem, format!("Use from 1 to {rows}, or auto.")))
     }
 
     /// Finds components from a given start, and leaves them in their order.
@@ -316,6 +318,7 @@ impl Mixture {
             let remedy = "Say how many components are given.";
             return Err(Error::setting("k", "cannot be auto where a start is given", remedy));
         };
+        self.check_k(k, examples.features.rows())?;
         let (features, weights) = (&examples.features, examples.weights);
         let codes = vec![0; features.rows()];
         let mut product = self.blocks(examples, &codes, (1, k), weights, Open::Together, run)?;
@@ -338,23 +341,32 @@ impl Mixture {
         run.finish(|| start::settle(&mut product, features, weights, run))?;
         let seen = Seen::new(features, weights, None, &product.blocks);
         let mut best: Option<(State, Course)> = None;
+        let mut cut_short = false;
         for restart in 0..if k == 1 { 1 } else { self.restarts } {
             if best.is_some() && run.out_of_time() {
+                cut_short = true;
                 break;
             }
             let mut stream = run.stream(restart as u64);
             let mut draw = || start::draw(self, &product, features, weights, &mut stream, run);
             let mut state = match if restart == 0 { run.finish(draw) } else { draw() } {
-                Err(Error::OutOfTime { .. }) => break,
+                Err(Error::OutOfTime { .. }) => {
+                    cut_short = true;
+                    break;
+                }
                 state => state?,
             };
             let course = state.climb(&seen, self.limits(), run)?;
+            cut_short |= course.stop == Stop::Budget;
             let reached = |course: &Course| course.trace.last().copied().unwrap_or(f64::NEG_INFINITY);
             if best.as_ref().is_none_or(|(_, best)| reached(&course) > reached(best)) {
                 best = Some((state, course));
             }
         }
-        let (mut state, course) = best.expect("there is at least one start");
+        let (mut state, mut course) = best.expect("there is at least one start");
+        if cut_short {
+            course.stop = Stop::Budget;
+        }
         run.finish(|| state.heaviest_first(run))?;
         Ok((state, course))
     }
@@ -399,7 +411,11 @@ impl Mixture {
         let all = known.len() == codes.len();
         let chosen_by = if all { examples.weights } else { Some(&labelled[..]) };
         let shown: Vec<u32> = codes.iter().map(|&code| if code == NONE { 0 } else { code }).collect();
-        let components = count * self.per_class;
+        let components = count.saturating_mul(self.per_class);
+        if self.per_class > 1 && components > codes.len() {
+            let problem = format!("cannot be {} for {count} classes and {} rows", self.per_class, codes.len());
+            return Err(Error::setting("per_class", problem, "There must be a row for every component."));
+        }
         let mut product = self.blocks(examples, &shown, (count, components), chosen_by, Open::Choose, run)?;
         let class_of: Vec<u32> = (0..components).map(|c| (c / self.per_class) as u32).collect();
         let counted: Option<Vec<f64>> = (!all || examples.weights.is_some()).then(|| {
@@ -408,8 +424,17 @@ impl Mixture {
         if !all {
             start::settle(&mut product, features, counted.as_deref(), run)?;
         }
+        // Where classes are divided by k-means, some rows are enough to start from.
+        let thin = if self.per_class > 1 { known.len().div_ceil(start::ENOUGH) } else { 1 };
+        let known: Vec<usize> = known.into_iter().step_by(thin).collect();
         let labels = self.divided_classes(&product, features, &known, &shown, run)?;
         let totals = start::by_labels(&mut product, features, &known, &labels, chosen_by, run)?;
+        if totals.iter().sum::<f64>() <= 0.0 {
+            return Err(Error::data(
+                "no row that counts has a class",
+                "Give some rows a class, or find clusters instead.",
+            ));
+        }
         if all {
             product.settle();
         }
@@ -417,8 +442,8 @@ impl Mixture {
         let mut state = State::new(product, totals, class_of);
         let seen = Seen::new(features, counted.as_deref(), Some(codes), &state.product.blocks);
         // Where every share is known there is nothing to expect.
-        let known = all && self.per_class == 1 && !seen.has_holes();
-        let course = if known { Course::none() } else { state.climb(&seen, self.limits(), run)? };
+        let certain = all && self.per_class == 1 && !seen.has_holes();
+        let course = if certain { Course::none() } else { state.climb(&seen, self.limits(), run)? };
         self.finish(state, course, examples, run)
     }
 
@@ -438,6 +463,9 @@ impl Mixture {
         for class in 0..(product.components / self.per_class) as u32 {
             let places: Vec<usize> = (0..known.len()).filter(|&r| codes[known[r]] == class).collect();
             let rows: Vec<usize> = places.iter().map(|&r| known[r]).collect();
+            if rows.is_empty() {
+                continue;
+            }
             let points = start::points(product, features, &rows);
             let how = crate::cluster::Division::Means;
             let stream = &mut run.stream(u64::from(class));
@@ -463,7 +491,7 @@ impl Mixture {
         };
         let mut report = Report { route, stop: course.stop, trace: course.trace.clone(), ..Report::default() };
         if course.trace.len() > 1 {
-            let measure = "what another step would add to the log likelihood of a row".to_string();
+            let measure = "what the last step but one added to the log likelihood of a row".to_string();
             let value = course.rise.abs();
             report.certificate = Some(Certificate { measure, value, tolerance: self.tolerance });
         }
@@ -481,13 +509,7 @@ impl Mixture {
             let times = if course.revived == 1 { "once".into() } else { format!("{} times", course.revived) };
             report.remarks.push(format!("a component had no rows left and began anew, {times}"));
         }
-        match course.stop {
-            Stop::Budget => report.remarks.push("the budget ran out: this is the best so far".into()),
-            Stop::StepLimit => {
-                report.remarks.push("the likelihood was still rising at the last step: allow more steps".into());
-            }
-            _ => {}
-        }
+        report.remarks.extend(course.remark());
         Ok((model, report))
     }
 }

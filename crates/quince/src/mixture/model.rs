@@ -120,14 +120,14 @@ impl MixtureModel {
         run: &Run,
         write: impl Fn(&Scores, &[f64], &mut [f64]) + Sync,
     ) -> Result<Vec<f64>> {
-        let starts = &self.state.log_weights;
+        let (starts, weights) = (&self.state.log_weights, self.weights());
         self.state.product.ask_of(rows, width, run, |tile, lines, out| {
             let (mut lines, mut densities) = (lines.clone(), [0.0; TILE]);
             let count = out.len() / width;
             for (k, start) in starts.iter().enumerate() {
                 lines.of_mut(k).iter_mut().for_each(|score| *score += start);
             }
-            lines.make_shares(&[1.0; TILE][..count], &mut densities[..count]);
+            lines.make_shares(&[1.0; TILE][..count], &weights, &mut densities[..count]);
             self.state.product.add_common(tile, &mut densities[..count]);
             write(&lines, &densities[..count], out);
         })
@@ -192,8 +192,16 @@ impl Fitted for MixtureModel {
         if self.has_classes() {
             return self.classes(rows, run);
         }
-        let (shares, log_densities) = (self.shares(rows, run)?, self.log_densities(rows, run)?);
-        Ok(Prediction::Shares { shares, log_densities })
+        let components = self.components();
+        let both = self.ask(rows, components + 1, run, |lines, densities, out| {
+            for (i, (out, density)) in out.chunks_exact_mut(components + 1).zip(densities).enumerate() {
+                (0..components).for_each(|k| out[k] = lines.of(k)[i]);
+                out[components] = *density;
+            }
+        })?;
+        let shares = both.chunks_exact(components + 1).flat_map(|row| &row[..components]).copied().collect();
+        let log_densities = both.chunks_exact(components + 1).map(|row| row[components]).collect();
+        Ok(Prediction::Shares { shares: Matrix::new(rows.rows(), components, shares)?, log_densities })
     }
 
     fn groups(&self) -> usize {
@@ -209,8 +217,27 @@ impl Fitted for MixtureModel {
         if !self.has_classes() {
             names.iter_mut().for_each(|name| name.insert_str(0, "component "));
         }
-        let sure = |row: &Features<'_>, k: usize| Ok(self.shares(row, &Run::new())?[(0, k)]);
-        self.state.product.tell_row(row, encoder, &names, (&self.state.log_weights, 1.0), sure).map(Some)
+        let shares = self.shares(row, &Run::new())?;
+        let of_class = |class: u32| {
+            let own = self.state.class_of.iter().enumerate().filter(move |(_, of)| **of == class);
+            own.map(|(k, _)| (k, shares[(0, k)]))
+        };
+        let mut pair = None;
+        if self.has_classes() {
+            // The likeliest component of each of the two likeliest classes.
+            let total = |class: &u32| of_class(*class).map(|(_, share)| share).sum::<f64>();
+            let mut order: Vec<u32> = (0..classes.len() as u32).collect();
+            order.sort_by(|a, b| total(b).total_cmp(&total(a)));
+            let best = |class: u32| of_class(class).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(k, _)| k);
+            if let [first, second, ..] = order[..] {
+                pair = best(first).zip(best(second)).map(|(first, second)| [first, second]);
+            }
+        }
+        let sure = |_: &Features<'_>, k: usize| {
+            let class = self.state.class_of[k];
+            Ok(if class == NONE { shares[(0, k)] } else { of_class(class).map(|(_, share)| share).sum() })
+        };
+        self.state.product.tell_row(row, encoder, &names, (&self.state.log_weights, 1.0), pair, sure).map(Some)
     }
 
     fn complete(&self, rows: &Features<'_>, run: &Run) -> Result<Option<Completed>> {

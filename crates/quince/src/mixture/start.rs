@@ -15,7 +15,7 @@ use crate::matrix::{Features, Matrix, Rows};
 use crate::run::{Run, Stream};
 
 /// So many rows are enough to start from.
-const ENOUGH: usize = 20_000;
+pub(super) const ENOUGH: usize = 20_000;
 
 /// A column with more categories takes no part in the points.
 const MOST_CORNERS: usize = 256;
@@ -34,7 +34,7 @@ pub(super) fn draw(
     let k = product.components;
     let totals = if mixture.start == Start::Random {
         let draw = |_: usize, shares: &mut [f64]| shares.iter_mut().for_each(|share| *share = stream.uniform());
-        by_shares(&mut product, features, &rows, weights, draw)
+        by_shares(&mut product, features, &rows, weights, draw, run)?
     } else {
         let points = points(&product, features, &rows);
         let how = if mixture.start == Start::Kmeans { Division::Means } else { Division::Nearest };
@@ -63,7 +63,7 @@ pub(super) fn from_shares(
     }
     let all: Vec<usize> = (0..rows).collect();
     let own = |i: usize, to: &mut [f64]| to.copy_from_slice(shares.row(i));
-    let totals = by_shares(&mut product, features, &all, weights, own);
+    let totals = by_shares(&mut product, features, &all, weights, own, run)?;
     product.estimate(run)?;
     Ok(State::new(product, totals, vec![super::em::NONE; k]))
 }
@@ -79,13 +79,20 @@ impl State {
                 let problem = format!("{} weights do not fit {k} components", weights.len());
                 return Err(Error::data(problem, "Give every component a weight of at least zero."));
             }
-            self.weigh_by(weights);
+            let total: f64 = self.totals.iter().sum();
+            let all: f64 = weights.iter().sum();
+            self.totals = weights.iter().map(|weight| total * weight / all).collect();
+            self.weigh();
         }
         if given.means.is_none() && given.covariances.is_none() {
             return Ok(());
         }
         match &mut self.product.blocks[..] {
-            [Block::Gaussian(block)] => block.set(given.means.as_ref(), given.covariances.as_deref(), run),
+            [Block::Gaussian(block)] => {
+                block.set(given.means.as_ref(), given.covariances.as_deref(), run)?;
+                self.product.sums[0] = block.sums_for(&self.totals);
+                self.product.estimate(run)
+            }
             _ => Err(Error::data(
                 "means and covariances are of one Gaussian over all columns, which this mixture is not",
                 "Give shares instead.",
@@ -122,12 +129,14 @@ pub(super) fn by_shares(
     rows: &[usize],
     weights: Option<&[f64]>,
     mut shares_of: impl FnMut(usize, &mut [f64]),
-) -> Vec<f64> {
+    run: &Run,
+) -> Result<Vec<f64>> {
     let k = product.components;
     let (mut tile, mut shares, mut totals) = (Tile::new(features), Scores::new(k), vec![0.0; k]);
     let mut own = vec![0.0; k];
     product.sums.iter_mut().for_each(|sums| sums.values_mut().fill(0.0));
     for some in rows.chunks(TILE) {
+        run.check()?;
         tile.fill(features, some.iter().copied());
         shares.start(some.len(), &vec![0.0; k]);
         for (i, &row) in some.iter().enumerate() {
@@ -142,7 +151,7 @@ pub(super) fn by_shares(
             }
         }
     }
-    totals
+    Ok(totals)
 }
 
 /// Rows as points whose squared distances add up over columns: a column of numbers, or of categories, varies by one.

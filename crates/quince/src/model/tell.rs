@@ -28,7 +28,7 @@ pub struct Hole {
     pub column: String,
     /// What is expected there, as a cell.
     pub value: String,
-    /// The standard deviation of a number; `None` of a category.
+    /// The standard deviation of a number; `None` of a category, or where it is not known.
     pub deviation: Option<f64>,
     /// How probable the category is; `None` of a number.
     pub probability: Option<f64>,
@@ -40,18 +40,26 @@ impl Model {
         let rows = self.encode(table, run)?;
         let completed = self.complete_features(&rows.features(), run)?;
         let columns = self.encoder.dense_fields();
+        let before = rows.features();
+        let dense = before.dense_part();
         let mut holes = Vec::new();
         for i in 0..table.rows() {
-            let spreads = completed.spreads.row(i);
-            if spreads.iter().all(|spread| spread.is_nan()) {
+            let is_hole = |j: usize| dense.is_some_and(|dense| j < dense.columns() && dense.get(i, j).is_nan());
+            let filled = |j: usize| is_hole(j) && !completed.values[(i, j)].is_nan();
+            if !(0..columns.len()).any(filled) {
                 continue;
             }
-            let dense = completed.values.row(i).to_vec();
-            let cells = self.encoder.decode(&Drawn { class: 0, dense, sequences: Vec::new() });
-            for (j, (at, name, scale)) in columns.iter().enumerate().filter(|(j, _)| !spreads[*j].is_nan()) {
+            let row = completed.values.row(i).to_vec();
+            let cells = self.encoder.decode(&Drawn { class: 0, dense: row, sequences: Vec::new() });
+            for (j, (at, name, scale)) in columns.iter().enumerate().filter(|(j, _)| filled(*j)) {
+                // What stands for all rare categories is no category that could be filled in.
+                if cells[*at].is_empty() {
+                    continue;
+                }
+                let known = |x: f64| Some(x).filter(|x| x.is_finite());
                 let (deviation, probability) = match scale {
-                    Some(scale) => (Some(spreads[j] * scale), None),
-                    None => (None, Some(spreads[j])),
+                    Some(scale) => (known(completed.spreads[(i, j)] * scale), None),
+                    None => (None, known(completed.spreads[(i, j)])),
                 };
                 holes.push(Hole { row: i, column: name.clone(), value: cells[*at].clone(), deviation, probability });
             }

@@ -180,6 +180,8 @@ class GaussianMixture(OfComponents):
 
     def _fit(self, X: Any, weights: NDArray[np.float64] | None) -> Model:
         start = self._given_start(X.shape[1])
+        if self.reg_covar == 0 and (np.nanmax(X, axis=0) == np.nanmin(X, axis=0)).any():
+            raise ValueError("A column of X is constant, and so is singular with reg_covar=0. Give a larger reg_covar.")
         if not start:
             return super()._fit(X, weights)
         settings, threads = self._method_settings(), self._threads()
@@ -187,7 +189,8 @@ class GaussianMixture(OfComponents):
 
     def _given_start(self, features: int) -> dict[str, Any]:
         """What a start is given by: the last fit, or parameters."""
-        if self.warm_start and self.__sklearn_is_fitted__() and self.means_.shape[1] == features:
+        again = self.warm_start and self.__sklearn_is_fitted__() and self.n_components != "auto"
+        if again and self.means_.shape == (self.n_components, features):
             covariances = self._model_covariances()
             return {"component_weights": self.weights_.tolist(), "means": self.means_, "covariances": covariances}
         start: dict[str, Any] = {}

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils import Tags
+from sklearn.utils._missing import is_pandas_na
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted, validate_data
 
@@ -203,5 +204,5 @@ def with_labels(y: NDArray[Any]) -> NDArray[np.bool_]:
     if y.dtype.kind == "f":
         return ~np.isnan(y)
     if y.dtype.kind == "O":
-        return np.array([label is not None and label == label and label != -1 for label in y.tolist()])
+        return np.array([not (label is None or is_pandas_na(label) or label != label or label == -1) for label in y.tolist()])
     return np.ones(len(y), dtype=bool)

@@ -11,6 +11,9 @@ pub(crate) const TILE: usize = 31 * LANES;
 /// A column starts this many places after the one before it, for the same reason.
 const STRIDE: usize = 33 * LANES;
 
+/// Stands for the largest score of a row that no component can have.
+const IMPOSSIBLE: f64 = f64::MIN;
+
 /// Some rows of features. Dense columns lie one after another, holes are NaN; sparse rows are where they were.
 pub(crate) struct Tile<'a> {
     rows: Vec<usize>,
@@ -163,26 +166,30 @@ impl Scores {
         }
     }
 
-    /// Makes shares, times weights, of scores, and finds the log density of each row: ln Σ eˢ.
-    pub(crate) fn make_shares(&mut self, weights: &[f64], densities: &mut [f64]) {
+    /// Makes shares, times weights, of scores, and finds the log density of each row: ln Σ eˢ. A row that no component can have has
+    /// the shares `otherwise`, and the density 0, whose logarithm is -∞.
+    pub(crate) fn make_shares(&mut self, weights: &[f64], otherwise: &[f64], densities: &mut [f64]) {
         densities.fill(f64::NEG_INFINITY);
         for k in 0..self.components {
             raise(self.of(k), densities);
         }
+        for (i, density) in densities.iter_mut().enumerate().filter(|(_, density)| **density == f64::NEG_INFINITY) {
+            (0..self.components).for_each(|k| self.of_mut(k)[i] = otherwise[k].ln());
+            *density = IMPOSSIBLE;
+        }
         let mut sums = [0.0; TILE];
         let sums = &mut sums[..densities.len()];
-        // A row that no component can have is left out.
-        densities.iter_mut().filter(|largest| **largest == f64::NEG_INFINITY).for_each(|largest| *largest = 0.0);
         for k in 0..self.components {
             let line = self.of_mut(k);
-            line.iter_mut().zip(&*densities).for_each(|(score, largest)| *score -= largest);
+            for (score, largest) in line.iter_mut().zip(&*densities) {
+                *score -= if *largest == IMPOSSIBLE { 0.0 } else { *largest };
+            }
             exp(line);
             sums.iter_mut().zip(&*line).for_each(|(sum, share)| *sum += share);
         }
         for ((sum, density), weight) in sums.iter_mut().zip(densities).zip(weights) {
-            let possible = *sum > 0.0;
-            *density += if possible { sum.ln() } else { 0.0 };
-            *sum = if possible { weight / *sum } else { 0.0 };
+            *density = if *density == IMPOSSIBLE { f64::NEG_INFINITY } else { *density + sum.ln() };
+            *sum = if *sum > 0.0 { weight / *sum } else { 0.0 };
         }
         for k in 0..self.components {
             self.of_mut(k).iter_mut().zip(&*sums).for_each(|(share, times)| *share *= times);

@@ -497,8 +497,12 @@ impl Family for Words {
         let known: Vec<(f64, f64)> = (0..tile.rows()).map(|i| Words::known(columns, &p, tile, i)).collect();
         each_hole(tile, columns, |i, j| {
             let (n, share) = known[i];
-            let mean = if share > 0.0 { n * p[j] / share } else { 0.0 };
-            let variance = if n > 0.0 { mean * (1.0 + mean / n) } else { 0.0 };
+            // Of a row that is not known at all, its length is not either.
+            let (mean, variance) = match share > 0.0 {
+                true if n > 0.0 => (n * p[j] / share, n * p[j] / share * (1.0 + p[j] / share)),
+                true => (0.0, 0.0),
+                false => (self.lengths[component] * p[j], self.lengths[component] * p[j]),
+            };
             tell(i, columns[j], Expected::Number { mean, variance });
         });
     }

@@ -50,7 +50,8 @@ pub(crate) struct Values {
 impl Values {
     /// Of a column, at most so many, from all over.
     pub(crate) fn of(column: &[f64], codes: &[u32], weights: Option<&[f64]>, most: usize) -> Values {
-        let known: Vec<usize> = (0..column.len()).filter(|&i| !column[i].is_nan()).collect();
+        let counts = |i: usize| weights.is_none_or(|weights| weights[i] > 0.0);
+        let known: Vec<usize> = (0..column.len()).filter(|&i| !column[i].is_nan() && counts(i)).collect();
         let count = known.len().min(most);
         let rows: Vec<usize> = (0..count).map(|r| known[known.len() * r / count.max(1)]).collect();
         Values {

@@ -358,14 +358,11 @@ impl<'a> Builder<'a> {
             0 => None,
             pca => Some(pca::axes(self.data, (&columns, &fill), &self.origin, pca, run)?),
         };
-        let added = columns.iter().map(|&column| self.choices.added + self.rounding(column)).collect();
+        let added: Vec<f64> = columns.iter().map(|&column| self.choices.added + self.rounding(column)).collect();
+        let has_added = added.iter().any(|added| *added > 0.0);
         let origin = (&self.origin[..], fill);
         let block = Gaussians::new(columns, self.data.components, origin, axes, &plan);
-        self.others.push(Block::Gaussian(if self.choices.open == Open::Together {
-            block.adding(added)
-        } else {
-            block
-        }));
+        self.others.push(Block::Gaussian(if has_added { block.adding(added) } else { block }));
         Ok(())
     }
 

@@ -165,6 +165,27 @@ impl Gaussians {
         Ok(())
     }
 
+    /// Sums, about the present means, that lead to the present parameters, of components with so much weight; what is added to
+    /// variances is taken off them.
+    pub(crate) fn sums_for(&mut self, totals: &[f64]) -> Matrix {
+        let (width, mut sums) = (self.width(), Matrix::zeros(totals.len(), self.sums()));
+        self.origin = self.means.clone();
+        let added: Vec<f64> = self.settled.iter().map(|settled| settled[2]).collect();
+        let mean_added = added.iter().sum::<f64>() / width as f64;
+        for (k, &total) in totals.iter().enumerate() {
+            let covariance = &self.spreads[self.spread_of(k)].covariance;
+            let row = sums.row_mut(k);
+            row[0] = total;
+            row[1 + width..].iter_mut().zip(covariance).for_each(|(sum, entry)| *sum = total * entry);
+            for j in 0..width {
+                let place = 1 + width + if self.is_full() { j * width + j } else { j };
+                let own = if self.shape == Shape::Spherical { mean_added } else { added[j] };
+                row[place] = (row[place] - total * own).max(0.0);
+            }
+        }
+        sums
+    }
+
     /// The same, with something added to the variance of each column besides.
     pub(crate) fn adding(self, added: Vec<f64>) -> Gaussians {
         Gaussians { added, ..self }
