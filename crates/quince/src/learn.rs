@@ -10,7 +10,7 @@ use crate::explain::Explanation;
 use crate::family::Completed;
 use crate::matrix::{Features, Matrix};
 use crate::model::Parts;
-use crate::registry::Card;
+use crate::registry::{Ability, Card};
 use crate::run::{Report, Run};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,12 @@ impl Target {
     /// Whether some rows have no class.
     pub fn has_unknown(&self) -> bool {
         matches!(self, Target::Classes { codes, .. } if codes.contains(&Target::UNKNOWN))
+    }
+
+    /// An error if some rows have no class: there is nothing to measure an answer by.
+    pub(crate) fn check_known(&self) -> Result<()> {
+        let problem = "some rows have no class to measure an answer by";
+        if self.has_unknown() { Err(Error::data(problem, "Leave them out.")) } else { Ok(()) }
     }
 
     /// Number of rows.
@@ -397,6 +403,12 @@ impl<L: Learner> Learn for L {
 
     fn fit(&self, examples: &Examples<'_>, run: &Run) -> Result<(Box<dyn Fitted>, Report)> {
         L::CARD.check(&self.settings())?;
+        if examples.target.has_unknown() && !L::CARD.can(Ability::Unlabelled) {
+            return Err(Error::data(
+                format!("some rows have no class, which '{}' cannot learn from", L::CARD.name),
+                "Leave them out, or use mixture.",
+            ));
+        }
         let (fitted, report) = named(L::fit(self, examples, run), L::CARD.name)?;
         Ok((Box::new(fitted), report))
     }

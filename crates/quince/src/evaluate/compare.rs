@@ -104,6 +104,7 @@ pub fn compare(
     run: &Run,
 ) -> Result<Comparison> {
     let target = &labelled.target;
+    target.check_known()?;
     let task = target.task();
     if let Some(weights) = weights {
         check_weights(weights, target.rows())?;

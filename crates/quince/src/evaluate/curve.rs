@@ -72,6 +72,7 @@ pub fn curve(
     let Some(first) = trials.first() else {
         return Err(Error::data("there is nothing to measure", "Give at least one value."));
     };
+    first.labelled.target.check_known()?;
     if trials.iter().any(|trial| !(trial.share > 0.0 && trial.share <= 1.0)) {
         return Err(Error::data("a share of the rows must be above 0 and at most 1", "For example 0.1, 0.5 and 1."));
     }

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::learn::{Classes, Examples, Fitted, Learn, Prediction, Target, Task, named};
 use crate::matrix::{Features, Matrix, Rows};
 use crate::numbers::number_text;
-use crate::registry::{self, Ability, Entry};
+use crate::registry::{self, Entry};
 use crate::run::{Report, Run};
 use crate::table::kind::yes_or_no;
 use crate::table::{Cells, Field, Kind, Labelled, ReadOptions, Table};
@@ -95,12 +95,6 @@ impl Model {
                 } else {
                     "See `quince models` for what each method learns."
                 },
-            ));
-        }
-        if target.has_unknown() && !method.card.can(Ability::Unlabelled) {
-            return Err(Error::data(
-                format!("some rows have no class, which '{}' cannot learn from", method.card.name),
-                "Leave them out, or use mixture.",
             ));
         }
         let (fitted, report) = learner.fit(examples, run)?;

@@ -44,8 +44,8 @@ pub(super) fn irises() -> Result<Figure> {
     let two = Mixture { k: Count::Fixed(2), ..Mixture::default() };
     let three = Mixture { k: Count::Fixed(3), ..Mixture::default() };
     let caption = "150 irises by their sepals, without their species: two components and three, each with a covariance of its own. \
-                   Areas show which component has the largest share. The slanted group of small irises (setosa) is found either way; \
-                   k-means, whose clusters are round, would cut across it.";
+                   Areas show which component has the largest share. The slanted group of small \
+                   irises (setosa) is found either way.";
     let figure = Figure::pair(plot("two components", &two)?, plot("three components", &three)?, caption);
     let named = ["component 1", "component 2", "component 3"].iter().zip(COLOURS).enumerate();
     Ok(named.fold(figure, |figure, (k, (name, colour))| figure.means(Shape::ALL[k], &format!("mark {colour}"), name)))
