@@ -4,7 +4,7 @@
 //! what it learns implements [`Fitted`]. Settings and fitted models are different types, so nothing can predict before
 //! it was fitted. [`Learn`] is the same as a trait object, for code that knows a method by its name only.
 
-use crate::encode::Encoder;
+use crate::encode::{Encoder, Scheme};
 use crate::error::{Error, Result};
 use crate::explain::Explanation;
 use crate::family::Completed;
@@ -158,6 +158,14 @@ impl<'a> Examples<'a> {
             check_weights(weights, rows)?;
         }
         Ok(Examples { features, target, weights, encoder: None })
+    }
+
+    /// What the features are columns of, and whether they are a matrix, whose columns have no kinds.
+    pub(crate) fn scheme(&self) -> (Scheme, bool) {
+        match self.encoder {
+            Some(encoder) => (encoder.scheme(), encoder.is_identity()),
+            None => (Scheme::of_matrix(&self.features, &[]), true),
+        }
     }
 
     /// The same, knowing what made the features.

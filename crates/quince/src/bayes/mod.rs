@@ -34,7 +34,6 @@ pub use model::BayesModel;
 pub use naive::NaiveBayes;
 pub use priors::Priors;
 
-use crate::encode::Scheme;
 use crate::error::Result;
 use crate::family::layout::{Choices, Data, layout};
 use crate::family::sums::Members;
@@ -51,10 +50,7 @@ fn fit(
     let Target::Classes { classes, codes } = examples.target else { return Err(Target::missing()) };
     priors.check(classes.count())?;
     let features = &examples.features;
-    let (scheme, of_matrix) = match examples.encoder {
-        Some(encoder) => (encoder.scheme(), encoder.is_identity()),
-        None => (Scheme::of_matrix(features, &[]), true),
-    };
+    let (scheme, of_matrix) = examples.scheme();
     let (count, weights) = (classes.count(), examples.weights);
     let data = Data { scheme: &scheme, of_matrix, features, codes, classes: count, components: count, weights };
     let (blocks, chosen) = layout(&data, choices, run)?;

@@ -3,7 +3,8 @@
 use super::block::{Block, Draw, Scores, TILE, Tile};
 use super::sums::{Members, centred_sums};
 use crate::error::{Error, Result};
-use crate::matrix::{Features, Matrix};
+use crate::learn::Drawn;
+use crate::matrix::{Features, Matrix, afford};
 use crate::model::Parts;
 use crate::run::{Run, Stream};
 
@@ -183,10 +184,32 @@ impl Product {
     }
 
     /// A row drawn from a component.
-    pub(crate) fn draw(&self, component: usize, stream: &mut Stream) -> Draw {
+    fn draw(&self, component: usize, stream: &mut Stream) -> Draw {
         let mut row = Draw { dense: vec![f64::NAN; self.dense], sequences: Vec::new() };
         self.blocks.iter().for_each(|block| block.family().sample(component, stream, &mut row));
         row
+    }
+
+    /// So many rows, each of a component that is drawn by `component`, and called by `label`.
+    pub(crate) fn sample(
+        &self,
+        count: usize,
+        mut component: impl FnMut(&mut Stream) -> usize,
+        label: impl Fn(usize) -> usize,
+        run: &Run,
+    ) -> Result<Vec<Drawn>> {
+        let mut stream = run.stream(0x5a);
+        afford((count as f64) * (200.0 + 64.0 * self.dense as f64), &format!("making up {count} rows"))?;
+        let mut rows = Vec::with_capacity(count);
+        for i in 0..count {
+            if i % 256 == 0 {
+                run.check()?;
+            }
+            let k = component(&mut stream);
+            let Draw { dense, sequences } = self.draw(k, &mut stream);
+            rows.push(Drawn { class: label(k), dense, sequences });
+        }
+        Ok(rows)
     }
 
     /// Saves the sums; the blocks themselves are described in JSON.

@@ -22,6 +22,7 @@
 //! in a Gaussian block filled with what the rest of the row leads to expect, and its covariance.
 
 mod choose;
+mod classes;
 pub(crate) mod em;
 mod explain;
 mod model;
@@ -32,7 +33,6 @@ mod tests;
 pub use choose::Trial;
 pub use model::MixtureModel;
 
-use crate::encode::Scheme;
 use crate::error::{Error, Result};
 use crate::family::block::{GaussianPlan, Least, Shape, Shared, Shrink};
 use crate::family::layout::{Choices, Data, Families, Name, Open, layout};
@@ -41,7 +41,7 @@ use crate::learn::{Count, Examples, Learner, Target};
 use crate::matrix::Matrix;
 use crate::registry::{Ability, Allowed, Card, Setting};
 use crate::run::{Certificate, Report, Run, Stop};
-use em::{Course, Limits, NONE, Seen, State};
+use em::{Course, Limits, Seen, State};
 use serde::{Deserialize, Serialize};
 
 /// A mixture of components, found by EM.
@@ -388,91 +388,13 @@ impl Mixture {
                 return Err(Error::setting("family", problem, "Take another one, or naive-bayes with classes."));
             }
         }
-        let (scheme, of_matrix) = match examples.encoder {
-            Some(encoder) => (encoder.scheme(), encoder.is_identity()),
-            None => (Scheme::of_matrix(features, &[]), true),
-        };
+        let (scheme, of_matrix) = examples.scheme();
         let data = Data { scheme: &scheme, of_matrix, features, codes, classes, components, weights };
         let (blocks, _) = layout(&data, &self.choices(open), run)?;
         if blocks.is_empty() && open == Open::Together {
             return Err(Error::data("no column says anything: all are constant", "Give columns that vary."));
         }
         Ok(Product::new(blocks, components, features))
-    }
-
-    /// Learns classes, from rows that have one and rows that have none.
-    fn classify(&self, examples: &Examples<'_>, run: &Run) -> Result<(MixtureModel, Report)> {
-        let Target::Classes { classes, codes } = examples.target else { return Err(Target::missing()) };
-        let (features, count) = (&examples.features, classes.count());
-        let known: Vec<usize> = (0..codes.len()).filter(|&i| codes[i] != NONE).collect();
-        // What is chosen by classes is chosen by the rows that have one.
-        let weight = |i: usize| examples.weights.map_or(1.0, |weights| weights[i]);
-        let labelled: Vec<f64> = (0..codes.len()).map(|i| if codes[i] == NONE { 0.0 } else { weight(i) }).collect();
-        let all = known.len() == codes.len();
-        let chosen_by = if all { examples.weights } else { Some(&labelled[..]) };
-        let shown: Vec<u32> = codes.iter().map(|&code| if code == NONE { 0 } else { code }).collect();
-        let components = count.saturating_mul(self.per_class);
-        if self.per_class > 1 && components > codes.len() {
-            let problem = format!("cannot be {} for {count} classes and {} rows", self.per_class, codes.len());
-            return Err(Error::setting("per_class", problem, "There must be a row for every component."));
-        }
-        let mut product = self.blocks(examples, &shown, (count, components), chosen_by, Open::Choose, run)?;
-        let class_of: Vec<u32> = (0..components).map(|c| (c / self.per_class) as u32).collect();
-        let counted: Option<Vec<f64>> = (!all || examples.weights.is_some()).then(|| {
-            (0..codes.len()).map(|i| weight(i) * if codes[i] == NONE { self.unlabelled } else { 1.0 }).collect()
-        });
-        if !all {
-            start::settle(&mut product, features, counted.as_deref(), run)?;
-        }
-        // Where classes are divided by k-means, some rows are enough to start from.
-        let thin = if self.per_class > 1 { known.len().div_ceil(start::ENOUGH) } else { 1 };
-        let known: Vec<usize> = known.into_iter().step_by(thin).collect();
-        let labels = self.divided_classes(&product, features, &known, &shown, run)?;
-        let totals = start::by_labels(&mut product, features, &known, &labels, chosen_by, run)?;
-        if totals.iter().sum::<f64>() <= 0.0 {
-            return Err(Error::data(
-                "no row that counts has a class",
-                "Give some rows a class, or find clusters instead.",
-            ));
-        }
-        if all {
-            product.settle();
-        }
-        product.estimate(run)?;
-        let mut state = State::new(product, totals, class_of);
-        let seen = Seen::new(features, counted.as_deref(), Some(codes), &state.product.blocks);
-        // Where every share is known there is nothing to expect.
-        let certain = all && self.per_class == 1 && !seen.has_holes();
-        let course = if certain { Course::none() } else { state.climb(&seen, self.limits(), run)? };
-        self.finish(state, course, examples, run)
-    }
-
-    /// The first component of every row that has a class: the only one, or one of those of its class by k-means.
-    fn divided_classes(
-        &self,
-        product: &Product,
-        features: &crate::matrix::Features<'_>,
-        known: &[usize],
-        codes: &[u32],
-        run: &Run,
-    ) -> Result<Vec<u32>> {
-        let mut labels: Vec<u32> = known.iter().map(|&i| codes[i] * self.per_class as u32).collect();
-        if self.per_class == 1 {
-            return Ok(labels);
-        }
-        for class in 0..(product.components / self.per_class) as u32 {
-            let places: Vec<usize> = (0..known.len()).filter(|&r| codes[known[r]] == class).collect();
-            let rows: Vec<usize> = places.iter().map(|&r| known[r]).collect();
-            if rows.is_empty() {
-                continue;
-            }
-            let points = start::points(product, features, &rows);
-            let how = crate::cluster::Division::Means;
-            let stream = &mut run.stream(u64::from(class));
-            let parts = crate::cluster::divide(points.features(), self.per_class.min(rows.len()), how, stream, run)?;
-            places.iter().zip(parts).for_each(|(&r, part)| labels[r] += part);
-        }
-        Ok(labels)
     }
 
     /// The model of a state, and its report.

@@ -10,7 +10,7 @@ use crate::family::product::Product;
 use crate::family::{Completed, Multinomial, Parameters};
 use crate::learn::{Drawn, Fitted, Prediction};
 use crate::matrix::simd::log_sum_exp;
-use crate::matrix::{Features, Matrix, afford};
+use crate::matrix::{Features, Matrix};
 use crate::model::Parts;
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
@@ -252,19 +252,8 @@ impl Fitted for MixtureModel {
             weights.iter_mut().enumerate().filter(|(k, _)| other(*k)).for_each(|(_, weight)| *weight = 0.0);
         }
         let components = Multinomial::new(&weights)?;
-        let mut stream = run.stream(0x5a);
-        afford((count as f64) * (200.0 + 64.0 * state.product.dense as f64), &format!("making up {count} rows"))?;
-        let mut rows = Vec::with_capacity(count);
-        for i in 0..count {
-            if i % 256 == 0 {
-                run.check()?;
-            }
-            let k = components.sample_place(&mut stream);
-            let row = state.product.draw(k, &mut stream);
-            let class = if self.has_classes() { state.class_of[k] as usize } else { k };
-            rows.push(Drawn { class, dense: row.dense, sequences: row.sequences });
-        }
-        Ok(Some(rows))
+        let label = |k: usize| if self.has_classes() { state.class_of[k] as usize } else { k };
+        state.product.sample(count, |stream| components.sample_place(stream), label, run).map(Some)
     }
 
     fn save(&self, parts: &mut Parts) {

@@ -1,4 +1,4 @@
-//! C8 to C11, B13, B14, D7 and, for mixtures, T5.
+//! C8, C9, C10, C11, B13, B14, D7 and, for mixtures, T5.
 
 use crate::agrees;
 use quince::bayes::NaiveBayes;

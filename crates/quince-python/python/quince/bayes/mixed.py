@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_y, check_consistent_length
 
 from quince._base import names_of, weights_of
-from quince._quince import Table, leave_one_out_bayes
+from quince._quince import Model, Table, leave_one_out_bayes
 from quince.bayes._base import NO_LABELS, THREADS, Bayes, labels_of, written
 
 
@@ -47,6 +47,26 @@ def as_table(estimator: Any, X: Any, reset: bool) -> Table | None:
         estimator.n_features_in_ = len(X.columns)
         estimator.feature_names_in_ = np.array(X.columns, dtype=object)
     return X
+
+
+def explanation(model: Model, X: Any, row: int) -> dict[str, Any]:
+    """What a model has learnt or, of one row of X (counted from 0), what spoke for the answer."""
+    if X is None:
+        return model.explain()
+    if not 0 <= row < X.shape[0]:
+        raise ValueError(f"There is no row {row}. X has {X.shape[0]} rows, counted from 0.")
+    return model.explain(X, row=row)
+
+
+def as_columns(drawn: dict[str, list[str]], kinds: dict[str, str]) -> dict[str, NDArray[Any]]:
+    """Rows that a model has made up: numbers as numbers, all else as words."""
+    columns: dict[str, NDArray[Any]] = {}
+    for name, cells in drawn.items():
+        if kinds.get(name) in ("number", "count"):
+            columns[name] = np.array([float(cell or "nan") for cell in cells])
+        else:
+            columns[name] = np.array(cells, dtype=object)
+    return columns
 
 
 class OfTables(Bayes):
@@ -99,13 +119,7 @@ class OfTables(Bayes):
 
         A dict of sentences and tables.
         """
-        model = self._fitted_model()
-        if X is None:
-            return model.explain()
-        X = self._check(X, reset=False)
-        if not 0 <= row < X.shape[0]:
-            raise ValueError(f"There is no row {row}. X has {X.shape[0]} rows, counted from 0.")
-        return model.explain(X, row=row)
+        return explanation(self._fitted_model(), None if X is None else self._check(X, reset=False), row)
 
     def sample(self, n: int = 1, label: Any = None, random_state: Any = 0) -> dict[str, NDArray[Any]]:
         """Makes up n rows as the model believes they come about: a dict of columns, the last of which has the labels.
@@ -125,13 +139,7 @@ class OfTables(Bayes):
         if not isinstance(seed, Integral):
             seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
         drawn, names = model.sample(n, label=label, seed=int(seed)), names_of(self.classes_)
-        kinds = model.columns
-        columns: dict[str, NDArray[Any]] = {}
-        for name, cells in drawn.items():
-            if kinds.get(name) in ("number", "count"):
-                columns[name] = np.array([float(cell or "nan") for cell in cells])
-            else:
-                columns[name] = np.array(cells, dtype=object)
+        columns = as_columns(drawn, model.columns)
         columns[model.target] = self.classes_[[names.index(word) for word in drawn[model.target]]]
         return columns
 

@@ -12,7 +12,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import StrOptions
 
 from quince._quince import Table
-from quince.bayes.mixed import as_table, families
+from quince.bayes.mixed import as_columns, as_table, explanation, families
 from quince.mixture._base import ACCEPTED, COUNT, LEAST, START_NAMES, STARTS, OfComponents
 
 
@@ -162,13 +162,7 @@ class MixedMixture(OfComponents):
 
         A dict of sentences and tables.
         """
-        model = self._fitted_model()
-        if X is None:
-            return model.explain()
-        X = self._check(X, reset=False)
-        if not 0 <= row < X.shape[0]:
-            raise ValueError(f"There is no row {row}. X has {X.shape[0]} rows, counted from 0.")
-        return model.explain(X, row=row)
+        return explanation(self._fitted_model(), None if X is None else self._check(X, reset=False), row)
 
     def holes(self, X: Any) -> list[dict[str, Any]]:
         """What is expected in the holes of a data frame: of each its row, column, value, deviation and probability."""
@@ -183,12 +177,7 @@ class MixedMixture(OfComponents):
         model = self._fitted_model()
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         drawn = model.sample(n, label=None if component is None else str(component + 1), seed=seed)
-        kinds, columns = model.columns, {}
-        for name, cells in drawn.items():
-            if kinds.get(name) in ("number", "count"):
-                columns[name] = np.array([float(cell or "nan") for cell in cells])
-            else:
-                columns[name] = np.array(cells, dtype=object)
+        columns = as_columns(drawn, model.columns)
         columns[model.target] = np.array([int(cell) - 1 for cell in drawn[model.target]])
         return columns
 

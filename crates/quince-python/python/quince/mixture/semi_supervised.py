@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_y, check_consistent_length, check_is
 from quince._base import FLOATS, Estimator, for_extension, names_of, weights_of
 from quince._quince import Model, fit_mixture, mixture_parameters
 from quince._threads import effective
-from quince.bayes.mixed import as_table, families
+from quince.bayes.mixed import as_table, explanation, families
 from quince.mixture._base import COUNT, LEAST
 
 #: Stands for the class of a row that has none, in the extension.
@@ -185,8 +185,7 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
 
     def explain(self, X: Any = None, row: int = 0) -> dict[str, Any]:
         """What the model has learnt or, of one row of X (counted from 0), what spoke for the answer."""
-        model = self._fitted_model()
-        return model.explain() if X is None else model.explain(self._check(X, reset=False), row=row)
+        return explanation(self._fitted_model(), None if X is None else self._check(X, reset=False), row)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
