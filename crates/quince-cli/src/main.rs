@@ -7,6 +7,7 @@ mod arguments;
 mod commands;
 mod input;
 mod interrupt;
+mod layout;
 mod progress;
 mod show;
 

@@ -94,3 +94,9 @@ pub fn seconds(seconds: f64) -> String {
 pub fn clipped(cell: &str) -> String {
     if cell.chars().count() <= 30 { cell.to_string() } else { cell.chars().take(29).chain(['…']).collect() }
 }
+
+/// A number in JSON: without a point if it is whole.
+pub fn json_number(x: f64) -> serde_json::Value {
+    let whole = x as i64;
+    if whole as f64 == x && whole.unsigned_abs() < 1 << 53 { whole.into() } else { x.into() }
+}

@@ -366,8 +366,9 @@ pub trait Fitted: Any + Send + Sync {
         Ok(None)
     }
 
-    /// Fills the holes of rows with what the rest of the row leads to expect; `None` if the method does not say how rows come about.
-    fn complete(&self, _rows: &Features<'_>, _run: &Run) -> Result<Option<Completed>> {
+    /// Fills the holes of rows with what the rest of the row, and its class where that is known, leads to expect; `None` if the
+    /// method does not say how rows come about.
+    fn complete(&self, _rows: &Features<'_>, _classes: Option<&[u32]>, _run: &Run) -> Result<Option<Completed>> {
         Ok(None)
     }
 

@@ -1,8 +1,9 @@
 //! `quince cluster`: groups of rows that are alike, what each is like, and who is in it.
 
 use crate::arguments::Cluster;
-use crate::commands::predict::{free, group_columns, quoted};
+use crate::commands::predict::{free, group_columns};
 use crate::input::{self, Session};
+use crate::layout::Layout;
 use crate::show;
 use quince::learn::Prediction;
 use quince::registry::{self, Ability, METHODS};
@@ -77,7 +78,8 @@ pub fn run(options: &Cluster, session: &Session) -> Result<()> {
         model.save(path)?;
         session.say(&format!("model saved as {}", path.display()));
     }
-    let csv = || row_lines(keys.as_ref(), key.unwrap_or("row"), &prediction);
+    let layout = Layout::new(options.output.as_deref(), None);
+    let csv = || row_lines(keys.as_ref(), key.unwrap_or("row"), &prediction, layout);
     match &options.output {
         Some(_) if to_stdout => show::print(&csv()),
         Some(path) => {
@@ -107,20 +109,16 @@ fn groups(prediction: &Prediction) -> usize {
 
 /// One line a row: its key, its cluster, and what the method says of it beside: the distance from the centre (in the features,
 /// standardised as for learning), or the share of the component and the density. A name that the key has taken gets an underscore.
-fn row_lines(keys: Option<&Column>, key: &str, prediction: &Prediction) -> String {
+fn row_lines(keys: Option<&Column>, key: &str, prediction: &Prediction, layout: Layout) -> String {
     let columns = group_columns(prediction);
-    let mut text = quoted(key);
-    for (name, _) in &columns {
-        text += &format!(",{}", free((*name).into(), &[key.to_string()]));
-    }
-    text.push('\n');
+    let names = columns.iter().map(|(name, _)| free((*name).into(), &[key.to_string()]));
+    let mut text = layout.line(std::iter::once(key.to_string()).chain(names));
     for i in 0..prediction.rows() {
-        text += &match keys {
+        let key = match keys {
             None => (i + 1).to_string(),
-            Some(column) => quoted(&column.text(i).unwrap_or_default()),
+            Some(column) => column.text(i).unwrap_or_default().into_owned(),
         };
-        columns.iter().for_each(|(_, values)| text += &format!(",{}", values.text(i)));
-        text.push('\n');
+        text += &layout.line(std::iter::once(key).chain(columns.iter().map(|(_, values)| values.text(i))));
     }
     text
 }
@@ -136,9 +134,10 @@ fn say_how_it_went(model: &Model, session: &Session) {
             show::short(error)
         ));
     }
-    if let (Some(likelihood), Some(bic)) = (fact("log likelihood of a row"), fact("bic")) {
-        let (likelihood, bic) = (show::number(likelihood), show::short(bic));
-        session.say(&format!("{}; log likelihood of a row {likelihood}, BIC {bic}", report.route));
+    let criterion = model.settings()["criterion"].as_str().unwrap_or_default();
+    if let (Some(likelihood), Some(value)) = (fact("log likelihood of a row"), fact(criterion)) {
+        let (likelihood, value, name) = (show::number(likelihood), show::short(value), criterion.to_uppercase());
+        session.say(&format!("{}; log likelihood of a row {likelihood}, {name} {value}", report.route));
     }
     report.remarks.iter().for_each(|remark| session.say(&format!("note: {remark}")));
 }

@@ -1,14 +1,15 @@
 //! `quince impute`: a table in, the same table with its holes filled out.
 
-use super::predict::quoted;
 use crate::arguments::Impute;
 use crate::input::{self, Session};
+use crate::layout::Layout;
 use crate::show;
 use quince::model::Hole;
 use quince::numbers::number_text;
 use quince::registry;
 use quince::table::Cells;
 use quince::{Error, Kind, Model, Result, Table};
+use serde_json::{Value, json};
 use std::collections::HashMap;
 
 pub fn run(options: &Impute, session: &Session) -> Result<()> {
@@ -27,7 +28,7 @@ pub fn run(options: &Impute, session: &Session) -> Result<()> {
     let (model, cells, table) = match &options.model {
         Some(path) => {
             let model = Model::load(path)?;
-            let (cells, table) = session.table_for(&model, &options.table, false)?;
+            let (cells, table) = session.table_for(&model, &options.table, true)?;
             (model, cells, table)
         }
         None => {
@@ -39,9 +40,10 @@ pub fn run(options: &Impute, session: &Session) -> Result<()> {
     let holes = session.run.finish(|| model.complete(&table, &session.run))?;
     session.run.check_cancelled()?;
     session.progress.finish();
-    let text = if session.json { as_json(&holes) } else { as_csv(&cells, &table, &holes)? };
+    let layout = Layout::new(options.output.as_deref(), Some(&cells));
+    let text = if session.json { as_json(&holes) } else { as_text(&cells, &table, &holes, layout)? };
     if let Some(path) = &options.holes {
-        write(path, &list(&holes))?;
+        write(path, &list(&holes, Layout::new(Some(path), None)))?;
         session.say(&format!("what was filled in is listed in {}", path.display()));
     }
     match &options.output {
@@ -98,54 +100,60 @@ fn say_what_is_left(table: &Table, holes: &[Hole], session: &Session) {
     }
 }
 
-/// The table as it was read, holes filled; answers are spelled as the table spells them.
-fn as_csv(cells: &Cells, table: &Table, holes: &[Hole]) -> Result<String> {
+/// The table as it was read, holes filled; answers and numbers are spelled as the table spells them.
+fn as_text(cells: &Cells, table: &Table, holes: &[Hole], layout: Layout) -> Result<String> {
+    let of_kind = |j: usize| table.column(&cells.names()[j]).map_or(Kind::Ignored, |column| column.kind());
+    let mut commas = vec![false; cells.names().len()];
     let mut spelling: HashMap<(usize, bool), String> = HashMap::new();
-    let answers: Vec<usize> = (0..cells.names().len())
-        .filter(|&j| table.column(&cells.names()[j]).is_ok_and(|column| column.kind() == Kind::YesNo))
-        .collect();
+    let answers: Vec<usize> = (0..cells.names().len()).filter(|&j| of_kind(j) == Kind::YesNo).collect();
+    let numbers: Vec<usize> = (0..cells.names().len()).filter(|&j| of_kind(j) == Kind::Number).collect();
     cells.each_row(table, |row| {
         for &j in &answers {
             if let Some(answer) = quince::table::kind::yes_or_no(row[j]) {
                 spelling.entry((j, answer)).or_insert_with(|| row[j].to_string());
             }
         }
+        numbers.iter().for_each(|&j| commas[j] |= row[j].contains(','));
     })?;
     let place: HashMap<&str, usize> = cells.names().iter().enumerate().map(|(j, name)| (name.as_str(), j)).collect();
-    let mut text = cells.names().iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",") + "\n";
+    let mut text = layout.line(cells.names());
     let (mut i, mut next) = (0, holes.iter().peekable());
     cells.each_row(table, |row| {
         let mut line: Vec<String> = row.iter().map(|cell| (*cell).to_string()).collect();
         while let Some(hole) = next.next_if(|hole| hole.row == i) {
             let Some(&j) = place.get(hole.column.as_str()) else { continue };
             let spelled = || spelling.get(&(j, hole.value == "yes")).cloned();
-            line[j] = if answers.contains(&j) { spelled() } else { None }.unwrap_or_else(|| hole.value.clone());
+            line[j] = match of_kind(j) {
+                Kind::YesNo => spelled().unwrap_or_else(|| hole.value.clone()),
+                Kind::Number if commas[j] => hole.value.replace('.', ","),
+                _ => hole.value.clone(),
+            };
         }
-        text += &(line.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",") + "\n");
+        text += &layout.line(&line);
         i += 1;
     })?;
     Ok(text)
 }
 
 /// One line a hole.
-fn list(holes: &[Hole]) -> String {
-    let mut text = "row,column,value,deviation,probability\n".to_string();
+fn list(holes: &[Hole], layout: Layout) -> String {
+    let mut text = layout.line(["row", "column", "value", "deviation", "probability"]);
     for hole in holes {
         let number =
             |x: Option<f64>| x.map_or_else(String::new, |x| number_text(format!("{x:.4e}").parse().unwrap_or(x)));
-        text += &format!(
-            "{},{},{},{},{}\n",
-            hole.row + 1,
-            quoted(&hole.column),
-            quoted(&hole.value),
-            number(hole.deviation),
-            number(hole.probability)
-        );
+        let row = (hole.row + 1).to_string();
+        text += &layout.line([&row, &hole.column, &hole.value, &number(hole.deviation), &number(hole.probability)]);
     }
     text
 }
 
 fn as_json(holes: &[Hole]) -> String {
-    let counted: Vec<Hole> = holes.iter().map(|hole| Hole { row: hole.row + 1, ..hole.clone() }).collect();
-    serde_json::to_string_pretty(&counted).expect("cells are JSON") + "\n"
+    let object = |hole: &Hole| {
+        let number = hole.value.parse::<f64>().ok().filter(|_| hole.probability.is_none());
+        let value = number.map_or_else(|| Value::from(hole.value.as_str()), show::json_number);
+        let (row, column) = (hole.row + 1, &hole.column);
+        json!({"row": row, "column": column, "value": value, "deviation": hole.deviation, "probability": hole.probability})
+    };
+    let objects: Vec<Value> = holes.iter().map(object).collect();
+    serde_json::to_string_pretty(&objects).expect("cells are JSON") + "\n"
 }

@@ -2,6 +2,7 @@
 
 use crate::arguments::Predict;
 use crate::input::{self, Session};
+use crate::layout::Layout;
 use crate::show;
 use quince::learn::Prediction;
 use quince::numbers::number_text;
@@ -23,7 +24,9 @@ pub fn run(options: &Predict, session: &Session) -> Result<()> {
     let folder = options.table.table.is_dir();
     let shows = |&j: &usize| !folder || matches!(cells.names()[j].as_str(), "label" | "file");
     let shown: Vec<usize> = (0..cells.names().len()).filter(shows).collect();
-    let text = if session.json { as_json(&added, cells.rows()) } else { as_csv(&cells, &table, &shown, &added)? };
+    let layout = Layout::new(options.output.as_deref(), Some(&cells));
+    let text =
+        if session.json { as_json(&added, cells.rows()) } else { as_text(&cells, &table, &shown, &added, layout)? };
     match &options.output {
         None => show::print(&text),
         Some(path) => {
@@ -107,25 +110,23 @@ pub fn free(mut name: String, taken: &[String]) -> String {
 }
 
 /// The columns of the table that are shown, and those that are added.
-fn as_csv(cells: &Cells, table: &Table, shown: &[usize], added: &[(String, Values)]) -> Result<String> {
-    let mut text = String::new();
-    let mut line = |parts: &mut dyn Iterator<Item = String>| {
-        text.push_str(&parts.map(|part| quoted(&part)).collect::<Vec<_>>().join(","));
-        text.push('\n');
-    };
-    line(&mut shown.iter().map(|&j| cells.names()[j].clone()).chain(added.iter().map(|(name, _)| name.clone())));
+fn as_text(
+    cells: &Cells,
+    table: &Table,
+    shown: &[usize],
+    added: &[(String, Values)],
+    layout: Layout,
+) -> Result<String> {
+    let names = shown.iter().map(|&j| &cells.names()[j]).chain(added.iter().map(|(name, _)| name));
+    let mut text = layout.line(names);
     let mut i = 0;
     cells.each_row(table, |row| {
         let old = shown.iter().map(|&j| row[j].to_string());
         let new = added.iter().map(|(_, values)| values.text(i));
-        line(&mut old.chain(new));
+        text += &layout.line(old.chain(new));
         i += 1;
     })?;
     Ok(text)
-}
-
-pub fn quoted(cell: &str) -> String {
-    if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_string() }
 }
 
 /// One object a row, with what was added.

@@ -1,10 +1,11 @@
 //! `quince sample`: rows that a model makes up.
 
-use super::predict::quoted;
 use crate::arguments::Sample;
 use crate::input::{self, Session};
+use crate::layout::Layout;
 use crate::show;
-use quince::{Error, Model, Result};
+use quince::learn::Task;
+use quince::{Error, Kind, Model, Result};
 use serde_json::{Map, Value};
 
 pub fn run(options: &Sample, session: &Session) -> Result<()> {
@@ -16,15 +17,24 @@ pub fn run(options: &Sample, session: &Session) -> Result<()> {
     let made = model.sample(options.rows, options.class.as_deref(), &session.run)?;
     session.progress.finish();
     let text = if session.json {
+        let is_number = |name: &str| match model.encoder().kind(name) {
+            Some(kind) => matches!(kind, Kind::Number | Kind::Count),
+            None => model.task() == Task::Clustering,
+        };
+        let value = |name: &str, cell: &str| match cell.parse::<f64>() {
+            _ if cell.is_empty() => Value::Null,
+            Ok(number) if is_number(name) => show::json_number(number),
+            _ => Value::from(cell),
+        };
         let row = |cells: &Vec<String>| {
-            let pairs = made.names.iter().cloned().zip(cells.iter().map(|cell| Value::from(cell.as_str())));
+            let pairs = made.names.iter().zip(cells).map(|(name, cell)| (name.clone(), value(name, cell)));
             Value::Object(pairs.collect::<Map<_, _>>())
         };
         let rows: Vec<Value> = made.rows.iter().map(row).collect();
         serde_json::to_string_pretty(&rows).expect("cells are JSON") + "\n"
     } else {
-        let line = |cells: &[String]| cells.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",") + "\n";
-        std::iter::once(&made.names).chain(&made.rows).map(|cells| line(cells)).collect()
+        let layout = Layout::new(options.output.as_deref(), None);
+        std::iter::once(&made.names).chain(&made.rows).map(|cells| layout.line(cells)).collect()
     };
     match &options.output {
         None => show::print(&text),

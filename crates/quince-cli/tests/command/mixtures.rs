@@ -25,7 +25,7 @@ fn penguins_with_holes_are_clustered_explained_and_made_up() {
     let said = bench.ok("explain m.quince").out;
     assert!(said.starts_with("Component 1 (") && said.contains("sex ") && said.contains("in all"));
     let row = bench.ok("explain m.quince penguins.csv --row 1").out;
-    assert!(row.contains("The row is taken as component 1 (") && row.contains("sex = male"));
+    assert!(row.contains("The row is taken as component 2 (") && row.contains("sex = male"));
     let predicted = bench.ok("predict m.quince penguins.csv").out;
     assert!(predicted.lines().next().unwrap().ends_with("cluster,share,log_density"));
     let drawn = bench.ok("sample m.quince -n 4 --class 2").out;

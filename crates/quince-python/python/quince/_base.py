@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from quince import files
@@ -24,6 +26,12 @@ def for_extension(X: Any) -> Any:
         return X.tocsr()
     forward = all(stride >= 0 and stride % X.itemsize == 0 for stride in X.strides)
     return X if forward and X.flags.aligned else np.array(X, order="C")
+
+
+def seed_of(random_state: Any) -> int:
+    """The seed of a run: a whole number is the seed itself, as on the command line."""
+    random = check_random_state(random_state)
+    return int(random_state if isinstance(random_state, Integral) else random.randint(np.iinfo(np.int32).max))
 
 
 def columns_of(y: NDArray[Any]) -> NDArray[np.float64]:

@@ -76,7 +76,7 @@ impl BayesModel {
             return Ok(None);
         }
         let mut state = self.as_state();
-        let course = state.climb(&seen, Limits { steps: STEPS, tolerance: TOLERANCE }, run)?;
+        let course = state.climb(&seen, Limits { steps: STEPS, tolerance: TOLERANCE, leaps: true }, run)?;
         self.product = state.product;
         Ok(Some(course))
     }
@@ -206,8 +206,9 @@ impl Fitted for BayesModel {
         BayesModel::explain_row(self, row, encoder, classes).map(Some)
     }
 
-    fn complete(&self, rows: &Features<'_>, run: &Run) -> Result<Option<Completed>> {
-        self.product.complete(rows, &self.log_priors, run).map(Some)
+    fn complete(&self, rows: &Features<'_>, classes: Option<&[u32]>, run: &Run) -> Result<Option<Completed>> {
+        let own: Vec<u32> = (0..self.product.components as u32).collect();
+        self.product.complete(rows, &self.log_priors, classes.map(|classes| (classes, &own[..])), run).map(Some)
     }
 
     fn sample(&self, count: usize, class: Option<usize>, run: &Run) -> Result<Option<Vec<Drawn>>> {

@@ -320,10 +320,11 @@ impl Plan {
                     out[(i, first)] = (code - mean) / deviation;
                 }
             }
-            Plan::Codes { names, rare, .. } => {
+            Plan::Codes { names, .. } => {
                 let places: HashMap<&str, usize> =
                     names.iter().enumerate().map(|(code, name)| (name.as_str(), code)).collect();
-                let other = if *rare { names.len() as f64 } else { f64::NAN };
+                // The code of all rare categories or, where there is none of those, of none that was ever seen: no hole.
+                let other = names.len() as f64;
                 for i in rows.clone() {
                     let code = column.text(i).map(|name| places.get(&*name).map_or(other, |&code| code as f64));
                     out[(i, first)] = code.unwrap_or(f64::NAN);

@@ -19,10 +19,17 @@ pub struct Completed {
 }
 
 impl Product {
-    /// Fills the holes of rows, whose components are as frequent as these weights say.
-    pub(crate) fn complete(&self, rows: &Features<'_>, log_weights: &[f64], run: &Run) -> Result<Completed> {
+    /// Fills the holes of rows, whose components are as frequent as these weights say. A row whose class is known is of a
+    /// component of that class: `classes` has those of rows, as far as they are known, and those of components.
+    pub(crate) fn complete(
+        &self,
+        rows: &Features<'_>,
+        log_weights: &[f64],
+        classes: Option<(&[u32], &[u32])>,
+        run: &Run,
+    ) -> Result<Completed> {
         if rows.columns() == self.features && rows.dense_columns() != self.dense {
-            return self.complete(&rows.split_at(self.dense)?.features(), log_weights, run);
+            return self.complete(&rows.split_at(self.dense)?.features(), log_weights, classes, run);
         }
         let dense = self.dense;
         let mut values = Matrix::zeros(rows.rows(), dense);
@@ -37,14 +44,22 @@ impl Product {
                 let first = (round * 16 + at) * TILE;
                 let mut tile = Tile::new(rows);
                 tile.fill(rows, first..first + values.len() / dense);
-                self.complete_tile(&tile, log_weights, values, spreads);
+                let classes = classes.map(|(known, own)| (&known[first..first + tile.rows()], own));
+                self.complete_tile(&tile, log_weights, classes, values, spreads);
             });
             run.check()?;
         }
         Ok(Completed { values, spreads })
     }
 
-    fn complete_tile(&self, tile: &Tile<'_>, log_weights: &[f64], values: &mut [f64], spreads: &mut [f64]) {
+    fn complete_tile(
+        &self,
+        tile: &Tile<'_>,
+        log_weights: &[f64],
+        classes: Option<(&[u32], &[u32])>,
+        values: &mut [f64],
+        spreads: &mut [f64],
+    ) {
         let (dense, rows) = (self.dense, tile.rows());
         let mut holes = vec![usize::MAX; rows * dense];
         let mut found: Vec<Vec<(f64, f64, f64)>> = Vec::new();
@@ -65,6 +80,9 @@ impl Product {
         let (mut shares, mut densities) = (Scores::new(self.components), [0.0; TILE]);
         shares.start(rows, log_weights);
         self.blocks.iter().for_each(|block| block.family().score(tile, &mut shares));
+        if let Some((known, own)) = classes {
+            shares.leave_classes(known.iter().copied(), own);
+        }
         let weights: Vec<f64> = log_weights.iter().map(|log| log.exp()).collect();
         shares.make_shares(&[1.0; TILE][..rows], &weights, &mut densities[..rows]);
         for block in &self.blocks {

@@ -82,9 +82,13 @@ impl Product {
         Ok(())
     }
 
-    /// From now on sums are taken about the present means.
-    pub(crate) fn follow(&mut self) {
-        self.blocks.iter_mut().zip(&mut self.sums).for_each(|(block, sums)| block.family_mut().follow(sums));
+    /// From now on sums are taken about the present means; these, and others of all blocks, follow.
+    pub(crate) fn follow(&mut self, others: &mut [Vec<Matrix>]) {
+        for (b, (block, sums)) in self.blocks.iter_mut().zip(&mut self.sums).enumerate() {
+            let mut all: Vec<&mut Matrix> = others.iter_mut().map(|other| &mut other[b]).collect();
+            all.push(sums);
+            block.family_mut().follow(&mut all);
+        }
     }
 
     /// What priors add to the log likelihood of rows, up to a constant.

@@ -1,8 +1,9 @@
-//! How many components: the number that the criterion likes best.
+//! Which start, and how many components: the likeliest, and the number that the criterion likes best.
 
-use super::em::{Course, State};
-use super::{Mixture, MixtureModel};
+use super::em::{Course, Seen, State};
+use super::{Mixture, MixtureModel, start};
 use crate::error::{Error, Result};
+use crate::family::layout::Open;
 use crate::learn::Examples;
 use crate::run::{Report, Run, Stop};
 
@@ -62,9 +63,53 @@ pub(super) fn choose(mixture: &Mixture, examples: &Examples<'_>, run: &Run) -> R
         super::Criterion::Icl => "ICL",
     };
     for trial in &trials {
-        report.fact(&format!("{word} with {} components", trial.k), trial.criterion);
+        let noun = if trial.k == 1 { "component" } else { "components" };
+        report.fact(&format!("{word} with {} {noun}", trial.k), trial.criterion);
     }
     let last = trials.last().map_or(1, |trial| trial.k);
-    report.remarks.push(format!("{k} of 1 to {last} components have the smallest {word}"));
+    if k == MOST {
+        report.remarks.push(format!("{MOST} components are the most that are tried; give k to have more"));
+    }
+    report.remarks.push(format!("{k} of 1 to {last} components have the smallest {word} that was found"));
     Ok((model, report))
+}
+
+impl Mixture {
+    /// So many components, from the likeliest of several starts.
+    pub(super) fn best(&self, k: usize, examples: &Examples<'_>, run: &Run) -> Result<(State, Course)> {
+        let (features, weights) = (&examples.features, examples.weights);
+        let codes = vec![0; features.rows()];
+        let mut product = run.finish(|| self.blocks(examples, &codes, (1, k), weights, Open::Together, run))?;
+        run.finish(|| start::settle(&mut product, features, weights, run))?;
+        let seen = Seen::new(features, weights, None, &product.blocks);
+        let starts = if k == 1 { 1 } else { self.restarts };
+        let (mut best, mut failed, mut cut_short) = (None::<(State, Course)>, None, false);
+        for at in 0..starts {
+            let climb = || {
+                let draw = || start::draw(self.start, at, &product, features, weights, run);
+                let mut state = if at == 0 { run.finish(draw)? } else { draw()? };
+                let course = state.climb(&seen, self.limits(), run)?;
+                Ok((state, course))
+            };
+            match climb() {
+                Ok(found) if best.as_ref().is_none_or(|best| found.1.reached() > best.1.reached()) => {
+                    best = Some(found)
+                }
+                Ok(_) => {}
+                // A start that leads nowhere is no harm while another leads somewhere.
+                Err(error @ (Error::Data { .. } | Error::OutOfTime { .. })) => failed = Some(error),
+                Err(error) => return Err(error),
+            }
+            cut_short = best.is_some() && run.out_of_time() && at + 1 < starts;
+            if cut_short {
+                break;
+            }
+        }
+        let Some((mut state, mut course)) = best else { return Err(failed.expect("there is a start")) };
+        if cut_short {
+            course.stop = Stop::Budget;
+        }
+        run.finish(|| state.heaviest_first(run))?;
+        Ok((state, course))
+    }
 }

@@ -4,6 +4,7 @@
 //! the next parameters follow from those. Rows are cut into parts that depend on their number alone, and the sums of the parts
 //! are added in order: the same bits come out on any number of threads.
 
+use super::leap::Leaps;
 use crate::error::{Error, Result};
 use crate::family::block::{Block, Gather, Scores, TILE, Tile};
 use crate::family::product::Product;
@@ -114,6 +115,8 @@ pub(crate) struct Limits {
     pub(crate) steps: usize,
     /// Done when the objective of a row, on average, rises by no more.
     pub(crate) tolerance: f64,
+    /// Whether to leap ahead.
+    pub(crate) leaps: bool,
 }
 
 /// How it went.
@@ -136,6 +139,11 @@ impl Course {
             Stop::StepLimit => Some("the likelihood was still rising at the last step: allow more steps".into()),
             _ => None,
         }
+    }
+
+    /// The highest that is known.
+    pub(super) fn reached(&self) -> f64 {
+        self.trace.last().copied().unwrap_or(f64::NEG_INFINITY)
     }
 
     /// Nothing had to be expected.
@@ -170,18 +178,23 @@ impl State {
     pub(crate) fn climb(&mut self, seen: &Seen<'_>, limits: Limits, run: &Run) -> Result<Course> {
         let total = seen.total();
         let mut course = Course { trace: Vec::new(), stop: Stop::StepLimit, rise: f64::INFINITY, revived: 0 };
+        let mut leaps = Leaps::new(limits.leaps);
         for step in 0..limits.steps {
             run.progress("steps", step, limits.steps);
-            self.product.follow();
+            leaps.follow(self);
             let pass = match self.pass(seen, run) {
                 Err(Error::OutOfTime { .. }) => {
                     course.stop = Stop::Budget;
+                    leaps.land(self);
                     run.finish(|| self.product.estimate(run))?;
                     break;
                 }
                 pass => pass?,
             };
             let objective = (pass.likelihood + self.product.log_prior()) / total;
+            if !leaps.stands(self, course.trace.last().is_none_or(|before| objective >= *before)) {
+                continue;
+            }
             if let Some(before) = course.trace.last() {
                 course.rise = objective - before;
             }
@@ -199,13 +212,19 @@ impl State {
                 course.stop = Stop::Converged;
                 break;
             }
+            if revived > 0 {
+                leaps.forget();
+            } else {
+                leaps.after_step(self, run);
+            }
         }
+        leaps.land(self);
         Ok(course)
     }
 
     /// The sums of rows by the present parameters, about the present means, and how much the rows of each component count.
     pub(crate) fn expected(&mut self, seen: &Seen<'_>, run: &Run) -> Result<(Vec<Matrix>, Vec<f64>)> {
-        self.product.follow();
+        self.product.follow(&mut []);
         let pass = self.pass(seen, run)?;
         Ok((pass.sums, pass.totals))
     }
@@ -320,12 +339,7 @@ impl<'a> Part<'a> {
         self.gathered.iter_mut().for_each(|gathered| gathered.score(&self.tile, &mut self.lines));
         self.sound &= seen.features.sparse_part().is_none() || !self.lines.has_nan();
         if seen.classes.is_some() {
-            for i in 0..rows {
-                let class = seen.class(seen.row(first + i));
-                for k in (0..state.class_of.len()).filter(|&k| class != NONE && state.class_of[k] != class) {
-                    self.lines.of_mut(k)[i] = f64::NEG_INFINITY;
-                }
-            }
+            self.lines.leave_classes((0..rows).map(|i| seen.class(seen.row(first + i))), &state.class_of);
         }
         // A row that no component can have teaches none of them.
         let (mut densities, mut weights, nothing) = ([0.0; TILE], [1.0; TILE], vec![0.0; state.totals.len()]);

@@ -18,13 +18,14 @@
 //! **Labels are masks.** A component may belong to a class; a row whose class is known has shares in the components of that class
 //! alone. Where all rows have a class, and every class one component, the shares are known from the beginning: that is the Bayes
 //! classifier, in one step. Where none has, that is the mixture. In between, rows without a class help to say what each class is
-//! like: semi-supervised learning. It is one loop (`em.rs`), and holes go through it too: they are left out of the likelihood, and
+//! like: semi-supervised learning. It is one loop (`em.rs`, with leaps ahead in `leap.rs`), and holes go through it too: they are left out of the likelihood, and
 //! in a Gaussian block filled with what the rest of the row leads to expect, and its covariance.
 
 mod choose;
 mod classes;
 pub(crate) mod em;
 mod explain;
+mod leap;
 mod model;
 mod start;
 #[cfg(test)]
@@ -40,7 +41,7 @@ use crate::family::product::Product;
 use crate::learn::{Count, Examples, Learner, Target};
 use crate::matrix::Matrix;
 use crate::registry::{Ability, Allowed, Card, Setting};
-use crate::run::{Certificate, Report, Run, Stop};
+use crate::run::{Certificate, Report, Run};
 use em::{Course, Limits, Seen, State};
 use serde::{Deserialize, Serialize};
 
@@ -78,6 +79,8 @@ pub struct Mixture {
     pub steps: usize,
     /// Done when the log likelihood of a row, on average, rises by no more than this.
     pub tolerance: f64,
+    /// Whether to leap ahead where steps of EM go the same way, as long as the likelihood does not fall by it.
+    pub accelerate: bool,
     /// This share of each column's variance over all rows is added to the variances of all components.
     pub epsilon: f64,
     /// What is added to all variances besides.
@@ -131,8 +134,10 @@ pub enum Criterion {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
-    /// From the clusters of k-means.
+    /// From the clusters of k-means and from shares at random, by turns.
     #[default]
+    Auto,
+    /// From the clusters of k-means.
     Kmeans,
     /// From rows far from each other (k-means++) and what is nearest to them.
     PlusPlus,
@@ -149,10 +154,11 @@ impl Default for Mixture {
             covariance: Covariance::Full,
             shared: false,
             criterion: Criterion::Bic,
-            start: Start::Kmeans,
-            restarts: 3,
+            start: Start::Auto,
+            restarts: 4,
             steps: 500,
             tolerance: 1e-6,
+            accelerate: true,
             epsilon: 1e-3,
             added: 0.0,
             alpha: 1.0,
@@ -211,8 +217,9 @@ impl Learner for Mixture {
             },
             Setting {
                 name: "start",
-                allowed: Allowed::Choice(&["kmeans", "plus-plus", "random"]),
-                help: "Start from the clusters of k-means, from rows far from each other, or from shares at random.",
+                allowed: Allowed::Choice(&["auto", "kmeans", "plus-plus", "random"]),
+                help: "Start from the clusters of k-means, from rows far from each other, or from shares at random; auto takes \
+                       the first and the last by turns.",
             },
             Setting {
                 name: "restarts",
@@ -224,6 +231,11 @@ impl Learner for Mixture {
                 name: "tolerance",
                 allowed: Allowed::Number(0.0, f64::MAX),
                 help: "Done when the log likelihood of a row, on average, rises by no more than this.",
+            },
+            Setting {
+                name: "accelerate",
+                allowed: Allowed::Switch,
+                help: "Whether to leap ahead where steps of EM go the same way, as long as the likelihood does not fall by it.",
             },
             Setting {
                 name: "epsilon",
@@ -288,7 +300,7 @@ impl Mixture {
     }
 
     fn limits(&self) -> Limits {
-        Limits { steps: self.steps, tolerance: self.tolerance }
+        Limits { steps: self.steps, tolerance: self.tolerance, leaps: self.accelerate }
     }
 
     /// Finds components where there are no classes.
@@ -325,50 +337,12 @@ impl Mixture {
         start::settle(&mut product, features, weights, run)?;
         let mut state = match &given.shares {
             Some(shares) => start::from_shares(product, features, weights, shares, run)?,
-            None => start::draw(self, &product, features, weights, &mut run.stream(0), run)?,
+            None => start::draw(self.start, 0, &product, features, weights, run)?,
         };
         state.take(given, run)?;
         let seen = Seen::new(features, weights, None, &state.product.blocks);
         let course = state.climb(&seen, self.limits(), run)?;
         self.finish(state, course, examples, run)
-    }
-
-    /// The likeliest of several starts.
-    fn best(&self, k: usize, examples: &Examples<'_>, run: &Run) -> Result<(State, Course)> {
-        let (features, weights) = (&examples.features, examples.weights);
-        let codes = vec![0; features.rows()];
-        let mut product = run.finish(|| self.blocks(examples, &codes, (1, k), weights, Open::Together, run))?;
-        run.finish(|| start::settle(&mut product, features, weights, run))?;
-        let seen = Seen::new(features, weights, None, &product.blocks);
-        let mut best: Option<(State, Course)> = None;
-        let mut cut_short = false;
-        for restart in 0..if k == 1 { 1 } else { self.restarts } {
-            if best.is_some() && run.out_of_time() {
-                cut_short = true;
-                break;
-            }
-            let mut stream = run.stream(restart as u64);
-            let mut draw = || start::draw(self, &product, features, weights, &mut stream, run);
-            let mut state = match if restart == 0 { run.finish(draw) } else { draw() } {
-                Err(Error::OutOfTime { .. }) => {
-                    cut_short = true;
-                    break;
-                }
-                state => state?,
-            };
-            let course = state.climb(&seen, self.limits(), run)?;
-            cut_short |= course.stop == Stop::Budget;
-            let reached = |course: &Course| course.trace.last().copied().unwrap_or(f64::NEG_INFINITY);
-            if best.as_ref().is_none_or(|(_, best)| reached(&course) > reached(best)) {
-                best = Some((state, course));
-            }
-        }
-        let (mut state, mut course) = best.expect("there is at least one start");
-        if cut_short {
-            course.stop = Stop::Budget;
-        }
-        run.finish(|| state.heaviest_first(run))?;
-        Ok((state, course))
     }
 
     /// Blocks for all columns, with so many classes and components.

@@ -28,16 +28,20 @@ pub(super) struct Fit {
     entropy: f64,
     /// How much all rows count.
     pub(super) rows: f64,
+    /// How many rows count.
+    counted: f64,
 }
 
 impl Fit {
-    /// What the mixture is judged by: the smaller the better.
+    /// What the mixture is judged by: the smaller the better. Weights that are less than one on average cannot say how often
+    /// rows were seen: they are taken as shares of as many rows as there are.
     pub(super) fn criterion(&self, criterion: Criterion, parameters: usize) -> f64 {
-        let parameters = parameters as f64;
+        let (parameters, times) = (parameters as f64, (self.counted / self.rows).max(1.0));
+        let (rows, misfit) = (times * self.rows, -2.0 * times * self.likelihood);
         match criterion {
-            Criterion::Bic => parameters * self.rows.ln() - 2.0 * self.likelihood,
-            Criterion::Aic => 2.0 * parameters - 2.0 * self.likelihood,
-            Criterion::Icl => parameters * self.rows.ln() - 2.0 * self.likelihood + 2.0 * self.entropy,
+            Criterion::Bic => parameters * rows.ln() + misfit,
+            Criterion::Aic => 2.0 * parameters + misfit,
+            Criterion::Icl => parameters * rows.ln() + misfit + 2.0 * times * self.entropy,
         }
     }
 }
@@ -143,13 +147,14 @@ impl MixtureModel {
                 out.copy_from_slice(&[*density, -sum]);
             }
         })?;
-        let mut fit = Fit { likelihood: 0.0, entropy: 0.0, rows: 0.0 };
+        let mut fit = Fit { likelihood: 0.0, entropy: 0.0, rows: 0.0, counted: 0.0 };
         for (i, pair) in found.chunks_exact(2).enumerate() {
             let weight = weights.map_or(1.0, |weights| weights[i]);
             if weight > 0.0 {
                 fit.likelihood += weight * pair[0];
                 fit.entropy += weight * pair[1];
                 fit.rows += weight;
+                fit.counted += 1.0;
             }
         }
         Ok(fit)
@@ -240,8 +245,9 @@ impl Fitted for MixtureModel {
         self.state.product.tell_row(row, encoder, &names, (&self.state.log_weights, 1.0), pair, sure).map(Some)
     }
 
-    fn complete(&self, rows: &Features<'_>, run: &Run) -> Result<Option<Completed>> {
-        self.state.product.complete(rows, &self.state.log_weights, run).map(Some)
+    fn complete(&self, rows: &Features<'_>, classes: Option<&[u32]>, run: &Run) -> Result<Option<Completed>> {
+        let State { product, log_weights, class_of, .. } = &self.state;
+        product.complete(rows, log_weights, classes.map(|classes| (classes, &class_of[..])), run).map(Some)
     }
 
     fn sample(&self, count: usize, class: Option<usize>, run: &Run) -> Result<Option<Vec<Drawn>>> {

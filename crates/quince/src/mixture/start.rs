@@ -5,14 +5,14 @@
 //! enough: the first pass of EM looks at all.
 
 use super::em::State;
-use super::{Given, Mixture, Start};
+use super::{Given, Start};
 use crate::cluster::{Division, divide};
 use crate::error::{Error, Result};
 use crate::family::block::{Block, Coding, Scores, TILE, Tile};
 use crate::family::product::Product;
 use crate::family::sums::Members;
 use crate::matrix::{Features, Matrix, Rows};
-use crate::run::{Run, Stream};
+use crate::run::Run;
 
 /// So many rows are enough to start from.
 pub(super) const ENOUGH: usize = 20_000;
@@ -20,24 +20,36 @@ pub(super) const ENOUGH: usize = 20_000;
 /// A column with more categories takes no part in the points.
 const MOST_CORNERS: usize = 256;
 
-/// The parameters of components from a division of rows; what all rows say together is settled already.
+impl Start {
+    /// The start that is the so-many-th.
+    fn of(self, at: usize) -> Start {
+        match self {
+            Start::Auto if at.is_multiple_of(2) => Start::Kmeans,
+            Start::Auto => Start::Random,
+            other => other,
+        }
+    }
+}
+
+/// The parameters of components from a division of rows, the so-many-th; what all rows say together is settled already.
 pub(super) fn draw(
-    mixture: &Mixture,
+    start: Start,
+    at: usize,
     product: &Product,
     features: &Features<'_>,
     weights: Option<&[f64]>,
-    stream: &mut Stream,
     run: &Run,
 ) -> Result<State> {
+    let (start, stream) = (start.of(at), &mut run.stream(at as u64));
     let rows = some(features.rows(), weights);
     let mut product = product.clone();
     let k = product.components;
-    let totals = if mixture.start == Start::Random {
+    let totals = if start == Start::Random {
         let draw = |_: usize, shares: &mut [f64]| shares.iter_mut().for_each(|share| *share = stream.uniform());
         by_shares(&mut product, features, &rows, weights, draw, run)?
     } else {
         let points = points(&product, features, &rows);
-        let how = if mixture.start == Start::Kmeans { Division::Means } else { Division::Nearest };
+        let how = if start == Start::Kmeans { Division::Means } else { Division::Nearest };
         let labels = divide(points.features(), k, how, stream, run)?;
         by_labels(&mut product, features, &rows, &labels, weights, run)?
     };

@@ -10,7 +10,7 @@ use crate::family::sums::Members;
 use crate::learn::{Classes, Fitted, Prediction};
 use crate::matrix::{Features, Matrix, Rows, Sparse};
 use crate::model::Parts;
-use crate::run::Stream;
+use crate::run::{Stop, Stream};
 use proptest::prelude::*;
 
 const DENSE: usize = 8;
@@ -127,7 +127,7 @@ fn state(names: &str, example: &Example, class_of: Vec<u32>, seed: u64) -> State
 }
 
 fn climb(state: &mut State, seen: &Seen<'_>, steps: usize, run: &Run) -> Course {
-    state.climb(seen, Limits { steps, tolerance: 0.0 }, run).unwrap()
+    state.climb(seen, Limits { steps, tolerance: 0.0, leaps: false }, run).unwrap()
 }
 
 proptest! {
@@ -135,7 +135,7 @@ proptest! {
 
     #[test]
     fn the_objective_never_falls(
-        seed: u64, holes in prop::sample::select(vec![0.0, 0.2]), weighted: bool, labelled: bool,
+        seed: u64, holes in prop::sample::select(vec![0.0, 0.2]), weighted: bool, labelled: bool, leaps: bool,
     ) {
         let example = example(seed, 120, holes, weighted);
         let mut stream = Stream::new(seed, 2);
@@ -147,7 +147,7 @@ proptest! {
             let features = example.rows.features();
             let seen = Seen::new(&features, example.weights.as_deref(), labelled.then_some(&classes[..]), &state.product.blocks);
             // Without anything added to variances a component may shrink to a point, which is refused.
-            let course = match state.climb(&seen, Limits { steps: 25, tolerance: 0.0 }, &Run::new()) {
+            let course = match state.climb(&seen, Limits { steps: 25, tolerance: 0.0, leaps }, &Run::new()) {
                 Err(error) if error.to_string().contains("singular") => continue,
                 course => course.unwrap(),
             };
@@ -407,10 +407,29 @@ fn a_component_that_dies_begins_anew() {
     // One component has all rows, the other none: its weight is zero.
     let mut state = State::new(product, members.totals(), vec![NONE; 2]);
     let seen = Seen::new(&features, None, None, &state.product.blocks);
-    let course = state.climb(&seen, Limits { steps: 200, tolerance: 1e-9 }, &Run::new()).unwrap();
+    let course = state.climb(&seen, Limits { steps: 200, tolerance: 1e-9, leaps: false }, &Run::new()).unwrap();
     assert!(course.revived >= 1);
     let weights = MixtureModel::new(state).weights();
     assert!(weights.iter().all(|weight| (weight - 0.5).abs() < 0.01), "{weights:?}");
+}
+
+#[test]
+fn leaps_end_where_steps_end_in_half_the_passes() {
+    // Groups that overlap, and three kinds of columns: EM is slow.
+    for (seed, holes) in [(1, 0.0), (2, 0.1), (3, 0.0)] {
+        let example = example(seed, 400, holes, false);
+        let features = example.rows.features();
+        let end = |steps: usize, leaps: bool| {
+            let mut state = state("full+words", &example, vec![NONE; K], seed);
+            let seen = Seen::new(&features, None, None, &state.product.blocks);
+            state.climb(&seen, Limits { steps, tolerance: 1e-10, leaps }, &Run::new()).unwrap()
+        };
+        let plain = end(5000, false);
+        let fast = end(plain.trace.len() / 2, true);
+        assert_eq!((plain.stop, fast.stop), (Stop::Converged, Stop::Converged), "{}", plain.trace.len());
+        let [plain, fast] = [plain, fast].map(|course| *course.trace.last().unwrap());
+        assert!(fast > plain - 1e-6, "{plain} and {fast}");
+    }
 }
 
 fn gaussians(features: &Features<'_>, mixture: &Mixture) -> (MixtureModel, Report) {
@@ -499,7 +518,7 @@ fn rows_of_holes_alone_and_columns_of_holes_alone_are_no_harm() {
     for (share, weight) in shares.row(7).iter().zip(model.weights()) {
         assert!((share - weight).abs() < 1e-9);
     }
-    let completed = model.complete(&rows.features(), &Run::new()).unwrap().unwrap();
+    let completed = model.complete(&rows.features(), None, &Run::new()).unwrap().unwrap();
     let mean = |j: usize| (0..60).filter(|&i| i != 7).map(|i| rows[(i, j)]).sum::<f64>() / 59.0;
     assert!((completed.values[(7, 0)] - mean(0)).abs() < 1e-3 && completed.spreads[(7, 0)] > 3.0);
     assert!(completed.values[(0, 2)].is_nan());

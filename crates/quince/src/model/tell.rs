@@ -4,7 +4,7 @@ use super::Model;
 use crate::error::{Error, Result};
 use crate::explain::Explanation;
 use crate::family::Completed;
-use crate::learn::{Classes, Drawn, Task};
+use crate::learn::{Classes, Drawn, Prediction, Target, Task, largest};
 use crate::matrix::Features;
 use crate::run::Run;
 use crate::table::Table;
@@ -35,17 +35,36 @@ pub struct Hole {
 }
 
 impl Model {
-    /// What is expected in the holes of a table, row after row.
+    /// What is expected in the holes of a table, row after row; where a class is known, by that class alone, and where it is a
+    /// hole itself, it is filled with the most probable one.
     pub fn complete(&self, table: &Table, run: &Run) -> Result<Vec<Hole>> {
         let rows = self.encode(table, run)?;
-        let completed = self.complete_features(&rows.features(), run)?;
+        let classes = self.known_classes(table)?;
+        let completed = self.fitted.complete(&rows.features(), classes.as_deref(), run)?;
+        let completed = completed.ok_or_else(|| self.cannot("say what holes are expected to be"))?;
         let columns = self.encoder.dense_fields();
         let before = rows.features();
         let dense = before.dense_part();
+        let targets = match &classes {
+            Some(classes) if classes.contains(&Target::UNKNOWN) => Some(self.predict_features(&before, run)?),
+            _ => None,
+        };
         let mut holes = Vec::new();
         for i in 0..table.rows() {
             let is_hole = |j: usize| dense.is_some_and(|dense| j < dense.columns() && dense.get(i, j).is_nan());
             let filled = |j: usize| is_hole(j) && !completed.values[(i, j)].is_nan();
+            let unknown = classes.as_ref().is_some_and(|classes| classes[i] == Target::UNKNOWN);
+            if let Some(Prediction::Classes { probabilities, .. }) = targets.as_ref().filter(|_| unknown) {
+                let class = largest(probabilities.row(i)) as usize;
+                let (column, value) = (self.target.clone(), self.class_names()[class].clone());
+                holes.push(Hole {
+                    row: i,
+                    column,
+                    value,
+                    deviation: None,
+                    probability: Some(probabilities[(i, class)]),
+                });
+            }
             if !(0..columns.len()).any(filled) {
                 continue;
             }
@@ -67,9 +86,24 @@ impl Model {
         Ok(holes)
     }
 
+    /// The class of each row, as far as it is known; `None` if the table has no such column, or the model no classes.
+    fn known_classes(&self, table: &Table) -> Result<Option<Vec<u32>>> {
+        let Ok(column) = table.column(&self.target) else { return Ok(None) };
+        if self.classes.is_none() {
+            return Ok(None);
+        }
+        let mut known = vec![Target::UNKNOWN; table.rows()];
+        if column.holes() < table.rows() {
+            let (target, rows) = self.truth(table)?;
+            let codes = if let Target::Classes { codes, .. } = target { codes } else { Vec::new() };
+            rows.into_iter().zip(codes).for_each(|(i, code)| known[i] = code);
+        }
+        Ok(Some(known))
+    }
+
     /// Features that are encoded already with their holes filled.
     pub fn complete_features(&self, rows: &Features<'_>, run: &Run) -> Result<Completed> {
-        self.fitted.complete(rows, run)?.ok_or_else(|| self.cannot("say what holes are expected to be"))
+        self.fitted.complete(rows, None, run)?.ok_or_else(|| self.cannot("say what holes are expected to be"))
     }
 
     pub(super) fn class_names(&self) -> &[String] {
@@ -128,7 +162,11 @@ impl Model {
         };
         let drawn = self.fitted.sample(count, code, run)?.ok_or_else(|| self.cannot("make up rows"))?;
         let mut names: Vec<String> = self.encoder.fields().map(|field| field.name).collect();
-        names.push(self.target.clone());
+        let mut last = self.target.clone();
+        while names.contains(&last) {
+            last.push('_');
+        }
+        names.push(last);
         let row = |drawn: &crate::learn::Drawn| {
             let mut cells = self.encoder.decode(drawn);
             let number = || (drawn.class + 1).to_string();

@@ -75,6 +75,11 @@ impl Cells {
         self.lines.get(i).copied()
     }
 
+    /// What parts the cells of a line, if the file is a text of such.
+    pub fn delimiter(&self) -> Option<char> {
+        self.written.as_ref().map(|written| char::from(written.delimiter()))
+    }
+
     /// Whether the names look like data: all of them numbers.
     pub fn names_look_like_data(&self) -> bool {
         self.written.is_some() && self.names.iter().all(|name| name.parse::<f64>().is_ok())

@@ -195,7 +195,7 @@ fn d7_and_t5_counts_with_holes_are_completed() {
         ..Mixture::default()
     };
     let (model, _) = find(&rows.features(), &one);
-    let completed = model.complete(&rows.features(), &Run::new()).unwrap().unwrap();
+    let completed = model.complete(&rows.features(), None, &Run::new()).unwrap().unwrap();
     agrees(completed.values[(1, 1)], 1.1347, 4);
     agrees(completed.values[(2, 2)], 6.6750, 4);
     assert_eq!(completed.values[(0, 0)], 3.0);
@@ -223,7 +223,7 @@ fn t5_what_is_filled_into_irises_beats_means_and_neighbours() {
             }
         }
         let (model, _) = find(&rows.features(), &Mixture::default());
-        let mixture = model.complete(&rows.features(), &Run::new()).unwrap().unwrap().values;
+        let mixture = model.complete(&rows.features(), None, &Run::new()).unwrap().unwrap().values;
         for &(i, j) in &holes {
             let known: Vec<f64> = (0..150).map(|r| rows[(r, j)]).filter(|x| !x.is_nan()).collect();
             let mean = known.iter().sum::<f64>() / known.len() as f64;

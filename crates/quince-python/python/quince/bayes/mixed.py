@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_y, check_consistent_length
 
-from quince._base import names_of, weights_of
+from quince._base import names_of, seed_of, weights_of
 from quince._quince import Model, Table, leave_one_out_bayes
 from quince.bayes._base import NO_LABELS, THREADS, Bayes, labels_of, written
 
@@ -135,10 +135,7 @@ class OfTables(Bayes):
             if not len(known):
                 raise ValueError(f"There is no class {label!r}. The classes are {self.classes_.tolist()}.")
             label = names_of(self.classes_)[known[0]]
-        seed = random_state
-        if not isinstance(seed, Integral):
-            seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
-        drawn, names = model.sample(n, label=label, seed=int(seed)), names_of(self.classes_)
+        drawn, names = model.sample(n, label=label, seed=seed_of(random_state)), names_of(self.classes_)
         columns = as_columns(drawn, model.columns)
         columns[model.target] = self.classes_[[names.index(word) for word in drawn[model.target]]]
         return columns

@@ -16,7 +16,7 @@ from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _is_arraylike_not_scalar, check_is_fitted, validate_data
 
-from quince._base import FLOATS, Estimator, for_extension, weights_of
+from quince._base import FLOATS, Estimator, for_extension, seed_of, weights_of
 from quince._quince import Model, cluster_distances, cluster_error, cluster_labels, fit_clusters
 from quince._threads import effective
 
@@ -113,13 +113,14 @@ class Centres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, E
     ) -> tuple[Model, NDArray[np.int32]]:
         """The model with the least error of those from all starts, and the cluster of each row."""
         rows, random = for_extension(X), check_random_state(self.random_state)
+        seed = seed_of(self.random_state)
         found = (
             fit_clusters(
                 rows,
                 settings,
                 weights=weights,
                 start=start,
-                seed=random.randint(np.iinfo(np.int32).max),
+                seed=seed,
                 threads=effective(None),
             )
             for start in self._given_starts(X, settings["restarts"], random)

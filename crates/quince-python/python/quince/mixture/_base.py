@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import DensityMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from quince._base import FLOATS, Estimator, for_extension, weights_of
+from quince._base import FLOATS, Estimator, for_extension, seed_of, weights_of
 from quince._quince import Model, ask_mixture, complete_rows, fit_mixture, mixture_criterion, mixture_parameters
 from quince._threads import effective
 
@@ -57,7 +57,7 @@ class OfComponents(DensityMixin, Estimator):
             )
 
     def _seed(self) -> int:
-        return int(check_random_state(getattr(self, "random_state", None)).randint(np.iinfo(np.int32).max))
+        return seed_of(getattr(self, "random_state", None))
 
     def _fit(self, X: Any, weights: NDArray[np.float64] | None) -> Model:
         settings, threads = self._method_settings(), self._threads()
@@ -152,5 +152,5 @@ class OfComponents(DensityMixin, Estimator):
 #: Constraints of parameters that several classes have.
 COUNT = Interval(Integral, 1, None, closed="left")
 LEAST = Interval(Real, 0, None, closed="left")
-STARTS = {"kmeans": "kmeans", "k-means++": "plus-plus", "random": "random"}
+STARTS = {"auto": "auto", "kmeans": "kmeans", "k-means++": "plus-plus", "random": "random"}
 START_NAMES = StrOptions(set(STARTS))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 
 from quince._quince import Table
@@ -34,9 +34,10 @@ class MixedMixture(OfComponents):
         Whether components have one covariance in common.
     criterion : {"bic", "aic", "icl"}, default="bic"
         What a number of components is judged by.
-    init_params : {"kmeans", "k-means++", "random"}, default="kmeans"
-        Where to start: from the clusters of k-means, from rows far from each other, or from shares at random.
-    n_init : int, default=3
+    init_params : {"auto", "kmeans", "k-means++", "random"}, default="auto"
+        Where to start: from the clusters of k-means, from rows far from each other, or from shares at random; "auto" takes the
+        first and the last by turns.
+    n_init : int, default=4
         How often to start anew; the likeliest wins.
     max_iter : int, default=500
         The most steps of EM.
@@ -48,6 +49,8 @@ class MixedMixture(OfComponents):
         What is added to all variances besides.
     alpha : float, default=1.0
         What is added to every count of a category, word or answer; 1 is Laplace's rule.
+    accelerate : bool, default=True
+        Whether to leap ahead where steps of EM go the same way, as long as the likelihood does not fall by it.
     random_state : int, RandomState instance or None, default=None
         Steers what is drawn.
     n_jobs : int, default=None
@@ -77,6 +80,7 @@ class MixedMixture(OfComponents):
         "n_init": "restarts",
         "max_iter": "steps",
         "tol": "tolerance",
+        "accelerate": "accelerate",
     }
     _accepted: ClassVar = ACCEPTED
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -92,6 +96,7 @@ class MixedMixture(OfComponents):
         "epsilon": [LEAST],
         "added": [LEAST],
         "alpha": [LEAST],
+        "accelerate": ["boolean"],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
     }
@@ -108,13 +113,14 @@ class MixedMixture(OfComponents):
         covariance: str = "full",
         shared: bool = False,
         criterion: str = "bic",
-        init_params: str = "kmeans",
-        n_init: int = 3,
+        init_params: str = "auto",
+        n_init: int = 4,
         max_iter: int = 500,
         tol: float = 1e-6,
         epsilon: float = 1e-3,
         added: float = 0.0,
         alpha: float = 1.0,
+        accelerate: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -130,6 +136,7 @@ class MixedMixture(OfComponents):
         self.epsilon = epsilon
         self.added = added
         self.alpha = alpha
+        self.accelerate = accelerate
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -144,6 +151,7 @@ class MixedMixture(OfComponents):
             "restarts": int(self.n_init),
             "steps": int(self.max_iter),
             "tolerance": float(self.tol),
+            "accelerate": bool(self.accelerate),
             "epsilon": float(self.epsilon),
             "added": float(self.added),
             "alpha": float(self.alpha),
@@ -175,8 +183,7 @@ class MixedMixture(OfComponents):
     def sample(self, n: int = 1, component: int | None = None) -> dict[str, NDArray[Any]]:
         """Makes up n rows: a dict of columns, the last of which has the components, counted from 0."""
         model = self._fitted_model()
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        drawn = model.sample(n, label=None if component is None else str(component + 1), seed=seed)
+        drawn = model.sample(n, label=None if component is None else str(component + 1), seed=self._seed())
         columns = as_columns(drawn, model.columns)
         columns[model.target] = np.array([int(cell) - 1 for cell in drawn[model.target]])
         return columns

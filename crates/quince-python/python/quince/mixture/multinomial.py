@@ -32,9 +32,11 @@ class MultinomialMixture(OfComponents):
         The most steps of EM.
     n_init : int, default=1
         How often to start anew; the likeliest wins.
-    init_params : {"kmeans", "k-means++", "random"}, default="kmeans"
+    init_params : {"auto", "kmeans", "k-means++", "random"}, default="kmeans"
         Where to start: from the clusters of k-means, from rows far from each other and what is nearest to them, or from
-        shares at random.
+        shares at random; "auto" takes the first and the last by turns.
+    accelerate : bool, default=True
+        Whether to leap ahead where steps of EM go the same way, as long as the likelihood does not fall by it.
     random_state : int, RandomState instance or None, default=None
         Steers what is drawn.
     n_jobs : int, default=None
@@ -61,6 +63,7 @@ class MultinomialMixture(OfComponents):
         "n_components": "k",
         "alpha": "alpha",
         "tol": "tolerance",
+        "accelerate": "accelerate",
         "max_iter": "steps",
         "n_init": "restarts",
         "init_params": "start",
@@ -73,6 +76,7 @@ class MultinomialMixture(OfComponents):
         "max_iter": [COUNT],
         "n_init": [COUNT],
         "init_params": [START_NAMES],
+        "accelerate": ["boolean"],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
     }
@@ -89,6 +93,7 @@ class MultinomialMixture(OfComponents):
         max_iter: int = 200,
         n_init: int = 1,
         init_params: str = "kmeans",
+        accelerate: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -98,6 +103,7 @@ class MultinomialMixture(OfComponents):
         self.max_iter = max_iter
         self.n_init = n_init
         self.init_params = init_params
+        self.accelerate = accelerate
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -107,6 +113,7 @@ class MultinomialMixture(OfComponents):
             "family": "multinomial",
             "alpha": float(self.alpha),
             "tolerance": float(self.tol),
+            "accelerate": bool(self.accelerate),
             "steps": int(self.max_iter),
             "restarts": int(self.n_init),
             "start": STARTS[self.init_params],

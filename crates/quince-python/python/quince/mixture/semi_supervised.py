@@ -46,6 +46,8 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
         The most steps of EM.
     tol : float, default=1e-6
         Done when the log likelihood of a row, on average, rises by no more than this.
+    accelerate : bool, default=True
+        Whether to leap ahead where steps of EM go the same way, as long as the likelihood does not fall by it.
     n_jobs : int, default=None
         Number of threads; -1 for all processors, None for `quince.set_threads`, `OMP_NUM_THREADS` or all processors.
 
@@ -77,6 +79,7 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
         **{name: name for name in ("family", "unlabelled", "per_class", "alpha", "epsilon")},
         "max_iter": "steps",
         "tol": "tolerance",
+        "accelerate": "accelerate",
     }
     _accepted: ClassVar = {"n_jobs": "threads belong to the run, not to the method"}
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -87,6 +90,7 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
         "epsilon": [LEAST],
         "max_iter": [COUNT],
         "tol": [LEAST],
+        "accelerate": ["boolean"],
         "n_jobs": [None, Integral],
     }
 
@@ -105,6 +109,7 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
         epsilon: float = 1e-9,
         max_iter: int = 500,
         tol: float = 1e-6,
+        accelerate: bool = True,
         n_jobs: int | None = None,
     ) -> None:
         self.family = family
@@ -114,6 +119,7 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
         self.epsilon = epsilon
         self.max_iter = max_iter
         self.tol = tol
+        self.accelerate = accelerate
         self.n_jobs = n_jobs
 
     def _method_settings(self) -> dict[str, Any]:
@@ -125,6 +131,7 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
             "epsilon": float(self.epsilon),
             "steps": int(self.max_iter),
             "tolerance": float(self.tol),
+            "accelerate": bool(self.accelerate),
         }
 
     @_fit_context(prefer_skip_nested_validation=True)

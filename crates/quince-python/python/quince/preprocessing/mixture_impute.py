@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
-from sklearn.utils import check_random_state
 from sklearn.utils._mask import _get_mask
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import FLOAT_DTYPES, check_is_fitted, validate_data
 
 from quince import _quince, _threads
+from quince._base import seed_of
 from quince.preprocessing._imputer import Imputer
 
 
@@ -111,7 +111,7 @@ class MixtureImputer(Imputer):
         settings = {"covariance": self.covariance, "epsilon": float(self.epsilon), "family": "auto"}
         settings["k"] = self.n_components if self.n_components == "auto" else min(int(self.n_components), len(rows))
         varies = known.size and (np.nanmax(known, axis=0) > np.nanmin(known, axis=0)).any()
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        seed = seed_of(self.random_state)
         threads = _threads.effective(None)
         self._model = None
         if varies:

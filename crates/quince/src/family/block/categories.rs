@@ -5,7 +5,7 @@
 
 use super::gather::{Gather, OneByOne};
 use super::normals::left_over;
-use super::{Draw, Expected, Family, Scores, Tile, each_hole, each_value, ln};
+use super::{Draw, Expected, Family, Scores, Tile, each_hole, each_value, ln, never_seen};
 use crate::error::Result;
 use crate::family::Multinomial;
 use crate::matrix::Matrix;
@@ -71,6 +71,14 @@ impl Coding {
         match self {
             Coding::Codes(_) | Coding::Numbers(_) => 0.0,
             Coding::Bins(edges) => (edges[code + 1] - edges[code]).ln(),
+        }
+    }
+
+    /// The logarithm of how wide all categories are together.
+    fn ln_range(&self) -> f64 {
+        match self {
+            Coding::Codes(_) | Coding::Numbers(_) => 0.0,
+            Coding::Bins(edges) => (edges[edges.len() - 1] - edges[0]).ln(),
         }
     }
 
@@ -217,6 +225,16 @@ impl Family for Categories {
 
     fn log_prior(&self) -> f64 {
         if self.alpha == 0.0 { 0.0 } else { self.alpha * self.logs.iter().flatten().sum::<f64>() }
+    }
+
+    fn add_common(&self, tile: &Tile<'_>, densities: &mut [f64]) {
+        for (j, (coding, &column)) in self.coding.iter().zip(&self.columns).enumerate() {
+            let (places, total) = self.column(j);
+            let strange = |code: Option<usize>| code.is_none_or(|code| self.never_was(places.start + code));
+            each_value(tile.column(column), None, |i, x, _| {
+                densities[i] += if strange(coding.code(x)) { never_seen(total) - coding.ln_range() } else { 0.0 };
+            });
+        }
     }
 
     fn free_parameters(&self) -> (usize, usize) {

@@ -5,7 +5,7 @@
 
 use super::gather::{Gather, OneByOne};
 use super::normals::left_over;
-use super::{Draw, Expected, Family, Scores, Tile, each_hole, each_value, ln};
+use super::{Draw, Expected, Family, Scores, Tile, each_hole, each_value, ln, never_seen};
 use crate::error::Result;
 use crate::family::{Distribution, Poisson};
 use crate::matrix::Matrix;
@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Poissons {
     columns: Vec<usize>,
     alpha: f64,
-    /// The rate of each column over all rows.
-    settled: Vec<f64>,
+    /// The rate of each column over all rows, and how much its values count.
+    settled: Vec<[f64; 2]>,
     #[serde(skip)]
     rates: Vec<Vec<Rate>>,
 }
@@ -58,17 +58,22 @@ impl Poissons {
     }
 
     fn rate(&self, j: usize, w: f64, a: f64) -> Rate {
-        let (whole, alpha) = (self.settled[j], self.alpha);
+        let (whole, alpha) = (self.settled[j][0], self.alpha);
         Rate::new(if w + alpha > 0.0 && w > 0.0 { (a + alpha * whole) / (w + alpha) } else { whole })
     }
 
     /// Counts of a column that can be.
     fn each_count(&self, j: usize, tile: &Tile<'_>, weights: Option<&[f64]>, mut visit: impl FnMut(usize, f64, f64)) {
         each_value(tile.column(self.columns[j]), weights, |i, x, weight| {
-            if is_count(x) && (x == 0.0 || self.settled.get(j).is_none_or(|&whole| whole > 0.0)) {
+            if self.can_be(j, x) {
                 visit(i, x, weight);
             }
         });
+    }
+
+    /// A count, and none but zero where all are zero.
+    fn can_be(&self, j: usize, x: f64) -> bool {
+        is_count(x) && (x == 0.0 || self.settled.get(j).is_none_or(|[whole, _]| *whole > 0.0))
     }
 }
 
@@ -98,7 +103,7 @@ impl Family for Poissons {
         let width = self.columns.len();
         let total = |place: usize| (0..sums.rows()).map(|k| sums[(k, place)]).sum::<f64>();
         let rate = |j: usize| if total(j) > 0.0 { total(width + j) / total(j) } else { 0.0 };
-        self.settled = (0..width).map(rate).collect();
+        self.settled = (0..width).map(|j| [rate(j), total(j)]).collect();
     }
 
     fn estimate(&mut self, sums: &Matrix, _run: &Run) -> Result<()> {
@@ -137,9 +142,17 @@ impl Family for Poissons {
             return 0.0;
         }
         // As if α more rows had been seen, each with the rate of all rows.
-        let of_column = |(rate, &whole): (&Rate, &f64)| rate.score(whole);
+        let of_column = |(rate, [whole, _]): (&Rate, &[f64; 2])| rate.score(*whole);
         let of_component = |rates: &Vec<Rate>| rates.iter().zip(&self.settled).map(of_column).sum::<f64>();
         self.alpha * self.rates.iter().map(of_component).sum::<f64>()
+    }
+
+    fn add_common(&self, tile: &Tile<'_>, densities: &mut [f64]) {
+        for (j, (&column, [_, total])) in self.columns.iter().zip(&self.settled).enumerate() {
+            each_value(tile.column(column), None, |i, x, _| {
+                densities[i] += if self.can_be(j, x) { 0.0 } else { never_seen(*total) };
+            });
+        }
     }
 
     fn free_parameters(&self) -> (usize, usize) {
@@ -164,6 +177,6 @@ impl Family for Poissons {
     }
 
     fn is_sound(&self, _components: usize) -> bool {
-        self.settled.len() == self.columns.len() && self.settled.iter().all(|rate| rate.is_finite() && *rate >= 0.0)
+        self.settled.len() == self.columns.len() && self.settled.iter().flatten().all(|x| x.is_finite() && *x >= 0.0)
     }
 }

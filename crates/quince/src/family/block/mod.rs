@@ -86,7 +86,17 @@ pub(crate) trait Family: Send + Sync {
     fn gather<'a>(&'a self, components: usize) -> Box<dyn Gather + 'a>;
 
     /// From now on sums are taken about the present means, so that far ones cost no digits; those that there are follow.
-    fn follow(&mut self, _sums: &mut Matrix) {}
+    fn follow(&mut self, _all: &mut [&mut Matrix]) {}
+
+    /// Whether rows can have such sums of a component, as far as a glance tells.
+    fn is_possible(&self, sums: &[f64]) -> bool {
+        sums.iter().all(|sum| *sum >= 0.0)
+    }
+
+    /// About how much a row adds to a sum.
+    fn unit(&self, _sum: usize) -> f64 {
+        1.0
+    }
 
     /// Puts components into another order.
     fn reorder(&mut self, _order: &[usize]) {}
@@ -126,6 +136,16 @@ pub(crate) enum Expected<'a> {
     Number { mean: f64, variance: f64 },
     /// The categories 0, 1, ... with these probabilities.
     Category(&'a [f64]),
+}
+
+/// The deviation of a column; one that is constant must not be compared.
+fn unit_of(variance: f64) -> f64 {
+    if variance > 0.0 { variance.sqrt() } else { f64::INFINITY }
+}
+
+/// The logarithm of how likely a value is that was not among so many: as if it were the next one.
+fn never_seen(total: f64) -> f64 {
+    -(total + 1.0).ln()
 }
 
 /// Calls `visit(row, column)` for the holes of a tile in some columns; the column is counted among them.

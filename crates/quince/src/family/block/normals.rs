@@ -5,7 +5,7 @@
 //! rows, so that a component whose values are all the same still has a density. A column that is constant says nothing.
 
 use super::gather::{Gather, OneByOne};
-use super::{Draw, Expected, Family, Scores, TILE, Tile, each_hole, each_value};
+use super::{Draw, Expected, Family, Scores, TILE, Tile, each_hole, each_value, unit_of};
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::matrix::simd::{LANES, vectorised};
@@ -272,12 +272,25 @@ impl Family for Normals {
         Box::new(OneByOne::new(self, components))
     }
 
-    fn follow(&mut self, sums: &mut Matrix) {
+    fn follow(&mut self, all: &mut [&mut Matrix]) {
         for (k, normals) in self.normal.iter().enumerate() {
             for (j, normal) in normals.iter().enumerate() {
-                self.shift(sums, (k, j), self.origin[(k, j)] - normal.mean);
+                all.iter_mut().for_each(|sums| self.shift(sums, (k, j), self.origin[(k, j)] - normal.mean));
                 self.origin[(k, j)] = normal.mean;
             }
+        }
+    }
+
+    fn is_possible(&self, sums: &[f64]) -> bool {
+        (0..self.columns.len()).map(|j| self.triple(sums, j)).all(|(w, a, b)| w >= 0.0 && b * w >= a * a)
+    }
+
+    fn unit(&self, sum: usize) -> f64 {
+        let (width, deviation) = (self.columns.len(), |j: usize| unit_of(self.settled[j][1]));
+        match sum / width {
+            0 => 1.0,
+            1 => deviation(sum % width),
+            _ => deviation(sum % width) * deviation(sum % width),
         }
     }
 

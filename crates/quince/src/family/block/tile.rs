@@ -1,5 +1,6 @@
 //! A few rows at a time, column after column: what a block reads.
 
+use crate::learn::Target;
 use crate::matrix::simd::{LANES, exp, vectorised};
 use crate::matrix::view::with_view;
 use crate::matrix::{Features, Real, Sparse};
@@ -155,6 +156,15 @@ impl Scores {
     /// Whether a score is not a number.
     pub(crate) fn has_nan(&self) -> bool {
         (0..self.components).any(|k| self.of(k).iter().any(|score| score.is_nan()))
+    }
+
+    /// A row whose class is known cannot be of a component of another class; `own` has the classes of components.
+    pub(crate) fn leave_classes(&mut self, known: impl Iterator<Item = u32>, own: &[u32]) {
+        for (i, class) in known.enumerate().filter(|(_, class)| *class != Target::UNKNOWN) {
+            for (line, _) in self.values.chunks_exact_mut(TILE).zip(own).filter(|(_, own)| **own != class) {
+                line[i] = f64::NEG_INFINITY;
+            }
+        }
     }
 
     /// Rows that are impossible under every component say nothing.

@@ -123,6 +123,10 @@ impl Family for Bernoullis {
         self.settled = (0..self.width()).map(share).collect();
     }
 
+    fn is_possible(&self, sums: &[f64]) -> bool {
+        (0..self.width()).all(|j| (0.0..=self.weight(sums, j)).contains(&sums[j]))
+    }
+
     fn estimate(&mut self, sums: &Matrix, run: &Run) -> Result<()> {
         let one = |k: usize, j: usize| self.logs(j, self.weight(sums.row(k), j), sums[(k, j)]);
         self.logs = run.map(sums.rows(), |k| (0..self.width()).map(|j| one(k, j)).collect());

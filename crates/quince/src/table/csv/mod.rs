@@ -82,6 +82,10 @@ pub(super) fn parse(bytes: Vec<u8>, source: &str, delimiter: Option<u8>, header:
 }
 
 impl Written {
+    pub(super) fn delimiter(&self) -> u8 {
+        self.layout.delimiter
+    }
+
     /// Whether a comma inside a cell may be a decimal point: it is not what parts the cells.
     pub(super) fn may_have_decimal_commas(&self) -> bool {
         self.layout.delimiter != b','

@@ -12,7 +12,7 @@ mod white;
 mod without;
 
 use super::normals::Least;
-use super::{Draw, Expected, Family, Gather, Scores, TILE, Tile, each_hole};
+use super::{Draw, Expected, Family, Gather, Scores, TILE, Tile, each_hole, unit_of};
 use crate::error::Result;
 use crate::matrix::{Matrix, gram};
 use crate::run::{Run, Stream};
@@ -451,11 +451,28 @@ impl Family for Gaussians {
         if self.is_full() { Box::new(Full::new(self, components)) } else { Box::new(Variances::new(self, components)) }
     }
 
-    fn follow(&mut self, sums: &mut Matrix) {
-        for k in 0..sums.rows() {
-            self.shift(sums, k, self.origin.row(k), self.means.row(k));
+    fn follow(&mut self, all: &mut [&mut Matrix]) {
+        for sums in all {
+            (0..sums.rows()).for_each(|k| self.shift(sums, k, self.origin.row(k), self.means.row(k)));
         }
         self.origin = self.means.clone();
+    }
+
+    fn is_possible(&self, sums: &[f64]) -> bool {
+        let (width, weight) = (self.width(), sums[0]);
+        let step = if self.is_full() { width + 1 } else { 1 };
+        let squares = sums[1 + width..].iter().step_by(step);
+        weight > 0.0 && squares.zip(&sums[1..]).all(|(b, a)| b * weight > a * a)
+    }
+
+    fn unit(&self, sum: usize) -> f64 {
+        let (width, deviation) = (self.width(), |j: usize| unit_of(self.settled[j][1]));
+        match sum.checked_sub(1 + width) {
+            None if sum == 0 => 1.0,
+            None => deviation(sum - 1),
+            Some(place) if self.is_full() => deviation(place / width) * deviation(place % width),
+            Some(place) => deviation(place) * deviation(place),
+        }
     }
 
     fn reorder(&mut self, order: &[usize]) {

@@ -1,0 +1,37 @@
+//! Tables as text: what parts the cells of a line, and how a cell is written that has such a character itself.
+
+use quince::table::Cells;
+use std::path::Path;
+
+/// What parts the cells of a line.
+#[derive(Clone, Copy)]
+pub struct Layout {
+    delimiter: char,
+}
+
+impl Layout {
+    /// Tabs for a file that is called `.tsv`; otherwise commas, or whatever else parted the cells of the table that was read.
+    pub fn new(output: Option<&Path>, read: Option<&Cells>) -> Layout {
+        let read = read.and_then(Cells::delimiter).unwrap_or(',');
+        let extension = output.and_then(Path::extension).map(|extension| extension.to_ascii_lowercase());
+        let delimiter = match extension.as_ref().and_then(|extension| extension.to_str()) {
+            Some("tsv") => '\t',
+            Some("csv") if read == '\t' => ',',
+            _ => read,
+        };
+        Layout { delimiter }
+    }
+
+    /// Cells, parted, and the end of the line.
+    pub fn line<S: AsRef<str>>(&self, cells: impl IntoIterator<Item = S>) -> String {
+        let cells: Vec<String> = cells.into_iter().map(|cell| self.quoted(cell.as_ref())).collect();
+        cells.join(&self.delimiter.to_string()) + "\n"
+    }
+
+    fn quoted(&self, cell: &str) -> String {
+        // Between tabs quotes would not hold a tab or the end of a line.
+        let cell = if self.delimiter == '\t' { cell.replace(['\t', '\n', '\r'], " ") } else { cell.to_string() };
+        let plain = !cell.contains([self.delimiter, '"', '\n', '\r']);
+        if plain { cell } else { format!("\"{}\"", cell.replace('"', "\"\"")) }
+    }
+}
