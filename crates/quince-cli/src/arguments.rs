@@ -322,7 +322,7 @@ pub struct Cluster {
     #[arg(long, short, default_value = "kmeans", value_name = "NAME")]
     pub method: String,
     /// How many clusters, or auto (the default)
-    #[arg(short, long = "clusters", value_name = "NUMBER")]
+    #[arg(short, long = "clusters", value_name = "NUMBER", allow_negative_numbers = true)]
     pub k: Option<String>,
     /// The family of columns, for mixture: normal for all that can, age=normal, visits=poisson, height+weight=gaussian
     /// (may be repeated)
@@ -362,7 +362,7 @@ pub struct Impute {
     #[arg(long, short, value_name = "FILE", conflicts_with_all = ["k", "family", "set", "weight"])]
     pub model: Option<PathBuf>,
     /// How many components the mixture has, or auto (the default)
-    #[arg(short, long = "components", value_name = "NUMBER")]
+    #[arg(short, long = "components", value_name = "NUMBER", allow_negative_numbers = true)]
     pub k: Option<String>,
     /// The family of columns: normal for all that can, age=normal, visits=poisson, height+weight=gaussian (may be repeated)
     #[arg(long, value_name = "COLUMN=FAMILY,...")]

@@ -10,8 +10,10 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
+use quince::Kind;
 use quince::evaluate::evaluate;
 use quince::learn::{Classes, Fitted, Prediction, Task};
+use quince::model::Hole;
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -153,19 +155,43 @@ impl Model {
     /// number and the probability of a category.
     #[pyo3(signature = (data, *, n_jobs=None))]
     fn holes<'py>(&self, data: &Bound<'py, PyAny>, n_jobs: Option<i64>) -> PyResult<Bound<'py, PyAny>> {
-        let table = from_anything(data, Some(&self.0), false)?;
+        let table = from_anything(data, Some(&self.0), true)?;
         let holes = work(data.py(), Steering::jobs(data.py(), n_jobs)?, |run| self.0.complete(&table, run))?;
-        json::serialised(data.py(), serde_json::to_value(holes))
+        let object = |hole: &Hole| {
+            let number = hole.value.parse::<f64>().ok().filter(|_| hole.probability.is_none());
+            let mut object = serde_json::to_value(hole)?;
+            if let Some(number) = number {
+                object["value"] = number.into();
+            }
+            Ok(object)
+        };
+        json::serialised(data.py(), holes.iter().map(object).collect::<serde_json::Result<Vec<_>>>().map(Value::from))
     }
 
-    /// Makes up rows as the model believes they come about: a dict of columns, each a list of words.
+    /// Makes up rows as the model believes they come about: a dict of columns, each a list of numbers or words. Clusters are
+    /// counted from 0, as everywhere in Python.
     #[pyo3(signature = (n=1, *, label=None, seed=0))]
     fn sample<'py>(&self, py: Python<'py>, n: usize, label: Option<&str>, seed: u64) -> PyResult<Bound<'py, PyDict>> {
         let steering = Steering { seed, threads: 1, budget: None };
-        let made = work(py, steering, |run| self.0.sample(n, label, run))?;
+        let clusters = self.0.task() == Task::Clustering;
+        let from_one =
+            label.filter(|_| clusters).and_then(|label| Some((label.parse::<usize>().ok()? + 1).to_string()));
+        let made = work(py, steering, |run| self.0.sample(n, from_one.as_deref().or(label), run))?;
         let columns = PyDict::new(py);
         for (j, name) in made.names.iter().enumerate() {
-            columns.set_item(name, made.rows.iter().map(|row| row[j].as_str()).collect::<Vec<_>>())?;
+            let cells = || made.rows.iter().map(|row| row[j].as_str());
+            let last = j + 1 == made.names.len();
+            match self.0.encoder().kind(name) {
+                _ if last && clusters => {
+                    let counted = cells().map(|cell| cell.parse::<usize>().unwrap_or(1) - 1);
+                    columns.set_item(name, counted.collect::<Vec<_>>())?;
+                }
+                Some(Kind::Number | Kind::Count) if !last => {
+                    let numbers = cells().map(|cell| cell.parse().unwrap_or(f64::NAN));
+                    columns.set_item(name, numbers.collect::<Vec<f64>>())?;
+                }
+                _ => columns.set_item(name, cells().collect::<Vec<_>>())?,
+            }
         }
         Ok(columns)
     }

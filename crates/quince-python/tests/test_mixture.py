@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import sklearn.mixture
 from scipy import sparse
@@ -15,6 +16,7 @@ from sklearn.impute import KNNImputer, SimpleImputer
 
 import quince
 
+X, Y = load_iris(return_X_y=True)
 SHAPES = ("full", "tied", "diag", "spherical")
 
 
@@ -313,3 +315,56 @@ def test_refusals():
         quince.GaussianMixture(2, reg_covar=0.0).fit(np.column_stack([X, np.ones(20)]))
     with pytest.raises(ValueError, match="path of a file"):
         quince.MixedMixture(2).fit("table.csv")
+
+
+def test_a_frame_is_filled_and_rows_are_made_up_in_its_own_types():
+    frame = pd.DataFrame({
+        "size": [20.5, 21.0, None, 22.5, 60.0, 61.0, 64.5, 58.0, 62.0, 61.5],
+        "colour": ["red", "red", "red", None] + ["blue"] * 6,
+        "kind": pd.Categorical(["a", "a", "a", "a", None, "b", "b", "b", "b", "b"]),
+        "big": [False, False, False, False, True, None, True, True, True, True],
+        "cluster": [1.5, 2.5, 1.25, 3.5, 1.75, 2.0, 1.0, 3.0, 2.25, 1.1],
+    })
+    model = quince.MixedMixture(2, random_state=0).fit(frame)
+    filled = model.complete(frame)
+    assert not filled.isna().any().any() and frame.isna().sum().sum() == 4
+    assert filled["colour"][3] == "red" and filled["kind"][4] == "b" and filled["big"][5] is True
+    assert filled["size"].dtype == np.float64 and filled["size"][2] < 40 and filled["kind"].dtype == frame["kind"].dtype
+    assert filled.dropna().index.equals(frame.index) and (filled["cluster"] == frame["cluster"]).all()
+    (size,) = [hole for hole in model.holes(frame) if hole["column"] == "size"]
+    assert size["value"] == filled["size"][2]
+    drawn = model.sample(50, component=1)
+    assert set(drawn["cluster_"]) == {1} and drawn["size"].dtype == np.float64 and drawn["colour"].dtype == object
+    whole = quince.train(frame.drop(columns="cluster"), None, "mixture", {"k": 2})
+    assert set(whole.sample(100)["cluster"]) == {0, 1} and set(whole.sample(9, label="1")["cluster"]) == {1}
+    # One seed, one answer, wherever it is asked.
+    own = quince.MixedMixture(2, random_state=3).fit(frame)
+    assert quince.train(frame, None, "mixture", {"k": 2}, seed=3).report["trace"] == own.report_["trace"]
+    with pytest.raises(TypeError, match="pandas frame"):
+        model.complete(pa.Table.from_pandas(frame))
+
+
+def test_rows_without_a_label_are_no_mistakes():
+    few = np.where(np.arange(150) % 5 == 0, Y, -1)
+    model = quince.SemiSupervisedNB(family="normal").fit(X, few)
+    known = few >= 0
+    assert model.score(X, few) == model.score(X[known], Y[known]) > 0.9
+    assert model.score(pd.DataFrame(X).to_numpy(), few, np.arange(150)) == model.score(X[known], Y[known], np.arange(150)[known])
+    with pytest.raises(ValueError, match="No row has a label"):
+        model.score(X, np.full(150, -1))
+    for nothing in ("-1", "", "nan"):
+        with pytest.raises(ValueError, match="a word like the others"):
+            quince.SemiSupervisedNB().fit(X, np.where(known, "a", nothing))
+
+
+def test_an_imputer_takes_weights_and_refuses_what_cannot_be():
+    holes = X.copy()
+    holes[::3, 1] = np.nan
+    times = np.arange(150) % 3
+    one = quince.MixtureImputer(n_components=1)
+    weighed = one.fit(holes, sample_weight=times).transform(holes)
+    np.testing.assert_allclose(weighed, one.fit(np.repeat(holes, times, axis=0)).transform(holes), rtol=1e-6)
+    with pytest.raises(ValueError, match="n_components=500"):
+        quince.MixtureImputer(n_components=500).fit(holes)
+    with pytest.raises(ValueError, match="no value"):
+        quince.GaussianMixture(2).fit(np.full((9, 2), np.nan))

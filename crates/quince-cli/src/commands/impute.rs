@@ -37,7 +37,11 @@ pub fn run(options: &Impute, session: &Session) -> Result<()> {
         }
     };
     session.progress.stage("filling holes");
-    let holes = session.run.finish(|| model.complete(&table, &session.run))?;
+    let mut holes = session.run.finish(|| model.complete(&table, &session.run))?;
+    if options.model.is_none() {
+        holes.extend(constants(&table, &holes));
+        holes.sort_by_key(|hole| hole.row);
+    }
     session.run.check_cancelled()?;
     session.progress.finish();
     let layout = Layout::new(options.output.as_deref(), Some(&cells));
@@ -78,6 +82,26 @@ fn learn(options: &Impute, table: &Table, session: &Session) -> Result<Model> {
     session.say(&format!("learnt from the table itself: {}", model.report().route));
     model.report().remarks.iter().for_each(|remark| session.say(&format!("note: {remark}")));
     Ok(model)
+}
+
+/// What fills the holes of columns that the model says nothing of because all that is known of them is the same: that.
+fn constants(table: &Table, filled: &[Hole]) -> Vec<Hole> {
+    let mut found = Vec::new();
+    for column in table.columns().iter().filter(|column| column.holes() > 0) {
+        let mut known = (0..table.rows()).filter_map(|i| column.text(i));
+        let Some(value) = known.next() else { continue };
+        if known.all(|other| other == value) && !filled.iter().any(|hole| hole.column == column.name()) {
+            let (column_name, value) = (column.name().to_string(), value.into_owned());
+            found.extend((0..table.rows()).filter(|&i| column.is_hole(i)).map(|row| Hole {
+                row,
+                column: column_name.clone(),
+                value: value.clone(),
+                deviation: None,
+                probability: None,
+            }));
+        }
+    }
+    found
 }
 
 fn say_what_is_left(table: &Table, holes: &[Hole], session: &Session) {

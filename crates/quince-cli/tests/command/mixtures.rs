@@ -105,3 +105,69 @@ fn what_a_mixture_cannot_do_is_said() {
     wrong("cluster iris.csv -m mixture --set alpha=-1", "'alpha' cannot be -1");
     assert_eq!(bench.names(), ["iris.csv"]);
 }
+
+#[test]
+fn only_holes_are_filled_and_the_table_stays_as_it_was_written() {
+    let bench = Bench::new("impute-layout");
+    bench.file("colours.csv", "c,x\nred,1.5\nred,1.7\nblue,9.5\nblue,9.1\nred,\n,9.2\n");
+    bench.ok("cluster colours.csv -m mixture -k 2 --save m.quince");
+    // A category that was never seen is no hole, and makes a row stranger than a hole does.
+    bench.file("new.csv", "c,x\ngreen,1.5\n,1.5\nred,1.5\n");
+    assert_eq!(bench.ok("impute new.csv --model m.quince").out, "c,x\ngreen,1.5\nred,1.5\nred,1.5\n");
+    let densities: Vec<f64> = bench
+        .ok("predict m.quince new.csv --json")
+        .json()
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["log_density"].as_f64().unwrap())
+        .collect();
+    assert!(densities[0] < densities[1] - 1.0 && densities[0] < densities[2] - 1.0, "{densities:?}");
+    // What parts the cells stays, and so does a decimal comma; a file called .tsv has tabs.
+    bench.file("tabs.tsv", "a\tb\n1.5\tx\n\ty\n2.5\tx\n");
+    bench.ok("impute tabs.tsv -o filled.tsv");
+    let filled = text(&bench, "filled.tsv");
+    assert!(filled.starts_with("a\tb\n1.5\tx\n") && filled.lines().all(|line| line.split('\t').count() == 2));
+    bench.file("commas.csv", "a;b\n1,5;2\n;3\n2,5;4\n3,5;\n");
+    let answer = bench.ok("impute commas.csv").out;
+    assert!(answer.starts_with("a;b\n1,5;2\n") && !answer.contains('.'), "{answer}");
+    assert!(
+        bench.ok("predict m.quince new.csv -o p.tsv").out.is_empty() && text(&bench, "p.tsv").contains("c\tx\tcluster")
+    );
+    // What is the same wherever it is known is expected to be the same elsewhere.
+    bench.file("same.csv", "a,b\n1.5,7\n2.5,7\n3.1,\n4,7\n");
+    assert!(
+        bench.ok("impute same.csv").out.contains("3.1,7\n")
+            && bench.ok("impute same.csv --kind b=number").out.contains("3.1,7\n")
+    );
+    // A name that is taken.
+    bench.file("cluster.csv", "cluster,x\n1.5,2.5\n1.25,2.75\n8.5,9.5\n8.25,9.25\n");
+    bench.ok("cluster cluster.csv -m mixture -k 1 --save c.quince");
+    assert!(bench.ok("sample c.quince -n 1").out.starts_with("cluster,x,cluster_\n"));
+    let drawn = bench.ok("sample c.quince -n 1 --json").json();
+    assert!(drawn[0]["x"].is_number() && drawn[0]["cluster_"] == 1);
+    assert!(fails(&bench, "cluster cluster.csv -m mixture -k -1").err.contains("setting 'k' cannot be -1"));
+}
+
+#[test]
+fn a_known_class_says_what_its_holes_are_and_an_unknown_one_is_filled() {
+    let bench = Bench::new("impute-class");
+    bench.example("penguins.csv");
+    for method in ["naive-bayes", "gaussian", "mixture"] {
+        bench.ok(&format!("train penguins.csv -t species -m {method} -o m.quince"));
+        let header = "species,island,bill_length_mm,bill_depth_mm,flipper_length_mm,body_mass_g,sex,year";
+        bench.file(
+            "known.csv",
+            &format!("{header}\nGentoo,,,,,,,\nAdelie,,,,,,,\n,Biscoe,48,14.5,220,5400,male,2008\n"),
+        );
+        let rows = bench.ok("impute known.csv --model m.quince --json").json();
+        let mass = |row: u64| {
+            let mut all = rows.as_array().unwrap().iter();
+            all.find(|hole| hole["row"] == row && hole["column"] == "body_mass_g").unwrap()["value"].as_f64().unwrap()
+        };
+        assert!(mass(1) > 4900.0 && mass(2) < 3900.0, "{method}: {} and {}", mass(1), mass(2));
+        let last = rows.as_array().unwrap().last().unwrap().clone();
+        assert_eq!((last["column"].as_str(), last["value"].as_str()), (Some("species"), Some("Gentoo")));
+        assert!(last["probability"].as_f64().unwrap() > 0.9);
+    }
+}

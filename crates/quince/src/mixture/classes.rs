@@ -6,7 +6,7 @@ use crate::cluster::{Division, divide};
 use crate::error::{Error, Result};
 use crate::family::layout::Open;
 use crate::family::product::Product;
-use crate::learn::{Examples, Target};
+use crate::learn::{Count, Examples, Target};
 use crate::matrix::Features;
 use crate::run::{Report, Run};
 
@@ -55,7 +55,13 @@ impl Mixture {
         // Where every share is known there is nothing to expect.
         let certain = all && self.per_class == 1 && !seen.has_holes();
         let course = if certain { Course::none() } else { state.climb(&seen, self.limits(), run)? };
-        self.finish(state, course, examples, run)
+        let (model, mut report) = self.finish(state, course, examples, run)?;
+        if self.k != Count::Auto {
+            report
+                .remarks
+                .push("k says nothing where there are classes; per_class says how many components each has".into());
+        }
+        Ok((model, report))
     }
 
     /// The first component of every row that has a class: the only one, or one of those of its class by k-means.

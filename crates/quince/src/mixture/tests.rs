@@ -584,3 +584,33 @@ fn a_given_start_is_what_is_saved_when_no_step_is_taken() {
         assert!(found.values().iter().zip(expected.values()).all(|(a, b)| (a - b).abs() < 1e-12));
     }
 }
+
+#[test]
+fn weights_below_one_are_shares_and_weights_above_are_counts() {
+    let mut stream = Stream::new(12, 0);
+    let rows: Vec<[f64; 1]> = (0..120).map(|i| [f64::from(i % 2) * 6.0 + stream.normal()]).collect();
+    let (rows, target) = (Matrix::from_rows(&rows), Target::Nothing(120));
+    let fit = |weight: f64| {
+        let weights = vec![weight; 120];
+        let examples = Examples::new(rows.features(), &target, Some(&weights)).unwrap();
+        let (model, report) = Learner::fit(&Mixture::default(), &examples, &Run::new()).unwrap();
+        (model.components(), report.facts.iter().find(|fact| fact.0 == "bic").unwrap().1)
+    };
+    let (k, bic) = fit(1.0);
+    assert_eq!(k, 2);
+    for weight in [1.0 / 120.0, 1e-3, 0.5] {
+        let (shares, other) = fit(weight);
+        assert!(shares == 2 && (other - bic).abs() < 1e-6 * bic.abs(), "{weight}: {shares}, {other} and {bic}");
+    }
+    // Rows that were seen three times each.
+    let three = fit(3.0).1;
+    let model = |weights: Option<&[f64]>| {
+        let examples = Examples::new(rows.features(), &target, weights).unwrap();
+        Learner::fit(&Mixture { k: Count::Fixed(2), ..Mixture::default() }, &examples, &Run::new()).unwrap().0
+    };
+    let thrice = [&rows; 3].map(|rows| rows.values().to_vec()).concat();
+    let thrice = Matrix::new(360, 1, thrice).unwrap();
+    let repeated =
+        model(Some(&vec![3.0; 120])).criterion(Criterion::Bic, &thrice.features(), None, &Run::new()).unwrap();
+    assert!((three - repeated).abs() < 1e-6 * three.abs(), "{three} and {repeated}");
+}

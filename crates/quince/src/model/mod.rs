@@ -90,7 +90,7 @@ impl Model {
             };
             return Err(Error::data(
                 format!("'{}' does not learn {what}", method.card.name),
-                if method.card.learns(Task::Clustering) {
+                if method.card.learns(Task::Clustering) && !method.card.learns(Task::Classification) {
                     "It finds clusters: use `quince cluster`."
                 } else {
                     "See `quince models` for what each method learns."

@@ -129,7 +129,11 @@ impl Table {
         let column = self.column(name)?.as_kind(Kind::Number, self)?;
         let weight = |&i: &usize| {
             column.number(i).filter(|w| *w >= 0.0).ok_or_else(|| {
-                Error::table(self.place(i, name), "there is no weight of at least zero", "Give every row a weight.")
+                Error::table(
+                    self.place(i, name),
+                    "there is no weight of at least zero",
+                    "Give every row a weight: zero, or a number above.",
+                )
             })
         };
         rows.iter().map(weight).collect()

@@ -58,15 +58,10 @@ def explanation(model: Model, X: Any, row: int) -> dict[str, Any]:
     return model.explain(X, row=row)
 
 
-def as_columns(drawn: dict[str, list[str]], kinds: dict[str, str]) -> dict[str, NDArray[Any]]:
-    """Rows that a model has made up: numbers as numbers, all else as words."""
-    columns: dict[str, NDArray[Any]] = {}
-    for name, cells in drawn.items():
-        if kinds.get(name) in ("number", "count"):
-            columns[name] = np.array([float(cell or "nan") for cell in cells])
-        else:
-            columns[name] = np.array(cells, dtype=object)
-    return columns
+def as_columns(drawn: dict[str, list[Any]]) -> dict[str, NDArray[Any]]:
+    """Rows that a model has made up: numbers as numbers, all else as objects."""
+    words = {name: any(isinstance(cell, str) for cell in cells) for name, cells in drawn.items()}
+    return {name: np.array(cells, dtype=object if words[name] else None) for name, cells in drawn.items()}
 
 
 class OfTables(Bayes):
@@ -136,7 +131,7 @@ class OfTables(Bayes):
                 raise ValueError(f"There is no class {label!r}. The classes are {self.classes_.tolist()}.")
             label = names_of(self.classes_)[known[0]]
         drawn, names = model.sample(n, label=label, seed=seed_of(random_state)), names_of(self.classes_)
-        columns = as_columns(drawn, model.columns)
+        columns = as_columns(drawn)
         columns[model.target] = self.classes_[[names.index(word) for word in drawn[model.target]]]
         return columns
 

@@ -44,6 +44,8 @@ class OfComponents(DensityMixin, Estimator):
         """Finds components of the rows X. sample_weight says how much each row counts."""
         X = self._check(X, reset=True)
         weights = weights_of(sample_weight, X)
+        if isinstance(X, np.ndarray) and np.isnan(X).all():
+            raise ValueError("X has no value: all of it is holes (NaN).")
         self._check_count(X)
         self._learnt(self._fit(X, weights))
         return self

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from quince._quince import Table
 from quince.bayes.mixed import as_columns, as_table, explanation, families
@@ -180,13 +181,27 @@ class MixedMixture(OfComponents):
             raise ValueError("X is no data frame. MixtureImputer fills the holes of matrices.")
         return self._model.holes(X, n_jobs=self.n_jobs)
 
+    def complete(self, X: Any) -> Any:
+        """The rows X with their holes filled with what the rest of the row leads to expect: a matrix, or a copy of a pandas frame."""
+        check_is_fitted(self)
+        if not isinstance(self._check(X, reset=False), Table):
+            return super().complete(X)
+        if not hasattr(X, "iloc"):
+            raise TypeError(f"X is a {type(X).__name__}. Give a matrix or a pandas frame, or see holes(X).")
+        filled, holes = X.copy(), self.holes(X)
+        for place, name in enumerate(X.columns):
+            own = [hole for hole in holes if hole["column"] == str(name)]
+            if own:
+                values = X.iloc[:, place].copy()
+                answers = {"yes": True, "no": False} if {True, False}.issuperset(values.dropna().unique()) else {}
+                values.iloc[[hole["row"] for hole in own]] = [answers.get(hole["value"], hole["value"]) for hole in own]
+                filled.isetitem(place, values)
+        return filled
+
     def sample(self, n: int = 1, component: int | None = None) -> dict[str, NDArray[Any]]:
         """Makes up n rows: a dict of columns, the last of which has the components, counted from 0."""
         model = self._fitted_model()
-        drawn = model.sample(n, label=None if component is None else str(component + 1), seed=self._seed())
-        columns = as_columns(drawn, model.columns)
-        columns[model.target] = np.array([int(cell) - 1 for cell in drawn[model.target]])
-        return columns
+        return as_columns(model.sample(n, label=None if component is None else str(component), seed=self._seed()))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, _fit_context
-from sklearn.utils import Tags
+from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils._missing import is_pandas_na
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted, validate_data
@@ -27,8 +27,8 @@ UNKNOWN = np.uint32(2**32 - 1)
 class SemiSupervisedNB(ClassifierMixin, Estimator):
     """Naive Bayes that learns from rows without a label, too: EM, in which a label says which components a row may be of.
 
-    A row is without a label where y is -1 (of whole numbers), NaN or None. With labels for all rows and one component a class
-    it is `MixedNB(calibrate=False)`.
+    A row is without a label where y is -1 (of whole numbers), NaN or None; `score` leaves such rows out. With labels for all
+    rows and one component a class it is `MixedNB(calibrate=False)`.
 
     Parameters
     ----------
@@ -144,6 +144,10 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
         y = y.ravel() if y.ndim == 1 else _check_y(y, estimator=self)
         check_consistent_length(X, y)
         known = with_labels(y)
+        if y.dtype.kind in "US" and (wrong := sorted({"", "-1", "nan", "None"} & set(y.astype(str)))):
+            raise ValueError(
+                f"y has '{wrong[0]}' as a label, a word like the others. Give None to rows without a label, in an array of objects."
+            )
         if not known.any():
             raise ValueError("No row has a label. Give at least some rows a label, or use MixedMixture.")
         labels = y[known]
@@ -189,6 +193,18 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
         """The most probable label of each row of X."""
         shares = self.predict_proba(X)
         return self.classes_[shares.argmax(axis=1)]
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """The share of right labels among the rows of X that have one in y."""
+        y = np.asarray(y)
+        known = np.flatnonzero(with_labels(y))
+        if len(known) == len(y):
+            return super().score(X, y, sample_weight)
+        if not len(known):
+            raise ValueError("No row has a label. Give rows whose label is known.")
+        labels = np.array(y[known].tolist()) if y.dtype == object else y[known]
+        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+        return super().score(_safe_indexing(X, known), labels, weights)
 
     def explain(self, X: Any = None, row: int = 0) -> dict[str, Any]:
         """What the model has learnt or, of one row of X (counted from 0), what spoke for the answer."""

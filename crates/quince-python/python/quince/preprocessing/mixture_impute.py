@@ -6,14 +6,14 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._mask import _get_mask
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import FLOAT_DTYPES, check_is_fitted, validate_data
 
 from quince import _quince, _threads
-from quince._base import seed_of
+from quince._base import seed_of, weights_of
 from quince.preprocessing._imputer import Imputer
 
 
@@ -99,8 +99,8 @@ class MixtureImputer(Imputer):
         return X, mask, rows
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> MixtureImputer:
-        """Learns a mixture of the rows of X, holes and all."""
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> MixtureImputer:
+        """Learns a mixture of the rows of X, holes and all; sample_weight says how much each row counts."""
         self._forget()
         _, mask, rows = self._checked(X, in_fit=True)
         self._valid = ~mask.all(axis=0)
@@ -109,13 +109,18 @@ class MixtureImputer(Imputer):
         # A column that is always the same says nothing, and is expected to stay so.
         self._constant = np.nanmean(known, axis=0) if known.size else np.empty(0)
         settings = {"covariance": self.covariance, "epsilon": float(self.epsilon), "family": "auto"}
-        settings["k"] = self.n_components if self.n_components == "auto" else min(int(self.n_components), len(rows))
+        settings["k"] = self.n_components
+        if self.n_components != "auto" and self.n_components > len(rows):
+            raise ValueError(f"n_components={self.n_components} should be <= n_samples={len(rows)}.")
+        weights = weights_of(sample_weight, rows)
         varies = known.size and (np.nanmax(known, axis=0) > np.nanmin(known, axis=0)).any()
         seed = seed_of(self.random_state)
         threads = _threads.effective(None)
         self._model = None
         if varies:
-            self._model = _quince.fit_mixture(np.ascontiguousarray(known), settings, seed=seed, threads=threads)
+            self._model = _quince.fit_mixture(
+                np.ascontiguousarray(known), settings, weights=weights, seed=seed, threads=threads
+            )
         return self
 
     def _kept(self) -> NDArray[np.bool_]:

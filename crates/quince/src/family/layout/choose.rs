@@ -19,6 +19,9 @@ const ENOUGH: usize = 20_000;
 /// As many bins as are tried at most, and then half as many, and so on.
 const MOST_BINS: usize = 128;
 
+/// With fewer values a class than this, one that is left out cannot judge bins.
+const FEW: usize = 4;
+
 /// Values lie on a grid if this share of them does: some ages are given in months.
 const MOSTLY: f64 = 0.95;
 
@@ -94,7 +97,7 @@ pub(crate) fn choose(
     for (word, edges) in [("histogram", equal_widths as fn(&[f64], usize) -> _), ("quantiles", equal_shares)] {
         let mut before = 0;
         let mut bins = if let Count::Fixed(bins) = choices.bins { bins } else { MOST_BINS };
-        while bins >= 2 && sorted.len() >= 2 {
+        while bins >= 2 && sorted.len() >= FEW * classes {
             let edges = edges(&sorted, bins);
             if edges.len() > 2 && edges.len() != before {
                 before = edges.len();
