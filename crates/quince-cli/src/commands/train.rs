@@ -7,6 +7,7 @@ use quince::encode::Encoder;
 use quince::evaluate::{Evaluation, evaluate};
 use quince::learn::{Examples, Learn};
 use quince::registry::{self, Ability};
+use quince::run::Stop;
 use quince::table::Learnable;
 use quince::{Error, Model, Result};
 use serde_json::json;
@@ -88,7 +89,12 @@ fn say_what_was_trained(model: &Model, left_out: Option<&Evaluation>, options: &
         ));
     }
     if !report.holds() {
-        session.say("warning: the answer is not as exact as asked; look for columns of extreme size and rescale them");
+        let remedy = match report.stop {
+            Stop::StepLimit => "allow more steps",
+            Stop::Budget => "allow more time",
+            _ => "look for columns of extreme size and rescale them",
+        };
+        session.say(&format!("warning: the answer is not as exact as asked; {remedy}"));
     }
     for (column, words) in model.encoder().texts() {
         let selected = words.selected();

@@ -10,6 +10,18 @@ use crate::learn::{Count, Examples, Target};
 use crate::matrix::Features;
 use crate::run::{Report, Run};
 
+/// A note is due where rows without a class outweigh the others so much.
+const MANY: f64 = 2.0;
+
+/// How much rows without a class count, where one with a class counts one.
+fn outweighed(codes: &[u32], weights: Option<&[f64]>) -> f64 {
+    let (mut with, mut without) = (0.0, 0.0);
+    for (i, code) in codes.iter().enumerate() {
+        *(if *code == NONE { &mut without } else { &mut with }) += weights.map_or(1.0, |weights| weights[i]);
+    }
+    without / with
+}
+
 impl Mixture {
     /// Learns classes, from rows that have one and rows that have none.
     pub(super) fn classify(&self, examples: &Examples<'_>, run: &Run) -> Result<(MixtureModel, Report)> {
@@ -55,7 +67,14 @@ impl Mixture {
         // Where every share is known there is nothing to expect.
         let certain = all && self.per_class == 1 && !seen.has_holes();
         let course = if certain { Course::none() } else { state.climb(&seen, self.limits(), run)? };
+        let outweighed = outweighed(codes, counted.as_deref());
         let (model, mut report) = self.finish(state, course, examples, run)?;
+        if outweighed >= MANY {
+            report.remarks.push(format!(
+                "rows without a class outweigh the others {outweighed:.0} to 1; where families are not quite right this can do harm: \
+                 see whether a smaller unlabelled (0.1), or a larger per_class (2), is better"
+            ));
+        }
         if self.k != Count::Auto {
             report
                 .remarks

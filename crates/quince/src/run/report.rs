@@ -39,7 +39,7 @@ pub struct Report {
     pub stop: Stop,
     /// How close the answer is to the exact one, where a method can prove it.
     pub certificate: Option<Certificate>,
-    /// The objective after each step of an iterative method.
+    /// The objective of an iterative method, before or after each step.
     pub trace: Vec<f64>,
     /// Facts about the fit by name, for example `rank`.
     pub facts: Vec<(String, f64)>,

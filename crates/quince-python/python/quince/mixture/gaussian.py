@@ -48,9 +48,6 @@ class GaussianMixture(OfComponents):
         Steers what is drawn.
     warm_start : bool, default=False
         Whether to start where the last fit ended.
-    accelerate : bool, default=False
-        Whether to leap ahead where steps of EM go the same way, as long as the likelihood does not fall by it.
-        If not, every step is scikit-learn's.
     verbose : int, default=0
         Whether to print how it went.
     verbose_interval : int, default=10
@@ -101,7 +98,6 @@ class GaussianMixture(OfComponents):
         "max_iter": "steps",
         "n_init": "restarts",
         "init_params": "start",
-        "accelerate": "accelerate",
     }
     _accepted: ClassVar = {
         "weights_init": "a start is given to a fit, not to the method",
@@ -125,7 +121,6 @@ class GaussianMixture(OfComponents):
         "precisions_init": ["array-like", None],
         "random_state": ["random_state"],
         "warm_start": ["boolean"],
-        "accelerate": ["boolean"],
         "verbose": ["verbose"],
         "verbose_interval": [COUNT],
     }
@@ -151,7 +146,6 @@ class GaussianMixture(OfComponents):
         precisions_init: ArrayLike | None = None,
         random_state: Any = None,
         warm_start: bool = False,
-        accelerate: bool = False,
         verbose: int = 0,
         verbose_interval: int = 10,
     ) -> None:
@@ -167,7 +161,6 @@ class GaussianMixture(OfComponents):
         self.precisions_init = precisions_init
         self.random_state = random_state
         self.warm_start = warm_start
-        self.accelerate = accelerate
         self.verbose = verbose
         self.verbose_interval = verbose_interval
 
@@ -183,7 +176,8 @@ class GaussianMixture(OfComponents):
             "steps": int(self.max_iter),
             "restarts": int(self.n_init),
             "start": STARTS[self.init_params],
-            "accelerate": bool(self.accelerate),
+            # Every step is one of scikit-learn's.
+            "accelerate": False,
         }
 
     def _fit(self, X: Any, weights: NDArray[np.float64] | None) -> Model:

@@ -20,7 +20,7 @@ const ENOUGH: usize = 20_000;
 const MOST_BINS: usize = 128;
 
 /// With fewer values a class than this, one that is left out cannot judge bins.
-const FEW: usize = 4;
+const FEW: usize = 2;
 
 /// Values lie on a grid if this share of them does: some ages are given in months.
 const MOSTLY: f64 = 0.95;
