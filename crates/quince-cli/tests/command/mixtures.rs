@@ -156,10 +156,8 @@ fn a_known_class_says_what_its_holes_are_and_an_unknown_one_is_filled() {
     for method in ["naive-bayes", "gaussian", "mixture"] {
         bench.ok(&format!("train penguins.csv -t species -m {method} -o m.quince"));
         let header = "species,island,bill_length_mm,bill_depth_mm,flipper_length_mm,body_mass_g,sex,year";
-        bench.file(
-            "known.csv",
-            &format!("{header}\nGentoo,,,,,,,\nAdelie,,,,,,,\n,Biscoe,48,14.5,220,5400,male,2008\n"),
-        );
+        bench
+            .file("known.csv", format!("{header}\nGentoo,,,,,,,\nAdelie,,,,,,,\n,Biscoe,48,14.5,220,5400,male,2008\n"));
         let rows = bench.ok("impute known.csv --model m.quince --json").json();
         let mass = |row: u64| {
             let mut all = rows.as_array().unwrap().iter();

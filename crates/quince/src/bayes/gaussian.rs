@@ -129,7 +129,7 @@ impl Gaussian {
     }
 
     fn choices<'a>(&self, families: &'a Families) -> Choices<'a> {
-        let least = Least { epsilon: self.epsilon, of_largest: false };
+        let least = Least::share(self.epsilon);
         Choices {
             families,
             alpha: self.alpha,
@@ -139,7 +139,6 @@ impl Gaussian {
             bins: Count::Auto,
             bandwidth: 0.0,
             least,
-            added: 0.0,
             gaussian: GaussianPlan {
                 shape: Shape::Full,
                 shared: Shared::No,

@@ -66,7 +66,7 @@ impl Default for NaiveBayes {
 
 impl NaiveBayes {
     fn choices(&self) -> Choices<'_> {
-        let least = Least { epsilon: self.epsilon, of_largest: self.epsilon_of == ShareOf::Largest };
+        let least = Least { of_largest: self.epsilon_of == ShareOf::Largest, ..Least::share(self.epsilon) };
         Choices {
             families: &self.family,
             alpha: self.alpha,
@@ -76,12 +76,11 @@ impl NaiveBayes {
             bins: self.bins,
             bandwidth: self.bandwidth,
             least,
-            added: 0.0,
             gaussian: GaussianPlan {
                 shape: Shape::Full,
                 shared: Shared::No,
                 unbiased: false,
-                least: Least { epsilon: self.epsilon.max(1e-9), of_largest: false },
+                least: Least::share(self.epsilon.max(1e-9)),
                 shrink: Shrink { share: 0.0, to_one: false },
             },
             pca: 0,

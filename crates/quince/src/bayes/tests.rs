@@ -63,7 +63,7 @@ fn example(seed: u64, count: usize, classes: usize, weighted: bool) -> Example {
     Example { rows: Rows::of(dense, Some(sparse)), codes, weights }
 }
 
-const LEAST: Least = Least { epsilon: 1e-3, of_largest: false };
+const LEAST: Least = Least { epsilon: 1e-3, of_largest: false, added: 0.0 };
 
 fn gaussian(shape: Shape, shared: Shared, share: f64) -> GaussianPlan {
     GaussianPlan { shape, shared, unbiased: false, least: LEAST, shrink: Shrink { share, to_one: false } }

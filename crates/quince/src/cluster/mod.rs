@@ -321,6 +321,7 @@ pub(crate) enum Division {
 /// Divides rows into `k` groups, from a start that is drawn from a stream.
 pub(crate) fn divide(
     features: Features<'_>,
+    weights: Option<&[f64]>,
     k: usize,
     how: Division,
     stream: &mut Stream,
@@ -329,7 +330,7 @@ pub(crate) fn divide(
     if features.columns() == 0 || k == 1 {
         return Ok(vec![0; features.rows()]);
     }
-    let points = Points::new(features, None, run)?;
+    let points = Points::new(features, weights, run)?;
     let start = start::plus_plus(&points, k, stream, run)?;
     match how {
         Division::Means => Ok(lloyd(&points, start, Limits { steps: 100, tolerance: 1e-4 }, run)?.labels),

@@ -50,7 +50,7 @@ impl Mixture {
         // Where classes are divided by k-means, some rows are enough to start from.
         let thin = if self.per_class > 1 { known.len().div_ceil(start::ENOUGH) } else { 1 };
         let known: Vec<usize> = known.into_iter().step_by(thin).collect();
-        let labels = self.divided_classes(&product, features, &known, &shown, run)?;
+        let labels = self.divided_classes(&product, features, &known, &shown, chosen_by, run)?;
         let totals = start::by_labels(&mut product, features, &known, &labels, chosen_by, run)?;
         if totals.iter().sum::<f64>() <= 0.0 {
             return Err(Error::data(
@@ -90,6 +90,7 @@ impl Mixture {
         features: &Features<'_>,
         known: &[usize],
         codes: &[u32],
+        weights: Option<&[f64]>,
         run: &Run,
     ) -> Result<Vec<u32>> {
         let mut labels: Vec<u32> = known.iter().map(|&i| codes[i] * self.per_class as u32).collect();
@@ -102,10 +103,11 @@ impl Mixture {
             if rows.is_empty() {
                 continue;
             }
-            let points = start::points(product, features, &rows);
+            let points = start::points(product, features, &rows)?;
+            let own: Option<Vec<f64>> = weights.map(|weights| rows.iter().map(|&i| weights[i]).collect());
             let how = Division::Means;
             let stream = &mut run.stream(u64::from(class));
-            let parts = divide(points.features(), self.per_class.min(rows.len()), how, stream, run)?;
+            let parts = divide(points.features(), own.as_deref(), self.per_class.min(rows.len()), how, stream, run)?;
             places.iter().zip(parts).for_each(|(&r, part)| labels[r] += part);
         }
         Ok(labels)

@@ -272,7 +272,7 @@ impl Learner for Mixture {
 
 impl Mixture {
     fn choices(&self, open: Open) -> Choices<'_> {
-        let least = Least { epsilon: self.epsilon, of_largest: false };
+        let least = Least { added: self.added, ..Least::share(self.epsilon) };
         Choices {
             families: &self.family,
             alpha: self.alpha,
@@ -282,7 +282,6 @@ impl Mixture {
             bins: Count::Auto,
             bandwidth: 0.0,
             least,
-            added: self.added,
             gaussian: GaussianPlan {
                 shape: match self.covariance {
                     Covariance::Full => Shape::Full,

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::family::block::{Block, Coding, Scores, TILE, Tile};
 use crate::family::product::Product;
 use crate::family::sums::Members;
-use crate::matrix::{Features, Matrix, Rows};
+use crate::matrix::{Features, Matrix, Rows, afford};
 use crate::run::Run;
 
 /// So many rows are enough to start from.
@@ -48,9 +48,10 @@ pub(super) fn draw(
         let draw = |_: usize, shares: &mut [f64]| shares.iter_mut().for_each(|share| *share = stream.uniform());
         by_shares(&mut product, features, &rows, weights, draw, run)?
     } else {
-        let points = points(&product, features, &rows);
+        let points = points(&product, features, &rows)?;
+        let own: Option<Vec<f64>> = weights.map(|weights| rows.iter().map(|&i| weights[i]).collect());
         let how = if start == Start::Kmeans { Division::Means } else { Division::Nearest };
-        let labels = divide(points.features(), k, how, stream, run)?;
+        let labels = divide(points.features(), own.as_deref(), k, how, stream, run)?;
         by_labels(&mut product, features, &rows, &labels, weights, run)?
     };
     product.estimate(run)?;
@@ -167,7 +168,20 @@ pub(super) fn by_shares(
 }
 
 /// Rows as points whose squared distances add up over columns: a column of numbers, or of categories, varies by one.
-pub(super) fn points(product: &Product, features: &Features<'_>, rows: &[usize]) -> Rows {
+pub(super) fn points(product: &Product, features: &Features<'_>, rows: &[usize]) -> Result<Rows> {
+    let width: usize = product
+        .blocks
+        .iter()
+        .map(|block| match block {
+            Block::Categorical(block) => block.coding().iter().map(corners_of).sum(),
+            block => block.family().columns().len(),
+        })
+        .sum();
+    // They are laid out by columns and then by rows.
+    afford(
+        2.0 * 8.0 * rows.len() as f64 * width as f64,
+        &format!("{} points of {width} numbers to start from", rows.len()),
+    )?;
     let taken = features.take(rows);
     let taken_features = taken.features();
     let mut columns: Vec<Vec<f64>> = Vec::new();
@@ -177,10 +191,9 @@ pub(super) fn points(product: &Product, features: &Features<'_>, rows: &[usize])
             Block::Categorical(block) => {
                 for (coding, &column) in block.coding().iter().zip(places) {
                     let values = taken_features.dense_column(column);
-                    match coding {
-                        Coding::Bins(_) | Coding::Numbers(_) => columns.push(standardised(values)),
-                        Coding::Codes(count) if *count <= MOST_CORNERS => columns.extend(corners(&values, *count)),
-                        Coding::Codes(_) => {}
+                    match (coding, corners_of(coding)) {
+                        (Coding::Codes(_), count) => columns.extend(corners(&values, count)),
+                        _ => columns.push(standardised(values)),
                     }
                 }
             }
@@ -199,7 +212,16 @@ pub(super) fn points(product: &Product, features: &Features<'_>, rows: &[usize])
         sparse.scale_rows_to_one();
         sparse
     });
-    Rows::of(dense, sparse)
+    Ok(Rows::of(dense, sparse))
+}
+
+/// How many numbers of a point a column of categories becomes.
+fn corners_of(coding: &Coding) -> usize {
+    match coding {
+        Coding::Codes(count) if *count > MOST_CORNERS => 0,
+        Coding::Codes(count) => *count,
+        Coding::Bins(_) | Coding::Numbers(_) => 1,
+    }
 }
 
 /// In deviations from the mean; a hole is at the mean.

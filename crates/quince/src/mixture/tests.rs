@@ -60,7 +60,7 @@ fn example(seed: u64, count: usize, holes: f64, weighted: bool) -> Example {
 }
 
 /// Nothing is added to variances: what EM climbs is then the likelihood itself.
-const EXACT: Least = Least { epsilon: 0.0, of_largest: false };
+const EXACT: Least = Least { epsilon: 0.0, of_largest: false, added: 0.0 };
 
 fn gaussian(shape: Shape, shared: Shared) -> Block {
     let plan =
@@ -399,7 +399,7 @@ fn a_component_that_dies_begins_anew() {
     let rows: Vec<[f64; 1]> = (0..200).map(|i| [f64::from(i % 2) * 30.0 + stream.normal()]).collect();
     let rows = Matrix::from_rows(&rows);
     let features = rows.features();
-    let plain = Least { epsilon: 1e-6, of_largest: false };
+    let plain = Least::share(1e-6);
     let block = Block::Normal(Normals::new(vec![0], 2, &[0.0], plain, vec![0.0]));
     let mut product = Product::new(vec![block], 2, &features);
     let members = Members::new(&vec![0; 200], 2, None);

@@ -44,6 +44,16 @@ pub(crate) struct Least {
     pub(crate) epsilon: f64,
     /// Of the largest of the columns rather than of each column's own.
     pub(crate) of_largest: bool,
+    /// So much besides.
+    #[serde(default)]
+    pub(crate) added: f64,
+}
+
+impl Least {
+    /// This share of each column's own variance.
+    pub(crate) fn share(epsilon: f64) -> Least {
+        Least { epsilon, of_largest: false, added: 0.0 }
+    }
 }
 
 /// The parameters of one column in one component.
@@ -203,7 +213,7 @@ impl Family for Normals {
         let of = |variance: f64| if self.least.of_largest { largest } else { variance };
         let settled = overall.iter().zip(&self.steps).map(|(&(mean, variance), step)| {
             // A constant column among others still varies as much as is added to it.
-            let added = self.least.epsilon * of(variance) + step * step / 12.0;
+            let added = self.least.epsilon * of(variance) + self.least.added + step * step / 12.0;
             [mean, if self.least.of_largest { variance.max(added) } else { variance }, added]
         });
         self.settled = settled.collect();

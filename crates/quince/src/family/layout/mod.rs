@@ -34,8 +34,6 @@ pub(crate) struct Choices<'a> {
     pub(crate) bins: Count,
     pub(crate) bandwidth: f64,
     pub(crate) least: Least,
-    /// What is added to all variances of Gaussians besides.
-    pub(crate) added: f64,
     pub(crate) gaussian: GaussianPlan,
     pub(crate) pca: usize,
     /// What becomes of numbers whose family nobody gives.
@@ -343,7 +341,7 @@ impl<'a> Builder<'a> {
         for part in parts {
             let look = self.looks[part.first];
             // A column that is constant says nothing, and would make the covariance singular.
-            if look.varies() || self.choices.added > 0.0 {
+            if look.varies() || self.choices.least.added > 0.0 {
                 columns.push(part.first);
                 fill.push(look.mean());
             }
@@ -358,11 +356,11 @@ impl<'a> Builder<'a> {
             0 => None,
             pca => Some(pca::axes(self.data, (&columns, &fill), &self.origin, pca, run)?),
         };
-        let added: Vec<f64> = columns.iter().map(|&column| self.choices.added + self.rounding(column)).collect();
-        let has_added = added.iter().any(|added| *added > 0.0);
+        let rounding: Vec<f64> = columns.iter().map(|&column| self.rounding(column)).collect();
+        let is_rounded = rounding.iter().any(|rounding| *rounding > 0.0);
         let origin = (&self.origin[..], fill);
         let block = Gaussians::new(columns, self.data.components, origin, axes, &plan);
-        self.others.push(Block::Gaussian(if has_added { block.adding(added) } else { block }));
+        self.others.push(Block::Gaussian(if is_rounded { block.rounded(rounding) } else { block }));
         Ok(())
     }
 

@@ -21,7 +21,7 @@ pub(crate) fn axes(
         shape: Shape::Full,
         shared: Shared::No,
         unbiased: false,
-        least: Least { epsilon: 0.0, of_largest: false },
+        least: Least::share(0.0),
         shrink: Shrink { share: 0.0, to_one: true },
     };
     let mut block = Block::Gaussian(Gaussians::new(columns.to_vec(), 1, (origin, fill.to_vec()), None, &plan));

@@ -34,9 +34,9 @@ pub(crate) struct Gaussians {
     unbiased: bool,
     least: Least,
     shrink: Shrink,
-    /// What is added to the variance of each column besides.
+    /// By what each column varies for being rounded alone, which is added to its variance; empty if none does.
     #[serde(default)]
-    added: Vec<f64>,
+    rounding: Vec<f64>,
     /// What stands in for a hole of each column.
     fill: Vec<f64>,
     /// Principal axes that the columns are first laid along.
@@ -131,7 +131,7 @@ impl Gaussians {
             unbiased: plan.unbiased,
             least: plan.least,
             shrink: plan.shrink,
-            added: Vec::new(),
+            rounding: Vec::new(),
             fill,
             axes,
             origin,
@@ -141,9 +141,9 @@ impl Gaussians {
         }
     }
 
-    /// The same, with something added to the variance of each column besides.
-    pub(crate) fn adding(self, added: Vec<f64>) -> Gaussians {
-        Gaussians { added, ..self }
+    /// The same, of columns that vary so much for being rounded alone.
+    pub(crate) fn rounded(self, rounding: Vec<f64>) -> Gaussians {
+        Gaussians { rounding, ..self }
     }
 
     /// How many numbers a row has, once it is laid along the axes.
@@ -208,8 +208,8 @@ impl Gaussians {
     pub(super) fn sums_of(&mut self, other: &Gaussians, own_sums: &Matrix, sums: &Matrix) -> Option<Matrix> {
         let alike = (&self.columns, self.shape, self.shared, self.unbiased)
             == (&other.columns, other.shape, other.shared, other.unbiased)
-            && (self.least, self.shrink, &self.added, &self.axes, &self.fill)
-                == (other.least, other.shrink, &other.added, &other.axes, &other.fill);
+            && (self.least, self.shrink, &self.rounding, &self.axes, &self.fill)
+                == (other.least, other.shrink, &other.rounding, &other.axes, &other.fill);
         let mut moved = sums.clone();
         for k in 0..if alike { sums.rows() } else { 0 } {
             if own_sums[(k, 0)] == 0.0 {
@@ -403,10 +403,10 @@ impl Family for Gaussians {
         };
         let overall: Vec<(f64, f64)> = (0..width).map(overall).collect();
         let largest = overall.iter().map(|(_, variance)| *variance).fold(0.0, f64::max);
-        let Least { epsilon, of_largest } = self.least;
-        let added = |variance: f64| epsilon * if of_largest { largest } else { variance };
-        let more = |j: usize| self.added.get(j).copied().unwrap_or(0.0);
-        let settled = |(j, (mean, variance))| [mean, variance, added(variance) + more(j)];
+        let Least { epsilon, of_largest, added } = self.least;
+        let added = |variance: f64| epsilon * if of_largest { largest } else { variance } + added;
+        let rounding = |j: usize| self.rounding.get(j).copied().unwrap_or(0.0);
+        let settled = |(j, (mean, variance))| [mean, variance, added(variance) + rounding(j)];
         self.settled = overall.into_iter().enumerate().map(settled).collect();
     }
 
