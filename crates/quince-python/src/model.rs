@@ -158,9 +158,8 @@ impl Model {
         let table = from_anything(data, Some(&self.0), true)?;
         let holes = work(data.py(), Steering::jobs(data.py(), n_jobs)?, |run| self.0.complete(&table, run))?;
         let object = |hole: &Hole| {
-            let number = hole.value.parse::<f64>().ok().filter(|_| hole.probability.is_none());
             let mut object = serde_json::to_value(hole)?;
-            if let Some(number) = number {
+            if let Some(number) = hole.number() {
                 object["value"] = number.into();
             }
             Ok(object)

@@ -340,6 +340,18 @@ def test_a_frame_is_filled_and_rows_are_made_up_in_its_own_types():
     # One seed, one answer, wherever it is asked.
     own = quince.MixedMixture(2, random_state=3).fit(frame)
     assert quince.train(frame, None, "mixture", {"k": 2}, seed=3).report["trace"] == own.report_["trace"]
+    with pytest.raises(ValueError, match="no component 2. They are counted from 0 to 1"):
+        model.sample(component=2)
+    # Numbers that are answers, whole numbers and categories that are numbers stay what they are.
+    odd = pd.DataFrame({
+        "flag": [0.0, 1.0, np.nan, 1.0] * 5,
+        "whole": pd.array([-3, 4, None, 6] * 5, dtype="Int64"),
+        "code": pd.Categorical([10, 20, None, 20] * 5),
+        "mixed": pd.Series([True, False, None, True] * 5, dtype="boolean"),
+    })
+    filled = quince.MixedMixture(1).fit(odd).complete(odd)
+    assert not filled.isna().any().any() and (filled.dtypes == odd.dtypes).all()
+    assert set(filled["flag"]) == {0.0, 1.0} and set(filled["code"]) == {10, 20}
     with pytest.raises(TypeError, match="pandas frame"):
         model.complete(pa.Table.from_pandas(frame))
 
@@ -364,6 +376,10 @@ def test_an_imputer_takes_weights_and_refuses_what_cannot_be():
     one = quince.MixtureImputer(n_components=1)
     weighed = one.fit(holes, sample_weight=times).transform(holes)
     np.testing.assert_allclose(weighed, one.fit(np.repeat(holes, times, axis=0)).transform(holes), rtol=1e-6)
+    # What weighs nothing says nothing, not even that a column varies.
+    flat, heavy = np.column_stack([X[:, 0], np.where(np.arange(150) < 75, 5.0, 100.0)]), np.arange(150) < 75
+    flat[:9, 1] = np.nan
+    assert set(one.fit(flat, sample_weight=heavy).transform(flat)[:75, 1]) == {5.0}
     with pytest.raises(ValueError, match="n_components=500"):
         quince.MixtureImputer(n_components=500).fit(holes)
     with pytest.raises(ValueError, match="no value"):

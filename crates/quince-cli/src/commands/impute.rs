@@ -10,7 +10,7 @@ use quince::registry;
 use quince::table::Cells;
 use quince::{Error, Kind, Model, Result, Table};
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 pub fn run(options: &Impute, session: &Session) -> Result<()> {
     let inputs: Vec<_> = [Some(&options.table.table), options.model.as_ref()].into_iter().flatten().collect();
@@ -84,13 +84,14 @@ fn learn(options: &Impute, table: &Table, session: &Session) -> Result<Model> {
     Ok(model)
 }
 
-/// What fills the holes of columns that the model says nothing of because all that is known of them is the same: that.
+/// What fills the holes of columns that the model says nothing of because most cells are known and all of these the same: that.
 fn constants(table: &Table, filled: &[Hole]) -> Vec<Hole> {
     let mut found = Vec::new();
-    for column in table.columns().iter().filter(|column| column.holes() > 0) {
+    for column in table.columns().iter().filter(|column| column.holes() > 0 && column.why_ignored() != "as asked") {
         let mut known = (0..table.rows()).filter_map(|i| column.text(i));
         let Some(value) = known.next() else { continue };
-        if known.all(|other| other == value) && !filled.iter().any(|hole| hole.column == column.name()) {
+        let mostly = 2 * column.holes() < table.rows();
+        if mostly && known.all(|other| other == value) && !filled.iter().any(|hole| hole.column == column.name()) {
             let (column_name, value) = (column.name().to_string(), value.into_owned());
             found.extend((0..table.rows()).filter(|&i| column.is_hole(i)).map(|row| Hole {
                 row,
@@ -127,17 +128,18 @@ fn say_what_is_left(table: &Table, holes: &[Hole], session: &Session) {
 /// The table as it was read, holes filled; answers and numbers are spelled as the table spells them.
 fn as_text(cells: &Cells, table: &Table, holes: &[Hole], layout: Layout) -> Result<String> {
     let of_kind = |j: usize| table.column(&cells.names()[j]).map_or(Kind::Ignored, |column| column.kind());
-    let mut commas = vec![false; cells.names().len()];
+    let mut commas = false;
     let mut spelling: HashMap<(usize, bool), String> = HashMap::new();
     let answers: Vec<usize> = (0..cells.names().len()).filter(|&j| of_kind(j) == Kind::YesNo).collect();
-    let numbers: Vec<usize> = (0..cells.names().len()).filter(|&j| of_kind(j) == Kind::Number).collect();
+    let filled: HashSet<&str> = holes.iter().filter(|hole| hole.number().is_some()).map(|hole| &*hole.column).collect();
+    let numbers: Vec<usize> = (0..cells.names().len()).filter(|&j| filled.contains(&*cells.names()[j])).collect();
     cells.each_row(table, |row| {
         for &j in &answers {
             if let Some(answer) = quince::table::kind::yes_or_no(row[j]) {
                 spelling.entry((j, answer)).or_insert_with(|| row[j].to_string());
             }
         }
-        numbers.iter().for_each(|&j| commas[j] |= row[j].contains(','));
+        commas |= numbers.iter().any(|&j| row[j].contains(','));
     })?;
     let place: HashMap<&str, usize> = cells.names().iter().enumerate().map(|(j, name)| (name.as_str(), j)).collect();
     let mut text = layout.line(cells.names());
@@ -149,7 +151,7 @@ fn as_text(cells: &Cells, table: &Table, holes: &[Hole], layout: Layout) -> Resu
             let spelled = || spelling.get(&(j, hole.value == "yes")).cloned();
             line[j] = match of_kind(j) {
                 Kind::YesNo => spelled().unwrap_or_else(|| hole.value.clone()),
-                Kind::Number if commas[j] => hole.value.replace('.', ","),
+                _ if commas && hole.number().is_some() => hole.value.replace('.', ","),
                 _ => hole.value.clone(),
             };
         }
@@ -173,8 +175,7 @@ fn list(holes: &[Hole], layout: Layout) -> String {
 
 fn as_json(holes: &[Hole]) -> String {
     let object = |hole: &Hole| {
-        let number = hole.value.parse::<f64>().ok().filter(|_| hole.probability.is_none());
-        let value = number.map_or_else(|| Value::from(hole.value.as_str()), show::json_number);
+        let value = hole.number().map_or_else(|| Value::from(hole.value.as_str()), show::json_number);
         let (row, column) = (hole.row + 1, &hole.column);
         json!({"row": row, "column": column, "value": value, "deviation": hole.deviation, "probability": hole.probability})
     };

@@ -140,6 +140,10 @@ fn only_holes_are_filled_and_the_table_stays_as_it_was_written() {
         bench.ok("impute same.csv").out.contains("3.1,7\n")
             && bench.ok("impute same.csv --kind b=number").out.contains("3.1,7\n")
     );
+    let dropped = bench.ok("impute same.csv --drop b").out;
+    assert!(dropped.contains("3.1,\n"), "{dropped}");
+    bench.file("flat.csv", "a;b\n1,5;2\n1,5;3\n;4\n1,5;8\n1,5;\n");
+    assert!(!bench.ok("impute flat.csv").out.contains('.'));
     // A name that is taken.
     bench.file("cluster.csv", "cluster,x\n1.5,2.5\n1.25,2.75\n8.5,9.5\n8.25,9.25\n");
     bench.ok("cluster cluster.csv -m mixture -k 1 --save c.quince");
@@ -167,5 +171,9 @@ fn a_known_class_says_what_its_holes_are_and_an_unknown_one_is_filled() {
         let last = rows.as_array().unwrap().last().unwrap().clone();
         assert_eq!((last["column"].as_str(), last["value"].as_str()), (Some("species"), Some("Gentoo")));
         assert!(last["probability"].as_f64().unwrap() > 0.9);
+        // A class that the model does not know is left as it is, and says nothing.
+        bench.file("strange.csv", format!("{header}\nEmperor,Biscoe,48,14.5,,5400,male,2008\n"));
+        let strange = bench.ok("impute strange.csv --model m.quince").out;
+        assert!(strange.contains("\nEmperor,Biscoe,48,14.5,2"), "{strange}");
     }
 }

@@ -6,6 +6,7 @@
 use super::block::{Expected, Scores, TILE, Tile};
 use super::product::Product;
 use crate::error::Result;
+use crate::learn::Target;
 use crate::matrix::{Features, Matrix};
 use crate::run::Run;
 
@@ -82,6 +83,13 @@ impl Product {
         self.blocks.iter().for_each(|block| block.family().score(tile, &mut shares));
         if let Some((known, own)) = classes {
             shares.leave_classes(known.iter().copied(), own);
+            // What cannot be of its class is filled by what that is like on the whole.
+            for (i, &class) in known.iter().enumerate().filter(|(_, class)| **class != Target::UNKNOWN) {
+                if (0..self.components).all(|k| shares.of(k)[i] == f64::NEG_INFINITY) {
+                    let its = (0..self.components).filter(|&k| own[k] == class);
+                    its.for_each(|k| shares.of_mut(k)[i] = log_weights[k]);
+                }
+            }
         }
         let weights: Vec<f64> = log_weights.iter().map(|log| log.exp()).collect();
         shares.make_shares(&[1.0; TILE][..rows], &weights, &mut densities[..rows]);

@@ -83,7 +83,7 @@ impl Product {
     }
 
     /// From now on sums are taken about the present means; these, and others of all blocks, follow.
-    pub(crate) fn follow(&mut self, others: &mut [Vec<Matrix>]) {
+    pub(crate) fn follow(&mut self, others: &mut [&mut Vec<Matrix>]) {
         for (b, (block, sums)) in self.blocks.iter_mut().zip(&mut self.sums).enumerate() {
             let mut all: Vec<&mut Matrix> = others.iter_mut().map(|other| &mut other[b]).collect();
             all.push(sums);

@@ -97,7 +97,7 @@ impl Mixture {
                 }
                 Ok(_) => {}
                 // A start that leads nowhere is no harm while another leads somewhere.
-                Err(error @ (Error::Data { .. } | Error::OutOfTime { .. })) => failed = Some(error),
+                Err(error @ (Error::Data { .. } | Error::OutOfTime { .. })) => failed = failed.or(Some(error)),
                 Err(error) => return Err(error),
             }
             cut_short = best.is_some() && run.out_of_time() && at + 1 < starts;

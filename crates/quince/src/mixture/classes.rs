@@ -2,7 +2,7 @@
 
 use super::em::{Course, NONE, Seen, State};
 use super::{Mixture, MixtureModel, start};
-use crate::cluster::{Division, divide};
+use crate::cluster::Division;
 use crate::error::{Error, Result};
 use crate::family::layout::Open;
 use crate::family::product::Product;
@@ -44,21 +44,19 @@ impl Mixture {
         let counted: Option<Vec<f64>> = (!all || examples.weights.is_some()).then(|| {
             (0..codes.len()).map(|i| weight(i) * if codes[i] == NONE { self.unlabelled } else { 1.0 }).collect()
         });
-        if !all {
+        let settles_at_once = !all || self.per_class > 1;
+        if settles_at_once {
             start::settle(&mut product, features, counted.as_deref(), run)?;
         }
-        // Where classes are divided by k-means, some rows are enough to start from.
-        let thin = if self.per_class > 1 { known.len().div_ceil(start::ENOUGH) } else { 1 };
-        let known: Vec<usize> = known.into_iter().step_by(thin).collect();
-        let labels = self.divided_classes(&product, features, &known, &shown, chosen_by, run)?;
-        let totals = start::by_labels(&mut product, features, &known, &labels, chosen_by, run)?;
+        let (rows, labels) = self.divided_classes(&product, features, &known, &shown, chosen_by, run)?;
+        let totals = start::by_labels(&mut product, features, &rows, &labels, chosen_by, run)?;
         if totals.iter().sum::<f64>() <= 0.0 {
             return Err(Error::data(
                 "no row that counts has a class",
                 "Give some rows a class, or find clusters instead.",
             ));
         }
-        if all {
+        if !settles_at_once {
             product.settle();
         }
         product.estimate(run)?;
@@ -83,7 +81,7 @@ impl Mixture {
         Ok((model, report))
     }
 
-    /// The first component of every row that has a class: the only one, or one of those of its class by k-means.
+    /// Rows that have a class, and their first component: the only one of their class or, of some rows, one by k-means.
     fn divided_classes(
         &self,
         product: &Product,
@@ -92,24 +90,23 @@ impl Mixture {
         codes: &[u32],
         weights: Option<&[f64]>,
         run: &Run,
-    ) -> Result<Vec<u32>> {
-        let mut labels: Vec<u32> = known.iter().map(|&i| codes[i] * self.per_class as u32).collect();
+    ) -> Result<(Vec<usize>, Vec<u32>)> {
         if self.per_class == 1 {
-            return Ok(labels);
+            return Ok((known.to_vec(), known.iter().map(|&i| codes[i]).collect()));
         }
-        for class in 0..(product.components / self.per_class) as u32 {
-            let places: Vec<usize> = (0..known.len()).filter(|&r| codes[known[r]] == class).collect();
-            let rows: Vec<usize> = places.iter().map(|&r| known[r]).collect();
+        let (mut all, mut labels) = (Vec::new(), Vec::new());
+        let classes = product.components / self.per_class;
+        for class in 0..classes as u32 {
+            let own = known.iter().copied().filter(|&i| codes[i] == class);
+            let rows = start::some(own, weights, start::ENOUGH.div_ceil(classes));
             if rows.is_empty() {
                 continue;
             }
-            let points = start::points(product, features, &rows)?;
-            let own: Option<Vec<f64>> = weights.map(|weights| rows.iter().map(|&i| weights[i]).collect());
-            let how = Division::Means;
-            let stream = &mut run.stream(u64::from(class));
-            let parts = divide(points.features(), own.as_deref(), self.per_class.min(rows.len()), how, stream, run)?;
-            places.iter().zip(parts).for_each(|(&r, part)| labels[r] += part);
+            let (k, stream) = (self.per_class.min(rows.len()), &mut run.stream(u64::from(class)));
+            let parts = start::divided(product, features, &rows, weights, (k, Division::Means), stream, run)?;
+            labels.extend(parts.into_iter().map(|part| class * self.per_class as u32 + part));
+            all.extend(rows);
         }
-        Ok(labels)
+        Ok((all, labels))
     }
 }

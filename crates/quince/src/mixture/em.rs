@@ -185,19 +185,19 @@ impl State {
             let pass = match self.pass(seen, run) {
                 Err(Error::OutOfTime { .. }) => {
                     course.stop = Stop::Budget;
-                    leaps.land(self);
                     run.finish(|| self.product.estimate(run))?;
                     break;
                 }
                 pass => pass?,
             };
             let objective = (pass.likelihood + self.product.log_prior()) / total;
-            if !leaps.stands(self, course.trace.last().is_none_or(|before| objective >= *before)) {
+            let before = course.trace.last().copied();
+            let leapt = leaps.in_the_air();
+            if leapt && before.is_some_and(|before| objective.is_nan() || objective < before) {
+                leaps.go_back(self, run)?;
                 continue;
             }
-            if let Some(before) = course.trace.last() {
-                course.rise = objective - before;
-            }
+            leaps.stay();
             course.trace.push(objective);
             let worst = pass.worst.1;
             (self.product.sums, self.totals) = (pass.sums, pass.totals);
@@ -208,17 +208,21 @@ impl State {
                 other => Err(other),
             })?;
             self.weigh();
-            if revived == 0 && course.rise.abs() <= limits.tolerance {
-                course.stop = Stop::Converged;
-                break;
+            // What a leap has gained says nothing of what the next step will gain.
+            if let Some(before) = before.filter(|_| !leapt) {
+                course.rise = objective - before;
+                if revived == 0 && course.rise.abs() <= limits.tolerance {
+                    course.stop = Stop::Converged;
+                    break;
+                }
             }
             if revived > 0 {
                 leaps.forget();
             } else {
-                leaps.after_step(self, run);
+                leaps.after_step(self, run)?;
             }
         }
-        leaps.land(self);
+        leaps.go_back(self, run)?;
         Ok(course)
     }
 

@@ -6,6 +6,7 @@
 //! pass finds that the objective fell, EM goes back to S₂. So it never falls by a leap, and what may be lost is one pass in three.
 
 use super::em::State;
+use crate::error::{Error, Result};
 use crate::family::block::Family;
 use crate::matrix::Matrix;
 use crate::run::Run;
@@ -13,13 +14,16 @@ use crate::run::Run;
 /// By so much the longest leap grows where it was too short, and shrinks where one failed.
 const GROWTH: f64 = 4.0;
 
+/// The sums of every block, and of each component how much its rows count.
+type Sums = Vec<Matrix>;
+
 /// Where EM was, and where it goes back to.
 pub(super) struct Leaps {
     on: bool,
-    /// S₀ and S₁, as far as they are known: the sums of every block, and of each component how much its rows count.
-    seen: Vec<Vec<Matrix>>,
+    /// S₀ and S₁, as far as they are known.
+    seen: Vec<Sums>,
     /// S₂, while the leap from there has not been judged, and how long that was.
-    firm: Option<(Box<State>, f64)>,
+    firm: Option<(Sums, f64)>,
     longest: f64,
 }
 
@@ -28,34 +32,15 @@ impl Leaps {
         Leaps { on, seen: Vec::new(), firm: None, longest: GROWTH }
     }
 
-    /// From now on sums are taken about the present means; those that were seen follow.
+    /// Whether the present state was leapt to, and nobody knows yet whether that was wise.
+    pub(super) fn in_the_air(&self) -> bool {
+        self.firm.is_some()
+    }
+
+    /// From now on sums are taken about the present means; those that are remembered follow.
     pub(super) fn follow(&mut self, state: &mut State) {
-        state.product.follow(&mut self.seen);
-        if self.on && self.seen.is_empty() {
-            self.seen.push(sums_of(state));
-        }
-    }
-
-    /// Whether the state stands, now that its objective is known: if it was leapt to and is no better, EM goes back.
-    pub(super) fn stands(&mut self, state: &mut State, better: bool) -> bool {
-        let Some((firm, length)) = self.firm.take() else { return true };
-        if !better {
-            self.longest = (length / GROWTH).max(1.0);
-            self.land_on(*firm, state);
-        }
-        better
-    }
-
-    /// Goes back to where no leap is waiting to be judged.
-    pub(super) fn land(&mut self, state: &mut State) {
-        if let Some((firm, _)) = self.firm.take() {
-            self.land_on(*firm, state);
-        }
-    }
-
-    fn land_on(&mut self, firm: State, state: &mut State) {
-        *state = firm;
-        self.forget();
+        let firm = self.firm.iter_mut().map(|(firm, _)| firm);
+        state.product.follow(&mut self.seen.iter_mut().chain(firm).collect::<Vec<_>>());
     }
 
     /// Forgets what was seen.
@@ -63,38 +48,62 @@ impl Leaps {
         self.seen.clear();
     }
 
+    /// The leap was wise.
+    pub(super) fn stay(&mut self) {
+        self.firm = None;
+    }
+
+    /// Goes back to where the last leap, if it has not been judged, began.
+    pub(super) fn go_back(&mut self, state: &mut State, run: &Run) -> Result<()> {
+        let Some((firm, length)) = self.firm.take() else { return Ok(()) };
+        self.longest = (length / GROWTH).max(1.0);
+        put(firm, state);
+        run.finish(|| state.product.estimate(run))?;
+        state.weigh();
+        self.seen = vec![sums_of(state)];
+        Ok(())
+    }
+
     /// Remembers where a step led, and leaps from the second.
-    pub(super) fn after_step(&mut self, state: &mut State, run: &Run) {
+    pub(super) fn after_step(&mut self, state: &mut State, run: &Run) -> Result<()> {
         if !self.on {
-            return;
+            return Ok(());
         }
         let two = sums_of(state);
-        let [zero, one] = &self.seen[..] else { return self.seen.push(two) };
+        let [zero, one] = &self.seen[..] else {
+            self.seen.push(two);
+            return Ok(());
+        };
         let length = length(state, [zero, one, &two]).min(self.longest);
         if length >= self.longest {
             self.longest *= GROWTH;
         }
-        let there = (length > 1.0).then(|| extrapolated([zero, one, &two], length));
-        self.forget();
-        let Some(mut there) = there else { return };
-        let firm = state.clone();
-        state.totals = there.pop().map(|totals| totals.values().to_vec()).unwrap_or_default();
-        state.product.sums = there;
-        if is_possible(state) && state.product.estimate(run).is_ok() {
-            state.weigh();
-            self.firm = Some((Box::new(firm), length));
-        } else {
-            self.longest = (length / GROWTH).max(1.0);
-            self.land_on(firm, state);
+        if length > 1.0 {
+            put(extrapolated([zero, one, &two], length), state);
+            self.firm = Some((two, length));
+            let found = if is_possible(state) { Some(state.product.estimate(run)) } else { None };
+            match found {
+                Some(Ok(())) => state.weigh(),
+                // No rows have such sums; or there is no time, which the next pass will find.
+                None | Some(Err(Error::Data { .. } | Error::OutOfTime { .. })) => return self.go_back(state, run),
+                Some(Err(error)) => return Err(error),
+            }
         }
+        // Where a leap leads to is the first of the next three.
+        self.seen = vec![sums_of(state)];
+        Ok(())
     }
 }
 
-/// The sums of every block, and of each component how much its rows count.
-fn sums_of(state: &State) -> Vec<Matrix> {
+fn sums_of(state: &State) -> Sums {
     let mut sums = state.product.sums.clone();
     sums.push(Matrix::new(1, state.totals.len(), state.totals.clone()).expect("a total for each component"));
     sums
+}
+
+fn put(mut sums: Sums, state: &mut State) {
+    state.totals = sums.pop().map(|totals| totals.values().to_vec()).unwrap_or_default();
+    state.product.sums = sums;
 }
 
 /// a = |r| / |v|, with sums in units that compare.
@@ -116,7 +125,7 @@ fn length(state: &State, [zero, one, two]: [&[Matrix]; 3]) -> f64 {
 }
 
 /// S₀ + 2a r + a² v.
-fn extrapolated([zero, one, two]: [&[Matrix]; 3], a: f64) -> Vec<Matrix> {
+fn extrapolated([zero, one, two]: [&[Matrix]; 3], a: f64) -> Sums {
     let mut there = two.to_vec();
     for ((there, zero), one) in there.iter_mut().zip(zero).zip(one) {
         for ((two, zero), one) in there.values_mut().iter_mut().zip(zero.values()).zip(one.values()) {
@@ -131,5 +140,5 @@ fn extrapolated([zero, one, two]: [&[Matrix]; 3], a: f64) -> Vec<Matrix> {
 fn is_possible(state: &State) -> bool {
     let of_block = |family: &dyn Family, sums: &Matrix| (0..sums.rows()).all(|k| family.is_possible(sums.row(k)));
     let mut blocks = state.product.blocks.iter().zip(&state.product.sums);
-    state.totals.iter().all(|total| *total > 0.0) && blocks.all(|(block, sums)| of_block(block.family(), sums))
+    state.totals.iter().all(|total| *total >= 0.0) && blocks.all(|(block, sums)| of_block(block.family(), sums))
 }

@@ -44,6 +44,7 @@ use crate::registry::{Ability, Allowed, Card, Setting};
 use crate::run::{Certificate, Report, Run};
 use em::{Course, Limits, Seen, State};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// A mixture of components, found by EM.
 ///
@@ -270,6 +271,17 @@ impl Learner for Mixture {
     }
 }
 
+/// Weights as how often rows were seen. If they are less than one on average they cannot mean that: they are shares, of as many
+/// rows as count.
+fn as_counts(weights: Option<&[f64]>) -> Option<Cow<'_, [f64]>> {
+    let weights = weights?;
+    let counted = weights.iter().filter(|weight| **weight > 0.0).count() as f64;
+    let times = counted / weights.iter().sum::<f64>();
+    // Ones that were added up may miss one by a little.
+    let shares = times > 1.0 + 1e-9 && times.is_finite();
+    Some(if shares { weights.iter().map(|weight| times * weight).collect() } else { Cow::Borrowed(weights) })
+}
+
 impl Mixture {
     fn choices(&self, open: Open) -> Choices<'_> {
         let least = Least { added: self.added, ..Least::share(self.epsilon) };
@@ -304,6 +316,8 @@ impl Mixture {
 
     /// Finds components where there are no classes.
     fn find(&self, examples: &Examples<'_>, run: &Run) -> Result<(MixtureModel, Report)> {
+        let weights = as_counts(examples.weights);
+        let examples = &Examples { weights: weights.as_deref(), ..*examples };
         match self.k {
             Count::Auto => choose::choose(self, examples, run),
             Count::Fixed(k) => {
@@ -330,6 +344,8 @@ impl Mixture {
             return Err(Error::setting("k", "cannot be auto where a start is given", remedy));
         };
         self.check_k(k, examples.features.rows())?;
+        let weights = as_counts(examples.weights);
+        let examples = &Examples { weights: weights.as_deref(), ..*examples };
         let (features, weights) = (&examples.features, examples.weights);
         let codes = vec![0; features.rows()];
         let mut product = self.blocks(examples, &codes, (1, k), weights, Open::Together, run)?;

@@ -1,7 +1,7 @@
 //! A fitted mixture, and what it says of rows.
 
-use super::Criterion;
 use super::em::{NONE, State};
+use super::{Criterion, as_counts};
 use crate::encode::Encoder;
 use crate::error::Result;
 use crate::explain::Explanation;
@@ -28,20 +28,16 @@ pub(super) struct Fit {
     entropy: f64,
     /// How much all rows count.
     pub(super) rows: f64,
-    /// How many rows count.
-    counted: f64,
 }
 
 impl Fit {
-    /// What the mixture is judged by: the smaller the better. Weights that are less than one on average cannot say how often
-    /// rows were seen: they are taken as shares of as many rows as there are.
+    /// What the mixture is judged by: the smaller the better.
     pub(super) fn criterion(&self, criterion: Criterion, parameters: usize) -> f64 {
-        let (parameters, times) = (parameters as f64, (self.counted / self.rows).max(1.0));
-        let (rows, misfit) = (times * self.rows, -2.0 * times * self.likelihood);
+        let parameters = parameters as f64;
         match criterion {
-            Criterion::Bic => parameters * rows.ln() + misfit,
-            Criterion::Aic => 2.0 * parameters + misfit,
-            Criterion::Icl => parameters * rows.ln() + misfit + 2.0 * times * self.entropy,
+            Criterion::Bic => parameters * self.rows.ln() - 2.0 * self.likelihood,
+            Criterion::Aic => 2.0 * parameters - 2.0 * self.likelihood,
+            Criterion::Icl => parameters * self.rows.ln() - 2.0 * self.likelihood + 2.0 * self.entropy,
         }
     }
 }
@@ -87,7 +83,8 @@ impl MixtureModel {
         weights: Option<&[f64]>,
         run: &Run,
     ) -> Result<f64> {
-        Ok(self.judge(rows, weights, run)?.criterion(criterion, self.free_parameters()))
+        let weights = as_counts(weights);
+        Ok(self.judge(rows, weights.as_deref(), run)?.criterion(criterion, self.free_parameters()))
     }
 
     /// How many numbers the model has.
@@ -147,14 +144,13 @@ impl MixtureModel {
                 out.copy_from_slice(&[*density, -sum]);
             }
         })?;
-        let mut fit = Fit { likelihood: 0.0, entropy: 0.0, rows: 0.0, counted: 0.0 };
+        let mut fit = Fit { likelihood: 0.0, entropy: 0.0, rows: 0.0 };
         for (i, pair) in found.chunks_exact(2).enumerate() {
             let weight = weights.map_or(1.0, |weights| weights[i]);
             if weight > 0.0 {
                 fit.likelihood += weight * pair[0];
                 fit.entropy += weight * pair[1];
                 fit.rows += weight;
-                fit.counted += 1.0;
             }
         }
         Ok(fit)

@@ -12,7 +12,7 @@ use crate::family::block::{Block, Coding, Scores, TILE, Tile};
 use crate::family::product::Product;
 use crate::family::sums::Members;
 use crate::matrix::{Features, Matrix, Rows, afford};
-use crate::run::Run;
+use crate::run::{Run, Stream};
 
 /// So many rows are enough to start from.
 pub(super) const ENOUGH: usize = 20_000;
@@ -41,21 +41,33 @@ pub(super) fn draw(
     run: &Run,
 ) -> Result<State> {
     let (start, stream) = (start.of(at), &mut run.stream(at as u64));
-    let rows = some(features.rows(), weights);
+    let rows = some(0..features.rows(), weights, ENOUGH);
     let mut product = product.clone();
     let k = product.components;
     let totals = if start == Start::Random {
         let draw = |_: usize, shares: &mut [f64]| shares.iter_mut().for_each(|share| *share = stream.uniform());
         by_shares(&mut product, features, &rows, weights, draw, run)?
     } else {
-        let points = points(&product, features, &rows)?;
-        let own: Option<Vec<f64>> = weights.map(|weights| rows.iter().map(|&i| weights[i]).collect());
         let how = if start == Start::Kmeans { Division::Means } else { Division::Nearest };
-        let labels = divide(points.features(), own.as_deref(), k, how, stream, run)?;
+        let labels = divided(&product, features, &rows, weights, (k, how), stream, run)?;
         by_labels(&mut product, features, &rows, &labels, weights, run)?
     };
     product.estimate(run)?;
     Ok(State::new(product, totals, vec![super::em::NONE; k]))
+}
+
+/// Divides some rows, as points, into so many groups.
+pub(super) fn divided(
+    product: &Product,
+    features: &Features<'_>,
+    rows: &[usize],
+    weights: Option<&[f64]>,
+    (k, how): (usize, Division),
+    stream: &mut Stream,
+    run: &Run,
+) -> Result<Vec<u32>> {
+    let own: Option<Vec<f64>> = weights.map(|weights| rows.iter().map(|&i| weights[i]).collect());
+    divide(points(product, features, rows)?.features(), own.as_deref(), k, how, stream, run)
 }
 
 /// The parameters of components from the share of every row in each.
@@ -115,9 +127,9 @@ impl State {
 }
 
 /// At most so many of the rows that count, from all over.
-pub(super) fn some(rows: usize, weights: Option<&[f64]>) -> Vec<usize> {
-    let counted: Vec<usize> = (0..rows).filter(|&i| weights.is_none_or(|weights| weights[i] > 0.0)).collect();
-    let count = counted.len().min(ENOUGH);
+pub(super) fn some(rows: impl Iterator<Item = usize>, weights: Option<&[f64]>, most: usize) -> Vec<usize> {
+    let counted: Vec<usize> = rows.filter(|&i| weights.is_none_or(|weights| weights[i] > 0.0)).collect();
+    let count = counted.len().min(most);
     (0..count).map(|r| counted[counted.len() * r / count]).collect()
 }
 
@@ -168,7 +180,7 @@ pub(super) fn by_shares(
 }
 
 /// Rows as points whose squared distances add up over columns: a column of numbers, or of categories, varies by one.
-pub(super) fn points(product: &Product, features: &Features<'_>, rows: &[usize]) -> Result<Rows> {
+fn points(product: &Product, features: &Features<'_>, rows: &[usize]) -> Result<Rows> {
     let width: usize = product
         .blocks
         .iter()

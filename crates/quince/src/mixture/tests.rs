@@ -602,6 +602,19 @@ fn weights_below_one_are_shares_and_weights_above_are_counts() {
         let (shares, other) = fit(weight);
         assert!(shares == 2 && (other - bic).abs() < 1e-6 * bic.abs(), "{weight}: {shares}, {other} and {bic}");
     }
+    // Categories are smoothed by as much as if every row counted one.
+    let flipped = |x: f64, stream: &mut Stream| if stream.uniform() < 0.1 { 1.0 - x } else { x };
+    let codes: Vec<[f64; 3]> = (0..120).map(|i| [f64::from(i % 2); 3].map(|x| flipped(x, &mut stream))).collect();
+    let codes = Matrix::from_rows(&codes);
+    let densities = |weight: f64| {
+        let (weights, family) = (vec![weight; 120], "categorical".parse().unwrap());
+        let examples = Examples::new(codes.features(), &target, Some(&weights)).unwrap();
+        let (model, _) = Learner::fit(&Mixture { family, ..Mixture::default() }, &examples, &Run::new()).unwrap();
+        (model.components(), model.log_densities(&codes.features(), &Run::new()).unwrap())
+    };
+    let (ones, shares) = (densities(1.0), densities(0.001));
+    assert!(ones.0 == 2 && shares.0 == 2);
+    assert!(ones.1.iter().zip(&shares.1).all(|(one, share)| (one - share).abs() < 1e-6));
     // Rows that were seen three times each.
     let three = fit(3.0).1;
     let model = |weights: Option<&[f64]>| {
@@ -613,4 +626,75 @@ fn weights_below_one_are_shares_and_weights_above_are_counts() {
     let repeated =
         model(Some(&vec![3.0; 120])).criterion(Criterion::Bic, &thrice.features(), None, &Run::new()).unwrap();
     assert!((three - repeated).abs() < 1e-6 * three.abs(), "{three} and {repeated}");
+}
+
+#[test]
+fn holes_among_columns_that_are_nearly_equal_cost_no_digits() {
+    // The second column is the first but for a millionth of its deviation; rows that lack it are judged by the first alone.
+    let mut stream = Stream::new(5, 0);
+    let column: Vec<f64> = (0..400).map(|_| stream.normal()).collect();
+    let rows: Vec<[f64; 2]> = column.iter().map(|x| [*x, x + 1e-6 * stream.normal()]).collect();
+    let one = Mixture { k: Count::Fixed(1), epsilon: 0.0, family: "gaussian".parse().unwrap(), ..Mixture::default() };
+    let (both, _) = gaussians(&Matrix::from_rows(&rows).features(), &one);
+    let (first, _) = gaussians(&Matrix::column_vector(column.clone()).features(), &one);
+    let lacking: Vec<[f64; 2]> = column.iter().map(|x| [3.0 * x, f64::NAN]).collect();
+    let alone = Matrix::column_vector(column.iter().map(|x| 3.0 * x).collect());
+    let said = both.log_densities(&Matrix::from_rows(&lacking).features(), &Run::new()).unwrap();
+    let expected = first.log_densities(&alone.features(), &Run::new()).unwrap();
+    for (said, expected) in said.iter().zip(expected) {
+        assert!((said - expected).abs() < 1e-9 * (1.0 + expected.abs()), "{said} and {expected}");
+    }
+}
+
+#[test]
+fn wherever_it_stops_the_state_is_no_worse_than_the_last_that_was_judged() {
+    for seed in 0..4 {
+        let example = example(seed, 200, 0.1, false);
+        let features = example.rows.features();
+        for names in ["full", "tied+counts+bernoulli", "normal+poisson+categorical+presence"] {
+            for steps in 1..16 {
+                let mut state = state(names, &example, vec![NONE; K], seed);
+                let seen = Seen::new(&features, None, None, &state.product.blocks);
+                let course = state.climb(&seen, Limits { steps, tolerance: 0.0, leaps: true }, &Run::new()).unwrap();
+                let again = climb(&mut state, &seen, 1, &Run::new());
+                let (last, next) = (course.reached(), again.trace[0]);
+                assert!(next >= last - 1e-10 * (1.0 + last.abs()), "{names}, {steps}: {last} and {next}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_budget_that_ends_in_the_air_leads_back_to_firm_ground() {
+    let example = example(3, 300, 0.0, false);
+    let features = example.rows.features();
+    for micros in (50..6000).step_by(150) {
+        let mut state = state("full", &example, vec![NONE; K], 3);
+        let seen = Seen::new(&features, None, None, &state.product.blocks);
+        let run = Run::new().budget(std::time::Duration::from_micros(micros));
+        let course = state.climb(&seen, Limits { steps: 40, tolerance: 0.0, leaps: true }, &run).unwrap();
+        let again = climb(&mut state, &seen, 1, &Run::new());
+        assert!(course.trace.is_empty() || again.trace[0] >= course.reached() - 1e-10, "{micros}");
+    }
+}
+
+#[test]
+fn classes_of_several_components_keep_all_their_classes() {
+    // So many rows that some are enough to start from, whose classes take turns; one class weighs nothing.
+    let count = 3 * start::ENOUGH;
+    let mut stream = Stream::new(9, 0);
+    let codes: Vec<u32> = (0..count).map(|i| (i % 3) as u32).collect();
+    let rows: Vec<[f64; 1]> = codes.iter().map(|&code| [10.0 * f64::from(code) + stream.normal()]).collect();
+    let rows = Matrix::from_rows(&rows);
+    let classes = Classes::of(["a", "b", "c"]);
+    let target = Target::Classes { classes, codes: codes.clone() };
+    let two = Mixture { per_class: 2, family: "normal".parse().unwrap(), ..Mixture::default() };
+    let (model, _) = Learner::fit(&two, &Examples::new(rows.features(), &target, None).unwrap(), &Run::new()).unwrap();
+    let said = Fitted::predict(&model, &rows.features(), &Run::new()).unwrap().labels();
+    assert!(said.iter().zip(&codes).filter(|(said, code)| said == code).count() as f64 > 0.99 * count as f64);
+    let weights: Vec<f64> = codes.iter().map(|&code| if code == 1 { 0.0 } else { 1.0 }).collect();
+    let examples = Examples::new(rows.features(), &target, Some(&weights)).unwrap();
+    let (model, _) = Learner::fit(&two, &examples, &Run::new()).unwrap();
+    let said = Fitted::predict(&model, &rows.features(), &Run::new()).unwrap().labels();
+    assert!(said.iter().all(|said| *said != 1));
 }

@@ -237,14 +237,7 @@ impl Model {
         };
         let code = |&i: &usize| {
             let label = column.text(i).unwrap_or_default();
-            // A label may be written in another way: 1.0 for 1, YES for yes.
-            let as_number = || classes.code(&number_text(label.parse::<f64>().ok()?));
-            let as_answer = || {
-                let answers: Option<Vec<bool>> = classes.names().iter().map(|name| yes_or_no(name)).collect();
-                let answer = yes_or_no(&label)?;
-                answers.filter(|a| a.len() == 2)?.iter().position(|a| *a == answer).map(|code| code as u32)
-            };
-            classes.code(&label).or_else(as_number).or_else(as_answer).ok_or_else(|| {
+            self.class_of(&label).ok_or_else(|| {
                 let remedy = format!("The model's classes are {}.", classes.names().join(", "));
                 Error::table(
                     table.place(i, &self.target),
@@ -255,6 +248,18 @@ impl Model {
         };
         let codes = rows.iter().map(code).collect::<Result<_>>()?;
         Ok((Target::Classes { classes: classes.clone(), codes }, rows))
+    }
+
+    /// The class that a label means, which may be written in another way: 1.0 for 1, YES for yes.
+    fn class_of(&self, label: &str) -> Option<u32> {
+        let classes = self.classes.as_ref()?;
+        let as_number = || classes.code(&number_text(label.parse::<f64>().ok()?));
+        let as_answer = || {
+            let answers: Option<Vec<bool>> = classes.names().iter().map(|name| yes_or_no(name)).collect();
+            let answer = yes_or_no(label)?;
+            answers.filter(|a| a.len() == 2)?.iter().position(|a| *a == answer).map(|code| code as u32)
+        };
+        classes.code(label).or_else(as_number).or_else(as_answer)
     }
 
     /// The predicted labels in words; none where the model knows no classes.

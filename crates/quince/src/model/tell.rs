@@ -34,6 +34,13 @@ pub struct Hole {
     pub probability: Option<f64>,
 }
 
+impl Hole {
+    /// What is expected there, if that is a number.
+    pub fn number(&self) -> Option<f64> {
+        self.value.parse().ok().filter(|_| self.probability.is_none())
+    }
+}
+
 impl Model {
     /// What is expected in the holes of a table, row after row; where a class is known, by that class alone, and where it is a
     /// hole itself, it is filled with the most probable one.
@@ -53,7 +60,7 @@ impl Model {
         for i in 0..table.rows() {
             let is_hole = |j: usize| dense.is_some_and(|dense| j < dense.columns() && dense.get(i, j).is_nan());
             let filled = |j: usize| is_hole(j) && !completed.values[(i, j)].is_nan();
-            let unknown = classes.as_ref().is_some_and(|classes| classes[i] == Target::UNKNOWN);
+            let unknown = classes.is_some() && table.column(&self.target).is_ok_and(|column| column.is_hole(i));
             if let Some(Prediction::Classes { probabilities, .. }) = targets.as_ref().filter(|_| unknown) {
                 let class = largest(probabilities.row(i)) as usize;
                 let (column, value) = (self.target.clone(), self.class_names()[class].clone());
@@ -92,13 +99,9 @@ impl Model {
         if self.classes.is_none() {
             return Ok(None);
         }
-        let mut known = vec![Target::UNKNOWN; table.rows()];
-        if column.holes() < table.rows() {
-            let (target, rows) = self.truth(table)?;
-            let codes = if let Target::Classes { codes, .. } = target { codes } else { Vec::new() };
-            rows.into_iter().zip(codes).for_each(|(i, code)| known[i] = code);
-        }
-        Ok(Some(known))
+        let column = column.as_kind(self.target_kind(), table)?;
+        let code = |i: usize| column.text(i).and_then(|label| self.class_of(&label)).unwrap_or(Target::UNKNOWN);
+        Ok(Some((0..table.rows()).map(code).collect()))
     }
 
     /// Features that are encoded already with their holes filled.

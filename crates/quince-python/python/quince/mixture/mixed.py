@@ -188,19 +188,21 @@ class MixedMixture(OfComponents):
             return super().complete(X)
         if not hasattr(X, "iloc"):
             raise TypeError(f"X is a {type(X).__name__}. Give a matrix or a pandas frame, or see holes(X).")
-        filled, holes = X.copy(), self.holes(X)
-        for place, name in enumerate(X.columns):
-            own = [hole for hole in holes if hole["column"] == str(name)]
-            if own:
-                values = X.iloc[:, place].copy()
-                answers = {"yes": True, "no": False} if {True, False}.issuperset(values.dropna().unique()) else {}
-                values.iloc[[hole["row"] for hole in own]] = [answers.get(hole["value"], hole["value"]) for hole in own]
-                filled.isetitem(place, values)
+        filled, places = X.copy(), {str(name): place for place, name in enumerate(X.columns)}
+        by_column: dict[int, list[dict[str, Any]]] = {}
+        for hole in self.holes(X):
+            by_column.setdefault(places[hole["column"]], []).append(hole)
+        for place, holes in by_column.items():
+            column = X.iloc[:, place].copy()
+            column.iloc[[hole["row"] for hole in holes]] = in_its_type(column, [hole["value"] for hole in holes])
+            filled.isetitem(place, column)
         return filled
 
     def sample(self, n: int = 1, component: int | None = None) -> dict[str, NDArray[Any]]:
         """Makes up n rows: a dict of columns, the last of which has the components, counted from 0."""
         model = self._fitted_model()
+        if component is not None and not 0 <= component < len(self.weights_):
+            raise ValueError(f"There is no component {component}. They are counted from 0 to {len(self.weights_) - 1}.")
         return as_columns(model.sample(n, label=None if component is None else str(component), seed=self._seed()))
 
     def __sklearn_tags__(self) -> Tags:
@@ -208,3 +210,16 @@ class MixedMixture(OfComponents):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def in_its_type(column: Any, values: list[Any]) -> list[Any]:
+    """Numbers, answers and words as a pandas column has them."""
+    known = column.dropna().unique()
+    if {True, False}.issuperset(known):
+        numbers = column.dtype.kind in "iuf"
+        spelled: dict[Any, Any] = {"yes": 1 if numbers else True, "no": 0 if numbers else False}
+    elif column.dtype.kind in "iu":
+        spelled = {value: round(value) for value in values}
+    else:
+        spelled = {str(one): one for one in known}
+    return [spelled.get(value, value) for value in values]

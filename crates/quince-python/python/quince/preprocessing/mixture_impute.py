@@ -103,6 +103,9 @@ class MixtureImputer(Imputer):
         """Learns a mixture of the rows of X, holes and all; sample_weight says how much each row counts."""
         self._forget()
         _, mask, rows = self._checked(X, in_fit=True)
+        weights = weights_of(sample_weight, rows)
+        if weights is not None:
+            mask, rows, weights = mask[weights > 0], rows[weights > 0], weights[weights > 0]
         self._valid = ~mask.all(axis=0)
         self._learn_holes(mask)
         known = rows[:, self._valid]
@@ -112,7 +115,6 @@ class MixtureImputer(Imputer):
         settings["k"] = self.n_components
         if self.n_components != "auto" and self.n_components > len(rows):
             raise ValueError(f"n_components={self.n_components} should be <= n_samples={len(rows)}.")
-        weights = weights_of(sample_weight, rows)
         varies = known.size and (np.nanmax(known, axis=0) > np.nanmin(known, axis=0)).any()
         seed = seed_of(self.random_state)
         threads = _threads.effective(None)

@@ -7,7 +7,8 @@
 //! Three rules hold for every family:
 //! - a hole (NaN) is left out: it adds nothing to sums and nothing to scores (in a Gaussian block, and among counts taken together, sums have
 //!   what the present parameters expect in it);
-//! - a value that is impossible under every component (a category, a bin or a count that never was) is left out as well;
+//! - a value that is impossible under every component (a category, a bin or a count that never was) is left out as well, but
+//!   for the density of a row, which is the smaller for it;
 //! - a component that has no value of a column takes the column's parameters over all components.
 //!
 //! What must not change when a row is taken back (bins, bandwidths, what is added to variances, the overall values just
@@ -141,6 +142,11 @@ pub(crate) enum Expected<'a> {
 /// The deviation of a column; one that is constant must not be compared.
 fn unit_of(variance: f64) -> f64 {
     if variance > 0.0 { variance.sqrt() } else { f64::INFINITY }
+}
+
+/// Whether W, A and B are sums of values that scatter, as far as rounding tells: B - A² / W is not below zero.
+fn is_scatter((w, a, b): (f64, f64, f64), variance: f64) -> bool {
+    a * a - b * w <= 1e-9 * variance * w * w
 }
 
 /// The logarithm of how likely a value is that was not among so many: as if it were the next one.

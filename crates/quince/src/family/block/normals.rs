@@ -5,7 +5,7 @@
 //! rows, so that a component whose values are all the same still has a density. A column that is constant says nothing.
 
 use super::gather::{Gather, OneByOne};
-use super::{Draw, Expected, Family, Scores, TILE, Tile, each_hole, each_value, unit_of};
+use super::{Draw, Expected, Family, Scores, TILE, Tile, each_hole, each_value, is_scatter, unit_of};
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::matrix::simd::{LANES, vectorised};
@@ -214,7 +214,8 @@ impl Family for Normals {
         let settled = overall.iter().zip(&self.steps).map(|(&(mean, variance), step)| {
             // A constant column among others still varies as much as is added to it.
             let added = self.least.epsilon * of(variance) + self.least.added + step * step / 12.0;
-            [mean, if self.least.of_largest { variance.max(added) } else { variance }, added]
+            let says = self.least.of_largest || self.least.added > 0.0;
+            [mean, if says { variance.max(added) } else { variance }, added]
         });
         self.settled = settled.collect();
     }
@@ -292,7 +293,8 @@ impl Family for Normals {
     }
 
     fn is_possible(&self, sums: &[f64]) -> bool {
-        (0..self.columns.len()).map(|j| self.triple(sums, j)).all(|(w, a, b)| w >= 0.0 && b * w >= a * a)
+        let fine = |j: usize| is_scatter(self.triple(sums, j), self.settled[j][1]);
+        (0..self.columns.len()).all(|j| sums[j] >= 0.0 && fine(j))
     }
 
     fn unit(&self, sum: usize) -> f64 {

@@ -1,14 +1,14 @@
 //! Rows with holes: what is known of them is judged alone, and what is not is expected.
 //!
-//! With Λ = Σ⁻¹, H the holes of a row and d its deviation from the mean, zero in the holes, let g = Λ d. Then what is known has
+//! With Λ = Σ⁻¹, H the holes of a row and d its deviation from the mean, zero in the holes, let g = Λ d. Then what is known
 //!
 //! ```text
-//! the quadratic form         dᵀΛd - g_Hᵀ Λ_HH⁻¹ g_H
-//! the determinant            |Σ| |Λ_HH|
-//! and leads to expect        d_H = -Λ_HH⁻¹ g_H, with the covariance Λ_HH⁻¹ about it.
+//! leads to expect            d_H = -Λ_HH⁻¹ g_H, with the covariance Λ_HH⁻¹ about it;
+//! has the quadratic form     dᵀΛd, with d_H as expected: no other d_H makes it smaller
+//! and the determinant        |Σ| |Λ_HH|.
 //! ```
 //!
-//! Only a matrix as large as the number of holes is factored, once for all rows that lie side by side and have the same holes.
+//! So the quadratic form is a sum of squares, as without holes, and what rounding does to d_H does next to nothing to it. Only a matrix as large as the number of holes is factored, once for all rows that lie side by side and have the same holes.
 
 use super::spread::Spread;
 use super::{Gaussians, Shape};
@@ -118,9 +118,6 @@ impl Gaussians {
                 to.deviations[hole * rows..][stretch.rows.clone()].fill(0.0);
             }
         }
-        to.squares.resize(rows, 0.0);
-        to.space.means.resize(width, 0.0);
-        self.squares(spread, &to.deviations, &to.space.means, &mut to.space.rows, &mut to.squares);
         to.determinants.clear();
         to.covariances.clear();
         to.ends.clear();
@@ -142,8 +139,11 @@ impl Gaussians {
             }
             to.determinants.push(invert(covariance, count));
             let place = (rows, some.start, some.end);
-            expect(precision, place, holes, covariance, &mut to.space, &mut to.deviations, &mut to.squares);
+            expect(precision, place, holes, covariance, &mut to.space, &mut to.deviations);
         }
+        to.squares.resize(rows, 0.0);
+        to.space.means.resize(width, 0.0);
+        self.squares(spread, &to.deviations, &to.space.means, &mut to.space.rows, &mut to.squares);
     }
 }
 
@@ -154,7 +154,7 @@ vectorised! {
         }
     }
 
-    /// In the holes of a stretch of rows: g = (Λ d)_H and what is expected, d_H = -Λ_HH⁻¹ g; the quadratic form loses -gᵀ d_H.
+    /// In the holes of a stretch of rows: g = (Λ d)_H and what is expected, d_H = -Λ_HH⁻¹ g.
     fn expect(
         precision: &[f64],
         place: (usize, usize, usize),
@@ -162,7 +162,6 @@ vectorised! {
         covariance: &[f64],
         space: &mut Space,
         deviations: &mut [f64],
-        squares: &mut [f64],
     ) {
         let ((rows, start, end), count) = (place, holes.len());
         let width = deviations.len() / rows;
@@ -173,7 +172,7 @@ vectorised! {
             // Eight rows at a time, or those that are left.
             let length = if end - first < LANES { end - first } else { LANES };
             if length < FEW {
-                expect_one(precision, (rows, first), holes, covariance, space, deviations, squares);
+                expect_one(precision, (rows, first), holes, covariance, space, deviations);
                 first += 1;
                 continue;
             }
@@ -206,11 +205,7 @@ vectorised! {
                         expected[l] -= times * g[l];
                     }
                 }
-                let g = space.g[a];
-                for l in 0..length {
-                    deviations[holes[a] * rows + first + l] = expected[l];
-                    squares[first + l] += g[l] * expected[l];
-                }
+                deviations[holes[a] * rows + first..][..length].copy_from_slice(&expected[..length]);
             }
             first += length;
         }
@@ -226,7 +221,6 @@ fn expect_one(
     covariance: &[f64],
     space: &mut Space,
     deviations: &mut [f64],
-    squares: &mut [f64],
 ) {
     let (width, count) = (deviations.len() / rows, holes.len());
     let row = space.rows.as_flattened_mut();
@@ -255,7 +249,6 @@ fn expect_one(
             expected -= covariance[a * count + b] * g[b];
         }
         deviations[holes[a] * rows + i] = expected;
-        squares[i] += g[a] * expected;
     }
 }
 

@@ -12,7 +12,7 @@ mod white;
 mod without;
 
 use super::normals::Least;
-use super::{Draw, Expected, Family, Gather, Scores, TILE, Tile, each_hole, unit_of};
+use super::{Draw, Expected, Family, Gather, Scores, TILE, Tile, each_hole, is_scatter, unit_of};
 use crate::error::Result;
 use crate::matrix::{Matrix, gram};
 use crate::run::{Run, Stream};
@@ -461,8 +461,9 @@ impl Family for Gaussians {
     fn is_possible(&self, sums: &[f64]) -> bool {
         let (width, weight) = (self.width(), sums[0]);
         let step = if self.is_full() { width + 1 } else { 1 };
-        let squares = sums[1 + width..].iter().step_by(step);
-        weight > 0.0 && squares.zip(&sums[1..]).all(|(b, a)| b * weight > a * a)
+        let squares = sums[1 + width..].iter().step_by(step).zip(&sums[1..]).zip(&self.settled);
+        let mut fine = squares.map(|((b, a), [_, variance, _])| is_scatter((weight, *a, *b), *variance));
+        weight >= 0.0 && fine.all(|fine| fine)
     }
 
     fn unit(&self, sum: usize) -> f64 {
