@@ -2,12 +2,12 @@
 //!
 //! A step of EM takes sums S to sums M(S). Near its end it goes ever the same way, in ever smaller steps: r = S₁ - S₀ is one of
 //! them, and v = (S₂ - S₁) - r is how it shrinks. With a = |r| / |v|, S₀ + 2a r + a² v is about where such steps end (squared
-//! extrapolation, Varadhan and Roland 2008; a = 1 is S₂ itself). Sums that no rows can have are not tried; and where the next
-//! pass finds that the objective fell, EM goes back to S₂. So it never falls by a leap, and what may be lost is one pass in three.
+//! extrapolation, Varadhan and Roland 2008; a = 1 is S₂ itself). In place of sums that no rows can have, such as counts below
+//! zero, those of S₂ are taken; and where the next pass finds that the objective fell, EM goes back to S₂. So it never falls by
+//! a leap, and what may be lost is one pass in three.
 
 use super::em::State;
 use crate::error::{Error, Result};
-use crate::family::block::Family;
 use crate::matrix::Matrix;
 use crate::run::Run;
 
@@ -80,13 +80,13 @@ impl Leaps {
         }
         if length > 1.0 {
             put(extrapolated([zero, one, &two], length), state);
+            mend(state, &two);
             self.firm = Some((two, length));
-            let found = if is_possible(state) { Some(state.product.estimate(run)) } else { None };
-            match found {
-                Some(Ok(())) => state.weigh(),
+            match state.product.estimate(run) {
+                Ok(()) => state.weigh(),
                 // No rows have such sums; or there is no time, which the next pass will find.
-                None | Some(Err(Error::Data { .. } | Error::OutOfTime { .. })) => return self.go_back(state, run),
-                Some(Err(error)) => return Err(error),
+                Err(Error::Data { .. } | Error::OutOfTime { .. }) => return self.go_back(state, run),
+                Err(error) => return Err(error),
             }
         }
         // Where a leap leads to is the first of the next three.
@@ -136,9 +136,11 @@ fn extrapolated([zero, one, two]: [&[Matrix]; 3], a: f64) -> Sums {
     there
 }
 
-/// Whether rows can have such sums.
-fn is_possible(state: &State) -> bool {
-    let of_block = |family: &dyn Family, sums: &Matrix| (0..sums.rows()).all(|k| family.is_possible(sums.row(k)));
-    let mut blocks = state.product.blocks.iter().zip(&state.product.sums);
-    state.totals.iter().all(|total| *total >= 0.0) && blocks.all(|(block, sums)| of_block(block.family(), sums))
+/// Puts what is of S₂ in place of what no rows can have.
+fn mend(state: &mut State, firm: &[Matrix]) {
+    for ((block, sums), firm) in state.product.blocks.iter().zip(&mut state.product.sums).zip(firm) {
+        (0..sums.rows()).for_each(|k| block.family().mend(sums.row_mut(k), firm.row(k)));
+    }
+    let totals = firm.last().map_or(&[][..], Matrix::values);
+    state.totals.iter_mut().zip(totals).filter(|(total, _)| **total < 0.0).for_each(|(total, firm)| *total = *firm);
 }

@@ -89,9 +89,9 @@ pub(crate) trait Family: Send + Sync {
     /// From now on sums are taken about the present means, so that far ones cost no digits; those that there are follow.
     fn follow(&mut self, _all: &mut [&mut Matrix]) {}
 
-    /// Whether rows can have such sums of a component, as far as a glance tells.
-    fn is_possible(&self, sums: &[f64]) -> bool {
-        sums.iter().all(|sum| *sum >= 0.0)
+    /// Puts sums of a component that rows do have in place of those that none can have, as far as a glance tells.
+    fn mend(&self, sums: &mut [f64], real: &[f64]) {
+        sums.iter_mut().zip(real).filter(|(sum, _)| **sum < 0.0).for_each(|(sum, real)| *sum = *real);
     }
 
     /// About how much a row adds to a sum.

@@ -292,9 +292,14 @@ impl Family for Normals {
         }
     }
 
-    fn is_possible(&self, sums: &[f64]) -> bool {
-        let fine = |j: usize| is_scatter(self.triple(sums, j), self.settled[j][1]);
-        (0..self.columns.len()).all(|j| sums[j] >= 0.0 && fine(j))
+    fn mend(&self, sums: &mut [f64], real: &[f64]) {
+        let width = self.columns.len();
+        for j in (0..width)
+            .filter(|&j| sums[j] < 0.0 || !is_scatter(self.triple(sums, j), self.settled[j][1]))
+            .collect::<Vec<_>>()
+        {
+            [j, width + j, 2 * width + j].into_iter().for_each(|place| sums[place] = real[place]);
+        }
     }
 
     fn unit(&self, sum: usize) -> f64 {

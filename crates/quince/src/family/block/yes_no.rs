@@ -123,8 +123,10 @@ impl Family for Bernoullis {
         self.settled = (0..self.width()).map(share).collect();
     }
 
-    fn is_possible(&self, sums: &[f64]) -> bool {
-        (0..self.width()).all(|j| (0.0..=self.weight(sums, j)).contains(&sums[j]))
+    fn mend(&self, sums: &mut [f64], real: &[f64]) {
+        if (0..self.width()).any(|j| !(0.0..=self.weight(sums, j)).contains(&sums[j])) {
+            sums.copy_from_slice(real);
+        }
     }
 
     fn estimate(&mut self, sums: &Matrix, run: &Run) -> Result<()> {

@@ -458,12 +458,14 @@ impl Family for Gaussians {
         self.origin = self.means.clone();
     }
 
-    fn is_possible(&self, sums: &[f64]) -> bool {
+    fn mend(&self, sums: &mut [f64], real: &[f64]) {
         let (width, weight) = (self.width(), sums[0]);
         let step = if self.is_full() { width + 1 } else { 1 };
         let squares = sums[1 + width..].iter().step_by(step).zip(&sums[1..]).zip(&self.settled);
         let mut fine = squares.map(|((b, a), [_, variance, _])| is_scatter((weight, *a, *b), *variance));
-        weight >= 0.0 && fine.all(|fine| fine)
+        if weight < 0.0 || !fine.all(|fine| fine) {
+            sums.copy_from_slice(real);
+        }
     }
 
     fn unit(&self, sum: usize) -> f64 {
