@@ -256,16 +256,23 @@ pub enum Prediction {
         /// The logarithm of the density of each row under all components: the smaller, the stranger the row.
         log_densities: Vec<f64>,
     },
+    /// How much each row is like those that were learnt: below zero it is novel.
+    Novelty {
+        /// A number a row.
+        scores: Vec<f64>,
+    },
 }
 
 impl Prediction {
-    /// The predicted classes (the largest score, on a tie the class that comes first) or groups. Empty for numbers.
+    /// The predicted classes (the largest score, on a tie the class that comes first) or groups; of novelty 1 for novel rows and 0
+    /// for others. Empty for numbers.
     pub fn labels(&self) -> Vec<u32> {
         match self {
             Prediction::Classes { scores, .. } => (0..scores.rows()).map(|i| largest(scores.row(i))).collect(),
             Prediction::Numbers(_) => Vec::new(),
             Prediction::Clusters { labels, .. } => labels.clone(),
             Prediction::Shares { shares, .. } => (0..shares.rows()).map(|i| largest(shares.row(i))).collect(),
+            Prediction::Novelty { scores } => scores.iter().map(|score| u32::from(*score < 0.0)).collect(),
         }
     }
 
@@ -276,6 +283,7 @@ impl Prediction {
             Prediction::Numbers(numbers) => numbers.rows(),
             Prediction::Clusters { labels, .. } => labels.len(),
             Prediction::Shares { shares, .. } => shares.rows(),
+            Prediction::Novelty { scores } => scores.len(),
         }
     }
 
@@ -292,6 +300,7 @@ impl Prediction {
             Prediction::Shares { shares, log_densities } => {
                 finite(shares) && log_densities.iter().all(|density| *density < f64::INFINITY)
             }
+            Prediction::Novelty { scores } => scores.iter().all(|score| score.is_finite()),
         }
     }
 }
@@ -329,6 +338,12 @@ pub trait Learner: Serialize + DeserializeOwned + Default + Clone + Send + Sync 
 
     /// Learns from examples.
     fn fit(&self, examples: &Examples<'_>, run: &Run) -> Result<(Self::Fitted, Report)>;
+
+    /// Goes on from where a fit to the same examples has ended, which a budget may have cut short; `None` if the method has to
+    /// start anew.
+    fn resume(&self, _from: &Self::Fitted, _examples: &Examples<'_>, _run: &Run) -> Result<Option<(Self::Fitted, Report)>> {
+        Ok(None)
+    }
 
     /// The prediction for every row by the model learnt without it, where algebra gives that without refitting.
     fn leave_one_out(&self, _examples: &Examples<'_>, _run: &Run) -> Result<Option<Prediction>> {
@@ -397,6 +412,14 @@ pub trait Learn: Send + Sync {
     /// Learns from examples.
     fn fit(&self, examples: &Examples<'_>, run: &Run) -> Result<(Box<dyn Fitted>, Report)>;
 
+    /// See [`Learner::resume`].
+    fn resume(
+        &self,
+        from: &dyn Fitted,
+        examples: &Examples<'_>,
+        run: &Run,
+    ) -> Result<Option<(Box<dyn Fitted>, Report)>>;
+
     /// See [`Learner::leave_one_out`].
     fn leave_one_out(&self, examples: &Examples<'_>, run: &Run) -> Result<Option<Prediction>>;
 }
@@ -420,6 +443,18 @@ impl<L: Learner> Learn for L {
         }
         let (fitted, report) = named(L::fit(self, examples, run), L::CARD.name)?;
         Ok((Box::new(fitted), report))
+    }
+
+    fn resume(
+        &self,
+        from: &dyn Fitted,
+        examples: &Examples<'_>,
+        run: &Run,
+    ) -> Result<Option<(Box<dyn Fitted>, Report)>> {
+        L::CARD.check(&self.settings())?;
+        let Some(from) = (from as &dyn Any).downcast_ref::<L::Fitted>() else { return Ok(None) };
+        let resumed = named(L::resume(self, from, examples, run), L::CARD.name)?;
+        Ok(resumed.map(|(fitted, report)| (Box::new(fitted) as Box<dyn Fitted>, report)))
     }
 
     fn leave_one_out(&self, examples: &Examples<'_>, run: &Run) -> Result<Option<Prediction>> {

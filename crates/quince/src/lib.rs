@@ -28,6 +28,7 @@ pub mod explain;
 pub mod family;
 pub mod learn;
 pub mod linear;
+pub mod margin;
 pub mod matrix;
 pub mod mixture;
 pub mod model;

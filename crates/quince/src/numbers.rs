@@ -53,6 +53,20 @@ pub fn number_text(value: f64) -> String {
     if value.abs() >= 1e16 || (value != 0.0 && value.abs() < 1e-5) { format!("{value:e}") } else { format!("{value}") }
 }
 
+/// A number in six digits.
+pub(crate) fn short(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return number_text(value);
+    }
+    number_text(format!("{value:.5e}").parse().unwrap_or(value))
+}
+
+/// A share in two digits of per cent.
+pub(crate) fn percent(share: f64) -> String {
+    let rounded: f64 = format!("{:.1e}", 100.0 * share).parse().unwrap_or(share);
+    format!("{} %", number_text(rounded))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,8 +4,9 @@ use crate::baseline::Baseline;
 use crate::bayes::{Gaussian, NaiveBayes};
 use crate::cluster::KMeans;
 use crate::error::{Error, Result, did_you_mean};
-use crate::learn::{Fitted, Learn, Learner, Task};
+use crate::learn::{Fitted, Learn, Learner, Target, Task};
 use crate::linear::{LeastSquares, Ridge};
+use crate::margin::{OneClass, Svm};
 use crate::mixture::Mixture;
 use crate::model::Parts;
 use crate::neighbours::Knn;
@@ -19,8 +20,10 @@ pub static METHODS: &[Entry] = &[
     Entry::of::<Knn>(),
     Entry::of::<NaiveBayes>(),
     Entry::of::<Gaussian>(),
+    Entry::of::<Svm>(),
     Entry::of::<KMeans>(),
     Entry::of::<Mixture>(),
+    Entry::of::<OneClass>(),
 ];
 
 /// The method with this name.
@@ -116,14 +119,15 @@ impl Card {
         self.can(match task {
             Task::Classification => Ability::Classify,
             Task::Regression => Ability::Regress,
-            Task::Clustering => Ability::Cluster,
+            Task::Clustering => return self.can(Ability::Cluster) || self.can(Ability::Novelty),
         })
     }
 
-    /// Whether it is compared with others where no method is named: all that learn this kind of target, but for those that are made
-    /// for rows without one.
-    pub fn is_compared(&self, task: Task) -> bool {
-        self.learns(task) && !self.can(Ability::Cluster)
+    /// Whether it is compared with others where no method is named: all that learn this target, but for those that are made for
+    /// rows without one.
+    pub fn is_compared(&self, target: &Target) -> bool {
+        let many = matches!(target, Target::Classes { classes, .. } if classes.count() > 2);
+        self.learns(target.task()) && !self.can(Ability::Cluster) && !(many && self.can(Ability::TwoClasses))
     }
 
     /// The setting with this name.
@@ -146,6 +150,8 @@ impl Card {
 pub enum Ability {
     /// Learns classes.
     Classify,
+    /// Learns no more than two classes.
+    TwoClasses,
     /// Learns numbers.
     Regress,
     /// Rows may have weights.
@@ -158,6 +164,8 @@ pub enum Ability {
     ExactLeaveOneOut,
     /// Finds groups of rows that are alike; there is no target.
     Cluster,
+    /// Learns where rows are, and finds those that are unlike all others; there is no target.
+    Novelty,
     /// Takes rows with holes as they are.
     Holes,
     /// Learns from rows without a class beside those that have one.
@@ -171,12 +179,14 @@ impl Ability {
     pub fn name(self) -> &'static str {
         match self {
             Ability::Classify => "classes",
+            Ability::TwoClasses => "two classes only",
             Ability::Regress => "numbers",
             Ability::Weights => "row weights",
             Ability::Sparse => "sparse",
             Ability::SeveralOutputs => "several outputs",
             Ability::ExactLeaveOneOut => "exact leave-one-out",
             Ability::Cluster => "clusters",
+            Ability::Novelty => "novelty",
             Ability::Holes => "holes",
             Ability::Unlabelled => "rows without a class",
             Ability::AsTheyAre => "columns as they are",
@@ -202,6 +212,8 @@ pub enum Allowed {
     Switch,
     /// A number from the first to the second, both included.
     Number(f64, f64),
+    /// A number from the first to the second, both included, or one of these words.
+    NumberOr(f64, f64, &'static [&'static str]),
     /// A whole number of at least this.
     Whole(u64),
     /// A whole number of at least this, or `auto`.
@@ -239,15 +251,26 @@ impl std::fmt::Display for Allowed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Allowed::Switch => f.write_str("true or false"),
-            Allowed::Number(f64::MIN, f64::MAX) => f.write_str("a number"),
-            Allowed::Number(least, most) if *most >= 1e9 => write!(f, "a number of at least {least}"),
-            Allowed::Number(least, most) => write!(f, "a number from {least} to {most}"),
+            Allowed::Number(least, most) => write!(f, "{}", number_between(*least, *most)),
+            Allowed::NumberOr(least, most, words) => {
+                write!(f, "{}, or {}", number_between(*least, *most), words.join(" or "))
+            }
             Allowed::Whole(least) => write!(f, "a whole number of at least {least}"),
             Allowed::WholeOrAuto(least) => write!(f, "a whole number of at least {least}, or auto"),
             Allowed::Choice(words) => write!(f, "one of {}", words.join(", ")),
             Allowed::Text => f.write_str("any text"),
             Allowed::Written(reading) => f.write_str(reading.takes),
         }
+    }
+}
+
+/// What numbers are allowed, in words.
+fn number_between(least: f64, most: f64) -> String {
+    match (least, most) {
+        (f64::MIN, f64::MAX) => "a number".into(),
+        (f64::MIN_POSITIVE, most) if most >= 1e9 => "a number above 0".into(),
+        (least, most) if most >= 1e9 => format!("a number of at least {least}"),
+        (least, most) => format!("a number from {least} to {most}"),
     }
 }
 
@@ -258,7 +281,8 @@ impl Setting {
         }
         let fine = match (&self.allowed, value) {
             (Allowed::Switch, Value::Bool(_)) | (Allowed::Text, Value::String(_)) => true,
-            (Allowed::Number(least, most), Value::Number(n)) => n.as_f64().is_some_and(|n| *least <= n && n <= *most),
+            (Allowed::NumberOr(_, _, words), Value::String(word)) => words.contains(&word.as_str()),
+            (Allowed::Number(least, most) | Allowed::NumberOr(least, most, _), Value::Number(n)) => n.as_f64().is_some_and(|n| *least <= n && n <= *most),
             (Allowed::Whole(least) | Allowed::WholeOrAuto(least), Value::Number(n)) => {
                 n.as_u64().is_some_and(|n| n >= *least)
             }
@@ -275,6 +299,8 @@ impl Setting {
             Allowed::Switch => text.parse::<bool>().ok().map(Value::from),
             Allowed::Number(..) => text.parse::<f64>().ok().filter(|n| n.is_finite()).map(Value::from),
             Allowed::WholeOrAuto(_) if text == "auto" => Some(Value::from(text)),
+            Allowed::NumberOr(_, _, words) if words.contains(&text) => Some(Value::from(text)),
+            Allowed::NumberOr(..) => text.parse::<f64>().ok().filter(|n| n.is_finite()).map(Value::from),
             Allowed::Whole(_) | Allowed::WholeOrAuto(_) => text.parse::<u64>().ok().map(Value::from),
             Allowed::Choice(_) | Allowed::Text | Allowed::Written(_) => Some(Value::from(text)),
         };

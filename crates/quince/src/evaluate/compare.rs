@@ -463,6 +463,8 @@ fn empty_like(one: &Prediction, rows: usize) -> Prediction {
             Prediction::Classes { scores: empty.clone(), probabilities: empty }
         }
         Prediction::Numbers(numbers) => Prediction::Numbers(Matrix::zeros(rows, numbers.columns())),
-        Prediction::Clusters { .. } | Prediction::Shares { .. } => unreachable!("only what has a target is compared"),
+        Prediction::Clusters { .. } | Prediction::Shares { .. } | Prediction::Novelty { .. } => {
+            unreachable!("only what has a target is compared")
+        }
     }
 }

@@ -20,7 +20,7 @@ use std::ops::Range;
 ///
 /// The loss is convex in t: its slope is Σ w (E_p[s] - E_q[s]), with q the smoothed targets, and its curvature the variance
 /// Σ w Var_p[s]. Newton's steps, kept inside a bracket, find where the slope is zero in a few passes.
-pub(super) fn temperature(scores: &Matrix, codes: &[u32], weights: Option<&[f64]>, run: &Run) -> Result<f64> {
+pub(crate) fn temperature(scores: &Matrix, codes: &[u32], weights: Option<&[f64]>, run: &Run) -> Result<f64> {
     let slope_at = |t: f64| -> Result<(f64, f64)> {
         run.check()?;
         let ranges = cuts(codes.len(), partials(codes.len()));
@@ -85,7 +85,7 @@ fn slope(t: f64, scores: &Matrix, codes: &[u32], weights: Option<&[f64]>, rows: 
 }
 
 /// exp(t·s) normalised over each row.
-pub(super) fn softmax(scores: &Matrix, temperature: f64) -> Matrix {
+pub(crate) fn softmax(scores: &Matrix, temperature: f64) -> Matrix {
     let mut probabilities = scores.clone();
     for i in 0..scores.rows() {
         let row = probabilities.row_mut(i);

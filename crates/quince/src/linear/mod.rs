@@ -9,7 +9,7 @@
 //! a class is learnt as an indicator, +1 for its rows and -1 for all others (one output for two classes, one for each of
 //! more), and the label is the class with the largest output.
 
-mod calibrate;
+pub(crate) mod calibrate;
 mod iterate;
 mod least_squares;
 mod leave_one_out;

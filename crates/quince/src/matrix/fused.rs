@@ -1,36 +1,41 @@
-//! A matrix product in single precision whose results are looked at while they are still in registers.
+//! A matrix product whose results are looked at while they are still in registers.
 //!
-//! Searches for the nearest of many rows need scores x·y for all pairs, and forget nearly all of them at once. Here sixteen
-//! rows x lie side by side in a [`Panels`], six rows y at a time are multiplied with them, and the ninety-six sums go
-//! to a [`Visit`] instead of to memory.
+//! Searches for the nearest of many rows need scores x·y for all pairs, and forget nearly all of them at once; kernels need a
+//! function of them, not the scores. Here sixteen rows x lie side by side in a [`Panels`], six rows y at a time (three in double
+//! precision) are multiplied with them, and the sums go to a [`Visit`] instead of to memory.
+
+use super::simd::Lane;
 
 /// How many rows a panel holds side by side.
 pub(crate) const WIDE: usize = 16;
-/// How many rows are multiplied with a panel at a time: with two vectors each, as many sums as there are registers.
-const TALL: usize = 6;
 /// Columns that are multiplied at a time: a panel of so many stays in the nearest cache.
 const DEEP: usize = 384;
 
 /// Rows packed side by side: for each panel its columns, sixteen values each; what is past the last row is zero.
-pub(crate) struct Panels {
+pub(crate) struct Panels<T = f32> {
     columns: usize,
-    values: Vec<[f32; WIDE]>,
+    values: Vec<[T; WIDE]>,
 }
 
-impl Panels {
-    pub(crate) fn zeros(rows: usize, columns: usize) -> Panels {
-        Panels { columns, values: vec![[0.0; WIDE]; rows.div_ceil(WIDE) * columns] }
+impl<T: Lane> Panels<T> {
+    pub(crate) fn zeros(rows: usize, columns: usize) -> Panels<T> {
+        Panels { columns, values: vec![[T::ZERO; WIDE]; rows.div_ceil(WIDE) * columns] }
     }
 
     /// Writes row `i`.
-    pub(crate) fn set_row(&mut self, i: usize, row: impl Iterator<Item = f32>) {
+    pub(crate) fn set_row(&mut self, i: usize, row: impl Iterator<Item = T>) {
         let first = i / WIDE * self.columns;
         let panel = &mut self.values[first..first + self.columns];
         panel.iter_mut().zip(row).for_each(|(lanes, x)| lanes[i % WIDE] = x);
     }
 
+    /// How long rows are.
+    pub(crate) fn columns(&self) -> usize {
+        self.columns
+    }
+
     /// The columns of a panel.
-    pub(crate) fn panel(&self, p: usize) -> &[[f32; WIDE]] {
+    pub(crate) fn panel(&self, p: usize) -> &[[T; WIDE]] {
         &self.values[p * self.columns..(p + 1) * self.columns]
     }
 }
@@ -99,33 +104,72 @@ impl Doubt {
 }
 
 /// Looks at the scores of one row with the sixteen rows of a panel.
-pub(crate) trait Visit {
+pub(crate) trait Visit<T = f32> {
     /// Implementations are `#[inline(always)]`, so that scores stay where they are.
-    fn scores(&mut self, row: usize, scores: &[f32; WIDE]);
+    fn scores(&mut self, row: usize, scores: &[T; WIDE]);
+}
+
+/// Numbers that can be multiplied so: how many rows at a time depends on how many fit into the registers.
+pub(crate) trait Multiply: Lane {
+    fn product<V: Visit<Self>, const FUSED: bool>(
+        panel: &[[Self; WIDE]],
+        rows: &[Self],
+        sums: &mut Vec<[Self; WIDE]>,
+        visit: &mut V,
+    );
+}
+
+impl Multiply for f32 {
+    #[inline(always)]
+    fn product<V: Visit, const FUSED: bool>(
+        panel: &[[f32; WIDE]],
+        rows: &[f32],
+        sums: &mut Vec<[f32; WIDE]>,
+        visit: &mut V,
+    ) {
+        product::<f32, V, 6, FUSED>(panel, rows, sums, visit);
+    }
+}
+
+impl Multiply for f64 {
+    #[inline(always)]
+    fn product<V: Visit<f64>, const FUSED: bool>(
+        panel: &[[f64; WIDE]],
+        rows: &[f64],
+        sums: &mut Vec<[f64; WIDE]>,
+        visit: &mut V,
+    ) {
+        product::<f64, V, 2, FUSED>(panel, rows, sums, visit);
+    }
 }
 
 /// Multiplies a panel with `rows` (each as long as the panel is deep, one after another) and shows the scores of every row,
 /// in order. `sums` is working space.
-pub(crate) fn each_score<V: Visit>(panel: &[[f32; WIDE]], rows: &[f32], sums: &mut Vec<[f32; WIDE]>, visit: &mut V) {
+pub(crate) fn each_score<T: Multiply, V: Visit<T>>(
+    panel: &[[T; WIDE]],
+    rows: &[T],
+    sums: &mut Vec<[T; WIDE]>,
+    visit: &mut V,
+) {
     #[cfg(target_arch = "x86_64")]
     if super::simd::has_wide_vectors() {
         // SAFETY: the machine was asked, and has these instructions.
         return unsafe { wide(panel, rows, sums, visit) };
     }
-    product::<V, { cfg!(target_arch = "aarch64") }>(panel, rows, sums, visit);
+    T::product::<V, { super::simd::FUSED_ANYWHERE }>(panel, rows, sums, visit);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn wide<V: Visit>(panel: &[[f32; WIDE]], rows: &[f32], sums: &mut Vec<[f32; WIDE]>, visit: &mut V) {
-    product::<V, true>(panel, rows, sums, visit);
+fn wide<T: Multiply, V: Visit<T>>(panel: &[[T; WIDE]], rows: &[T], sums: &mut Vec<[T; WIDE]>, visit: &mut V) {
+    T::product::<V, true>(panel, rows, sums, visit);
 }
 
 #[inline(always)]
-fn product<V: Visit, const FUSED: bool>(
-    panel: &[[f32; WIDE]],
-    rows: &[f32],
-    sums: &mut Vec<[f32; WIDE]>,
+fn product<T: Lane, V: Visit<T>, const TALL: usize, const FUSED: bool>(
+    panel: &[[T; WIDE]],
+    rows: &[T],
+    sums: &mut Vec<[T; WIDE]>,
     visit: &mut V,
 ) {
     let columns = panel.len();
@@ -136,7 +180,7 @@ fn product<V: Visit, const FUSED: bool>(
     let deep = columns > DEEP;
     if deep {
         sums.clear();
-        sums.resize(count.next_multiple_of(TALL), [0.0; WIDE]);
+        sums.resize(count.next_multiple_of(TALL), [T::ZERO; WIDE]);
     }
     let mut from = 0;
     while from < columns {
@@ -144,25 +188,17 @@ fn product<V: Visit, const FUSED: bool>(
         let part = &panel[from..to];
         let mut first = 0;
         while first < count {
-            let mut block = [[0.0; WIDE]; TALL];
+            let mut block = [[T::ZERO; WIDE]; TALL];
             if deep && from > 0 {
                 block.copy_from_slice(&sums[first..first + TALL]);
             }
             // Past the last row the last one is multiplied again, and nobody looks.
-            let start = |r: usize| (first + r).min(count - 1) * columns;
-            let of = [start(0), start(1), start(2), start(3), start(4), start(5)];
-            let block = add_products::<FUSED>(
-                part,
-                [
-                    &rows[of[0] + from..of[0] + to],
-                    &rows[of[1] + from..of[1] + to],
-                    &rows[of[2] + from..of[2] + to],
-                    &rows[of[3] + from..of[3] + to],
-                    &rows[of[4] + from..of[4] + to],
-                    &rows[of[5] + from..of[5] + to],
-                ],
-                block,
-            );
+            let mut some = [&rows[..0]; TALL];
+            for r in 0..TALL {
+                let start = (first + r).min(count - 1) * columns;
+                some[r] = &rows[start + from..start + to];
+            }
+            let block = add_products::<T, TALL, FUSED>(part, some, block);
             if to == columns {
                 let last = TALL.min(count - first);
                 for r in 0..TALL {
@@ -180,11 +216,11 @@ fn product<V: Visit, const FUSED: bool>(
 }
 
 #[inline(always)]
-fn add_products<const FUSED: bool>(
-    panel: &[[f32; WIDE]],
-    rows: [&[f32]; TALL],
-    mut block: [[f32; WIDE]; TALL],
-) -> [[f32; WIDE]; TALL] {
+fn add_products<T: Lane, const TALL: usize, const FUSED: bool>(
+    panel: &[[T; WIDE]],
+    rows: [&[T]; TALL],
+    mut block: [[T; WIDE]; TALL],
+) -> [[T; WIDE]; TALL] {
     let columns = panel.len();
     for row in rows {
         assert_eq!(row.len(), columns);
@@ -194,7 +230,7 @@ fn add_products<const FUSED: bool>(
         for r in 0..TALL {
             let x = rows[r][j];
             for l in 0..WIDE {
-                block[r][l] = if FUSED { x.mul_add(lanes[l], block[r][l]) } else { x * lanes[l] + block[r][l] };
+                block[r][l] = x.times_plus::<FUSED>(lanes[l], block[r][l]);
             }
         }
     }

@@ -7,6 +7,7 @@
 //! partial sums in an order that depends on the length alone.
 
 use super::Real;
+use std::ops::{Add, Mul, Sub};
 
 /// How many numbers the loops take at a time: a multiple of every vector of doubles there is.
 pub(crate) const LANES: usize = 8;
@@ -36,6 +37,120 @@ macro_rules! vectorised {
     )+};
 }
 pub(crate) use vectorised;
+
+/// Whether every machine of this kind multiplies and adds in one step, without being asked.
+pub(crate) const FUSED_ANYWHERE: bool = cfg!(target_arch = "aarch64");
+
+/// Work whose loops are compiled for the machine's vectors.
+pub(crate) trait Wide {
+    /// Implementations are `#[inline(always)]`, and so is all that they call. `FUSED` says that products and sums are one step.
+    fn run<const FUSED: bool>(&mut self);
+}
+
+/// Does work on the widest vectors of the machine at hand.
+pub(crate) fn on_wide_vectors(work: &mut impl Wide) {
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    fn wide(work: &mut impl Wide) {
+        work.run::<true>();
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    if has_wide_vectors() {
+        // SAFETY: the machine was asked, and has these instructions.
+        return unsafe { wide(work) };
+    }
+    work.run::<FUSED_ANYWHERE>();
+}
+
+/// Numbers that lanes of a vector hold.
+pub(crate) trait Lane: Real + PartialOrd + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
+    const ZERO: Self;
+    const ONE: Self;
+
+    /// self · by + and; in one step where `FUSED` says that the code is compiled for a machine that can.
+    fn times_plus<const FUSED: bool>(self, by: Self, and: Self) -> Self;
+
+    /// 1 / self.
+    fn inverse(self) -> Self;
+
+    /// eˣ without a branch, to the last digit or two.
+    fn exp<const FUSED: bool>(self) -> Self;
+
+    /// eˣ for x ≤ 0, in fewer steps; what is below the normal numbers is zero.
+    fn exp_of_negative<const FUSED: bool>(self) -> Self;
+}
+
+impl Lane for f64 {
+    const ZERO: f64 = 0.0;
+    const ONE: f64 = 1.0;
+
+    #[inline(always)]
+    fn times_plus<const FUSED: bool>(self, by: f64, and: f64) -> f64 {
+        if FUSED { self.mul_add(by, and) } else { self * by + and }
+    }
+
+    #[inline(always)]
+    fn inverse(self) -> f64 {
+        1.0 / self
+    }
+
+    #[inline(always)]
+    fn exp<const FUSED: bool>(self) -> f64 {
+        exp_of::<FUSED>(self)
+    }
+
+    #[inline(always)]
+    fn exp_of_negative<const FUSED: bool>(self) -> f64 {
+        let bounded = if self < -708.0 { -708.0 } else { self };
+        let (series, n) = series_of::<FUSED>(bounded);
+        let value = series * f64::from_bits(((n + 1023) << 52) as u64);
+        if self < -708.0 { 0.0 } else { value }
+    }
+}
+
+impl Lane for f32 {
+    const ZERO: f32 = 0.0;
+    const ONE: f32 = 1.0;
+
+    #[inline(always)]
+    fn times_plus<const FUSED: bool>(self, by: f32, and: f32) -> f32 {
+        if FUSED { self.mul_add(by, and) } else { self * by + and }
+    }
+
+    #[inline(always)]
+    fn inverse(self) -> f32 {
+        1.0 / self
+    }
+
+    #[inline(always)]
+    fn exp<const FUSED: bool>(self) -> f32 {
+        let bounded = if self > 88.7 { 88.7 } else { self };
+        // 2⁸⁸·⁷ˡᵒᵍ²ᵉ may be past the last exponent: the square of a half is not.
+        let half = (if bounded > 0.0 { -0.5 * bounded } else { bounded }).exp_of_negative::<FUSED>();
+        if bounded > 0.0 { (half * half).inverse() } else { half }
+    }
+
+    #[inline(always)]
+    fn exp_of_negative<const FUSED: bool>(self) -> f32 {
+        const ROUND: f32 = 12_582_912.0;
+        const LN2_HIGH: f32 = 0.693_359_4;
+        const LN2_LOW: f32 = -2.121_944_4e-4;
+        // 1/7!, 1/6!, ... 1/0!
+        const SERIES: [f32; 8] = [1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0];
+        let bounded = if self < -87.0 { -87.0 } else { self };
+        let shifted = bounded.times_plus::<FUSED>(std::f32::consts::LOG2_E, ROUND);
+        let n = shifted - ROUND;
+        let r = n.times_plus::<FUSED>(-LN2_LOW, n.times_plus::<FUSED>(-LN2_HIGH, bounded));
+        let mut series = SERIES[0];
+        for coefficient in &SERIES[1..] {
+            series = series.times_plus::<FUSED>(r, *coefficient);
+        }
+        let n = shifted.to_bits().wrapping_sub(ROUND.to_bits()) as i32;
+        let value = series * f32::from_bits(((n + 127) << 23) as u32);
+        if self < -87.0 { 0.0 } else { value }
+    }
+}
 
 /// Whether this machine has AVX2 and fused multiply-add.
 #[cfg(target_arch = "x86_64")]
@@ -102,7 +217,7 @@ vectorised! {
     /// eˣ in place, to the last digit or two: x = n ln 2 + r, eʳ by its series, times 2ⁿ.
     pub(crate) fn exp(values: &mut [f64]) {
         for x in values {
-            *x = exp_of(*x);
+            *x = exp_of::<false>(*x);
         }
     }
 
@@ -116,10 +231,10 @@ vectorised! {
         let mut sums = [0.0; LANES];
         for block in blocks {
             for l in 0..LANES {
-                sums[l] += exp_of(block[l] - largest);
+                sums[l] += exp_of::<false>(block[l] - largest);
             }
         }
-        rest.iter().enumerate().for_each(|(l, x)| sums[l] += exp_of(x - largest));
+        rest.iter().enumerate().for_each(|(l, x)| sums[l] += exp_of::<false>(x - largest));
         largest + fold(sums).ln()
     }
 }
@@ -132,7 +247,19 @@ fn fold(sums: [f64; LANES]) -> f64 {
 
 /// eˣ without a branch.
 #[inline(always)]
-fn exp_of(x: f64) -> f64 {
+fn exp_of<const FUSED: bool>(x: f64) -> f64 {
+    let bounded = if x > 710.0 { 710.0 } else { x };
+    let bounded = if bounded < -746.0 { -746.0 } else { bounded };
+    let (series, n) = series_of::<FUSED>(bounded);
+    // 2ⁿ in two factors, because n may lie outside the exponents of normal numbers.
+    let half = n >> 1;
+    let power = |n: i64| f64::from_bits(((n + 1023) << 52) as u64);
+    series * power(half) * power(n - half)
+}
+
+/// eʳ and n of eˣ = 2ⁿ eʳ.
+#[inline(always)]
+fn series_of<const FUSED: bool>(x: f64) -> (f64, i64) {
     // Adding 1.5·2⁵² rounds to a whole number, which then stands in the lowest bits.
     const ROUND: f64 = 6_755_399_441_055_744.0;
     // ln 2 in two parts, so that n ln 2 is taken off without rounding (Cody and Waite).
@@ -155,20 +282,14 @@ fn exp_of(x: f64) -> f64 {
         1.0,
         1.0,
     ];
-    let bounded = if x > 710.0 { 710.0 } else { x };
-    let bounded = if bounded < -746.0 { -746.0 } else { bounded };
-    let shifted = bounded * std::f64::consts::LOG2_E + ROUND;
+    let shifted = x.times_plus::<FUSED>(std::f64::consts::LOG2_E, ROUND);
     let n = shifted - ROUND;
-    let r = (bounded - n * LN2_HIGH) - n * LN2_LOW;
+    let r = n.times_plus::<FUSED>(-LN2_LOW, n.times_plus::<FUSED>(-LN2_HIGH, x));
     let mut series = SERIES[0];
     for coefficient in &SERIES[1..] {
-        series = series * r + coefficient;
+        series = series.times_plus::<FUSED>(r, *coefficient);
     }
-    // 2ⁿ in two factors, because n may lie outside the exponents of normal numbers.
-    let n = shifted.to_bits().wrapping_sub(ROUND.to_bits()) as i64;
-    let half = n >> 1;
-    let power = |n: i64| f64::from_bits(((n + 1023) << 52) as u64);
-    series * power(half) * power(n - half)
+    (series, shifted.to_bits().wrapping_sub(ROUND.to_bits()) as i64)
 }
 
 #[cfg(test)]
@@ -188,6 +309,25 @@ mod tests {
             let expected = x.exp();
             let unit = expected.max(f64::MIN_POSITIVE) * f64::EPSILON;
             prop_assert!(one[1] == expected || (one[1] - expected).abs() <= 2.0 * unit, "{} {}", one[1], expected);
+        }
+
+        #[test]
+        fn exp_of_negative_numbers_is_right_to_the_last_digits(x in -800.0f64..0.0) {
+            let (single, exact) = (x as f32, f64::from(x as f32).exp());
+            for value in [x.exp_of_negative::<false>(), x.exp_of_negative::<true>()] {
+                prop_assert!((value - x.exp()).abs() <= 2.0 * f64::EPSILON * x.exp() + 1e-307, "{} {}", value, x.exp());
+            }
+            for value in [single.exp_of_negative::<false>(), single.exp_of_negative::<true>()] {
+                prop_assert!((f64::from(value) - exact).abs() <= 2.5e-7 * exact + 2e-38, "{} {}", value, exact);
+            }
+        }
+
+        #[test]
+        fn exp_in_single_precision_is_right_to_a_few_units_in_the_last_place(x in -87.0f32..88.5) {
+            let exact = f64::from(x).exp();
+            for value in [Lane::exp::<false>(x), Lane::exp::<true>(x)] {
+                prop_assert!((f64::from(value) - exact).abs() <= 5e-7 * exact, "{} {}", value, exact);
+            }
         }
 
         #[test]

@@ -153,6 +153,11 @@ impl Run {
         self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline)
     }
 
+    /// How much of the budget is left; `None` if there is none.
+    pub(crate) fn time_left(&self) -> Option<Duration> {
+        self.deadline.get().map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
     /// Does a piece of work with at most half of the time that is left (all of it for the last piece), so that no slow
     /// method starves those after it.
     pub(crate) fn share<T>(&self, last: bool, work: impl FnOnce() -> T) -> T {

@@ -1,0 +1,207 @@
+//! Kernels: how alike two rows are, as a product of features that nobody writes down.
+//!
+//! ```text
+//! linear       x·y
+//! polynomial   (γ x·y + c)^p
+//! rbf          exp(-γ ‖x - y‖²)
+//! sigmoid      tanh(γ x·y + c)
+//! precomputed  the features of a row are its kernel with every training row
+//! ```
+//!
+//! All but the last are functions of products of rows, so blocks of kernel rows are one matrix product, whose results become
+//! kernels while they are still in registers (`block.rs`).
+
+mod block;
+
+pub(super) use block::{Gallery, Space};
+
+use crate::error::Result;
+use crate::matrix::Features;
+use crate::matrix::simd::Lane;
+use crate::run::Run;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A kernel with its numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "name", deny_unknown_fields)]
+pub enum Kernel {
+    /// x·y
+    Linear,
+    /// (γ x·y + c)^p
+    Polynomial {
+        /// γ
+        gamma: f64,
+        /// c
+        constant: f64,
+        /// p
+        degree: u32,
+    },
+    /// exp(-γ ‖x - y‖²)
+    Rbf {
+        /// γ
+        gamma: f64,
+    },
+    /// tanh(γ x·y + c)
+    Sigmoid {
+        /// γ
+        gamma: f64,
+        /// c
+        constant: f64,
+    },
+    /// The features of a row are its kernel with every training row.
+    Precomputed,
+}
+
+impl Kernel {
+    /// The kernel of two rows of numbers, as it is written.
+    pub fn of(&self, x: &[f64], y: &[f64]) -> f64 {
+        let product: f64 = x.iter().zip(y).map(|(x, y)| x * y).sum();
+        match *self {
+            Kernel::Linear => product,
+            Kernel::Polynomial { gamma, constant, degree } => (gamma * product + constant).powi(degree as i32),
+            Kernel::Rbf { gamma } => {
+                (-gamma * x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<f64>()).exp()
+            }
+            Kernel::Sigmoid { gamma, constant } => (gamma * product + constant).tanh(),
+            Kernel::Precomputed => f64::NAN,
+        }
+    }
+
+    /// Whether its values are at most one, so that single precision loses nothing that matters.
+    pub(super) fn is_bounded(&self) -> bool {
+        matches!(self, Kernel::Rbf { .. } | Kernel::Sigmoid { .. })
+    }
+
+    /// The kernel of a row with itself, which needs its squared norm alone.
+    pub(super) fn of_itself(&self, squared_norm: f64) -> f64 {
+        match *self {
+            Kernel::Linear | Kernel::Precomputed => squared_norm,
+            Kernel::Polynomial { gamma, constant, degree } => (gamma * squared_norm + constant).powi(degree as i32),
+            Kernel::Rbf { .. } => 1.0,
+            Kernel::Sigmoid { gamma, constant } => (gamma * squared_norm + constant).tanh(),
+        }
+    }
+
+    /// How wide an RBF kernel is, γ; of others zero.
+    fn width(&self) -> f64 {
+        if let Kernel::Rbf { gamma } = self { *gamma } else { 0.0 }
+    }
+}
+
+/// γ of a kernel: a number, or one that follows from the features.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Value", into = "Value")]
+pub enum Gamma {
+    /// 1 / (features · their variance): the same whatever the unit.
+    #[default]
+    Scale,
+    /// 1 / features.
+    Auto,
+    /// This.
+    Fixed(f64),
+}
+
+impl Gamma {
+    /// The number for these rows.
+    pub(super) fn of(self, rows: &Features<'_>, run: &Run) -> Result<f64> {
+        let columns = rows.columns().max(1) as f64;
+        Ok(match self {
+            Gamma::Fixed(gamma) => gamma,
+            Gamma::Auto => 1.0 / columns,
+            Gamma::Scale => {
+                // The variance of all numbers at once, zeros that are not stored included, about a point near their mean.
+                let centre = rows.means(None, run)?.iter().sum::<f64>() / columns;
+                let about = vec![centre; rows.columns()];
+                let squares: f64 = rows.centred(&about).row_norms(run)?.iter().sum();
+                let variance = squares / (columns * rows.rows() as f64);
+                if variance > 0.0 { 1.0 / (columns * variance) } else { 1.0 }
+            }
+        })
+    }
+}
+
+impl TryFrom<Value> for Gamma {
+    type Error = String;
+
+    fn try_from(value: Value) -> std::result::Result<Gamma, String> {
+        match value.as_f64() {
+            Some(gamma) => Ok(Gamma::Fixed(gamma)),
+            None if value == "scale" => Ok(Gamma::Scale),
+            None if value == "auto" => Ok(Gamma::Auto),
+            None => Err(format!("{value} is neither a number nor scale nor auto")),
+        }
+    }
+}
+
+impl From<Gamma> for Value {
+    fn from(gamma: Gamma) -> Value {
+        match gamma {
+            Gamma::Scale => Value::from("scale"),
+            Gamma::Auto => Value::from("auto"),
+            Gamma::Fixed(gamma) => Value::from(gamma),
+        }
+    }
+}
+
+/// A kernel as a function of products, for lanes of vectors.
+#[derive(Clone, Copy, Debug)]
+enum Function<T> {
+    Linear,
+    Polynomial { gamma: T, constant: T, degree: u32 },
+    /// exp(2γ x·y - γ‖x‖² - γ‖y‖²)
+    Rbf { twice_gamma: T },
+    Sigmoid { gamma: T, constant: T },
+}
+
+impl<T: Lane> Function<T> {
+    fn new(kernel: &Kernel) -> Function<T> {
+        match *kernel {
+            Kernel::Linear | Kernel::Precomputed => Function::Linear,
+            Kernel::Polynomial { gamma, constant, degree } => {
+                Function::Polynomial { gamma: T::from_f64(gamma), constant: T::from_f64(constant), degree }
+            }
+            Kernel::Rbf { gamma } => Function::Rbf { twice_gamma: T::from_f64(2.0 * gamma) },
+            Kernel::Sigmoid { gamma, constant } => {
+                Function::Sigmoid { gamma: T::from_f64(gamma), constant: T::from_f64(constant) }
+            }
+        }
+    }
+
+    /// Kernels from the products of one row with others; `own` and `others` are γ‖x‖².
+    #[inline(always)]
+    fn apply<const N: usize, const FUSED: bool>(&self, products: &[T; N], own: T, others: &[T; N]) -> [T; N] {
+        let mut kernels = *products;
+        match *self {
+            Function::Linear => {}
+            Function::Polynomial { gamma, constant, degree } => {
+                let mut base = [T::ZERO; N];
+                for l in 0..N {
+                    base[l] = gamma.times_plus::<FUSED>(products[l], constant);
+                }
+                kernels = [T::ONE; N];
+                for _ in 0..degree {
+                    for l in 0..N {
+                        kernels[l] = kernels[l] * base[l];
+                    }
+                }
+            }
+            Function::Rbf { twice_gamma } => {
+                for l in 0..N {
+                    let power = twice_gamma.times_plus::<FUSED>(products[l], T::ZERO - own - others[l]);
+                    let power = if power > T::ZERO { T::ZERO } else { power };
+                    kernels[l] = power.exp_of_negative::<FUSED>();
+                }
+            }
+            Function::Sigmoid { gamma, constant } => {
+                // tanh z = 1 - 2 / (e^2z + 1)
+                let two = T::ONE + T::ONE;
+                for l in 0..N {
+                    let twice = two * gamma.times_plus::<FUSED>(products[l], constant);
+                    kernels[l] = T::ONE - two * (twice.exp::<FUSED>() + T::ONE).inverse();
+                }
+            }
+        }
+        kernels
+    }
+}

@@ -1,0 +1,211 @@
+//! The dual against an independent solver, and its optimality conditions.
+
+use super::dual::{Dual, Effort, Outcome};
+use super::kernel::{Kernel, Space};
+use super::proof::Middle;
+use crate::matrix::{Features, Matrix, Sparse};
+use crate::run::{Run, Stop, Stream};
+use clarabel::algebra::CscMatrix;
+use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus, ZeroConeT};
+use proptest::prelude::*;
+
+const EXACT: Effort = Effort { tolerance: 1e-9, cache: 1 << 20, steps: usize::MAX, shrinking: true };
+
+/// Rows of two overlapping classes, or numbers.
+struct Drawn {
+    rows: Matrix,
+    target: Vec<f64>,
+}
+
+fn draw(count: usize, columns: usize, numbers: bool, seed: u64) -> Drawn {
+    let mut stream = Stream::new(seed, 0);
+    let mut rows = Matrix::zeros(count, columns);
+    let mut target = Vec::new();
+    for i in 0..count {
+        let class = if i % 2 == 0 { 1.0 } else { -1.0 };
+        rows.row_mut(i).iter_mut().for_each(|x| *x = stream.normal() + 0.7 * class);
+        target.push(if numbers { rows.row(i)[0].sin() + 0.3 * stream.normal() } else { class });
+    }
+    Drawn { rows, target }
+}
+
+impl Drawn {
+    fn dual<'a>(&'a self, rows: Features<'a>, space: &'a Space, c: f64, insensitive: Option<f64>) -> Dual<'a> {
+        let low = |y: &f64| if insensitive.is_none() && *y > 0.0 { 0.0 } else { -c };
+        let high = |y: &f64| if insensitive.is_none() && *y < 0.0 { 0.0 } else { c };
+        Dual {
+            rows,
+            space,
+            of: (0..self.target.len()).collect(),
+            target: self.target.clone(),
+            low: self.target.iter().map(low).collect(),
+            high: self.target.iter().map(high).collect(),
+            insensitive: insensitive.unwrap_or(0.0),
+        }
+    }
+
+    /// The kernel of every row with every row, by its definition.
+    fn kernels(&self, kernel: &Kernel) -> Matrix {
+        let count = self.rows.rows();
+        let mut kernels = Matrix::zeros(count, count);
+        for i in 0..count {
+            for j in 0..count {
+                kernels[(i, j)] = kernel.of(self.rows.row(i), self.rows.row(j));
+            }
+        }
+        kernels
+    }
+}
+
+/// tᵀβ - ε Σ|β| - ½ βᵀKβ
+fn objective(kernels: &Matrix, dual: &Dual<'_>, beta: &[f64]) -> f64 {
+    let quadratic: f64 = (0..beta.len())
+        .map(|i| beta[i] * kernels.row(i).iter().zip(beta).map(|(kernel, beta)| kernel * beta).sum::<f64>())
+        .sum();
+    let linear: f64 = beta.iter().zip(&dual.target).map(|(beta, t)| beta * t - dual.insensitive * beta.abs()).sum();
+    linear - 0.5 * quadratic
+}
+
+/// The optimum of an interior point solver that knows nothing of support vectors: β = u - v with u, v ≥ 0.
+fn optimum(kernels: &Matrix, dual: &Dual<'_>, total: f64) -> f64 {
+    let n = dual.target.len();
+    let side = |k: usize| if k < n { (k, 1.0) } else { (k - n, -1.0) };
+    let (mut starts, mut places, mut values) = (vec![0], Vec::new(), Vec::new());
+    for column in 0..2 * n {
+        for row in 0..=column {
+            let ((i, a), (j, b)) = (side(row), side(column));
+            places.push(row);
+            values.push(a * b * kernels[(i, j)]);
+        }
+        starts.push(values.len());
+    }
+    let quadratic = CscMatrix::new(2 * n, 2 * n, starts, places, values);
+    let linear: Vec<f64> = (0..2 * n).map(|k| dual.insensitive - side(k).1 * dual.target[side(k).0]).collect();
+    // Σu - Σv = total; u ≤ high, v ≤ -low; -u ≤ 0, -v ≤ 0.
+    let (mut starts, mut places, mut values, mut limits) = (vec![0], Vec::new(), Vec::new(), vec![total]);
+    for k in 0..2 * n {
+        let (i, sign) = side(k);
+        places.extend([0, 1 + k, 1 + 2 * n + k]);
+        values.extend([sign, 1.0, -1.0]);
+        starts.push(values.len());
+        limits.push(if sign > 0.0 { dual.high[i].max(0.0) } else { (-dual.low[i]).max(0.0) });
+    }
+    limits.extend(vec![0.0; 2 * n]);
+    let constraints = CscMatrix::new(1 + 4 * n, 2 * n, starts, places, values);
+    let cones = [ZeroConeT(1), NonnegativeConeT(4 * n)];
+    let settings = DefaultSettingsBuilder::default()
+        .verbose(false)
+        .tol_gap_abs(1e-11)
+        .tol_gap_rel(1e-11)
+        .tol_feas(1e-11)
+        .build()
+        .unwrap();
+    let mut solver = DefaultSolver::new(&quadratic, &linear, &constraints, &limits, &cones, settings).unwrap();
+    solver.solve();
+    assert!(matches!(solver.solution.status, SolverStatus::Solved | SolverStatus::AlmostSolved));
+    -solver.solution.obj_val
+}
+
+/// The largest amount by which a row breaks the conditions of the optimum, from kernels by their definition.
+fn broken(kernels: &Matrix, dual: &Dual<'_>, beta: &[f64]) -> f64 {
+    let slope = |i: usize| dual.target[i] - kernels.row(i).iter().zip(beta).map(|(k, b)| k * b).sum::<f64>();
+    let (mut top, mut bottom) = (f64::NEG_INFINITY, f64::INFINITY);
+    for i in 0..beta.len() {
+        if beta[i] < dual.high[i] {
+            top = top.max(slope(i) - if beta[i] >= 0.0 { dual.insensitive } else { -dual.insensitive });
+        }
+        if beta[i] > dual.low[i] {
+            bottom = bottom.min(slope(i) - if beta[i] > 0.0 { dual.insensitive } else { -dual.insensitive });
+        }
+    }
+    top - bottom
+}
+
+const KERNELS: [Kernel; 4] = [
+    Kernel::Linear,
+    Kernel::Polynomial { gamma: 0.4, constant: 1.0, degree: 3 },
+    Kernel::Rbf { gamma: 0.5 },
+    Kernel::Precomputed,
+];
+
+/// Solves the same problem with dense and with sparse rows, and with kernels that are given.
+fn solve(drawn: &Drawn, kernel: Kernel, c: f64, insensitive: Option<f64>, check: impl Fn(&Dual<'_>, &Outcome, &Matrix)) {
+    let run = Run::new().threads(2);
+    if kernel == Kernel::Precomputed {
+        let given = drawn.kernels(&Kernel::Rbf { gamma: 0.3 });
+        let space = Space::of(&given.features(), kernel);
+        let dual = drawn.dual(given.features(), &space, c, insensitive);
+        return check(&dual, &dual.solve(None, &EXACT, &run).unwrap(), &given);
+    }
+    let kernels = drawn.kernels(&kernel);
+    let space = Space::of(&drawn.rows.features(), kernel);
+    let dual = drawn.dual(drawn.rows.features(), &space, c, insensitive);
+    check(&dual, &dual.solve(None, &EXACT, &run).unwrap(), &kernels);
+    let entries = (0..drawn.rows.rows()).map(|i| (0u32..).zip(drawn.rows.row(i).iter().copied()).collect::<Vec<_>>());
+    // Empty columns make the rows sparse enough to be laid out as such.
+    let sparse = Sparse::from_rows(5 * drawn.rows.columns(), entries).unwrap();
+    let space = Space::of(&sparse.features(), kernel);
+    let dual = drawn.dual(sparse.features(), &space, c, insensitive);
+    check(&dual, &dual.solve(None, &EXACT, &run).unwrap(), &kernels);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn classes_have_the_optimum_of_an_interior_point_solver(
+        which in 0usize..4, count in 4usize..60, columns in 1usize..5, power in -2i32..3, seed in 0u64..999,
+    ) {
+        let drawn = draw(count, columns, false, seed);
+        solve(&drawn, KERNELS[which], 10f64.powi(power), None, |dual, at, kernels| {
+            let (ours, theirs) = (objective(kernels, dual, &at.beta), optimum(kernels, dual, 0.0));
+            assert!((ours - theirs).abs() <= 1e-6 * theirs.abs().max(1e-6), "{ours} {theirs}");
+            assert!(at.stop == Stop::Converged && at.violation <= EXACT.tolerance);
+        });
+    }
+
+    #[test]
+    fn numbers_have_the_optimum_of_an_interior_point_solver(
+        which in 0usize..4, count in 4usize..50, columns in 1usize..4, power in -2i32..3, epsilon in 0.0f64..0.5, seed in 0u64..999,
+    ) {
+        let drawn = draw(count, columns, true, seed);
+        solve(&drawn, KERNELS[which], 10f64.powi(power), Some(epsilon), |dual, at, kernels| {
+            let (ours, theirs) = (objective(kernels, dual, &at.beta), optimum(kernels, dual, 0.0));
+            assert!((ours - theirs).abs() <= 1e-6 * theirs.abs().max(1e-6), "{ours} {theirs}");
+        });
+    }
+
+    #[test]
+    fn every_solution_keeps_its_bounds_its_sum_and_the_conditions_of_the_optimum(
+        which in 0usize..5, count in 4usize..200, power in -2i32..3, numbers in any::<bool>(), seed in 0u64..999,
+    ) {
+        let kernel = KERNELS.get(which).copied().unwrap_or(Kernel::Sigmoid { gamma: 0.1, constant: -0.5 });
+        let drawn = draw(count, 3, numbers, seed);
+        solve(&drawn, kernel, 10f64.powi(power), numbers.then_some(0.1), |dual, at, kernels| {
+            for i in 0..count {
+                assert!((dual.low[i]..=dual.high[i]).contains(&at.beta[i]));
+            }
+            let size: f64 = at.beta.iter().map(|beta| beta.abs()).sum();
+            assert!(at.beta.iter().sum::<f64>().abs() <= 1e-12 * (1.0 + size));
+            // What is computed in another order differs in the last digits of the largest kernels.
+            let rounding = 1e-13 * size * (0..count).map(|i| kernels[(i, i)].abs()).fold(1.0, f64::max);
+            assert!(broken(kernels, dual, &at.beta) <= EXACT.tolerance + rounding);
+        });
+    }
+
+    #[test]
+    fn the_gap_holds_the_optimum_wherever_a_solve_stops(count in 20usize..200, steps in 1usize..60, numbers in any::<bool>(), seed in 0u64..999) {
+        let drawn = draw(count, 2, numbers, seed);
+        let kernel = Kernel::Rbf { gamma: 0.5 };
+        let space = Space::of(&drawn.rows.features(), kernel);
+        let dual = drawn.dual(drawn.rows.features(), &space, 1.0, numbers.then_some(0.05));
+        let run = Run::new();
+        let best = dual.solve(None, &EXACT, &run).unwrap();
+        let best = dual.prove(&best, Middle::Mean, true);
+        prop_assert!(best.primal - best.dual <= 1e-7 * best.primal.abs().max(1.0), "{best:?}");
+        let early = dual.solve(None, &Effort { steps, ..EXACT }, &run).unwrap();
+        let early = dual.prove(&early, Middle::Mean, false);
+        prop_assert!(early.dual <= best.primal + 1e-9 && best.dual <= early.primal + 1e-9, "{early:?} {best:?}");
+        prop_assert!(early.primal >= early.dual);
+    }
+}
