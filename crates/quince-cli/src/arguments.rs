@@ -190,8 +190,11 @@ pub struct Train {
     #[command(flatten)]
     pub target: TargetOptions,
     /// The method; `quince models` lists them
-    #[arg(long, short, value_name = "NAME")]
-    pub model: String,
+    #[arg(long, short, value_name = "NAME", required_unless_present = "resume")]
+    pub model: Option<String>,
+    /// Go on from a model that was trained on the same table, with its method and settings, where a budget has cut it short
+    #[arg(long, value_name = "MODEL", conflicts_with = "model")]
+    pub resume: Option<PathBuf>,
     /// The family of columns, for naive-bayes and mixture: normal for all that can, age=normal, visits=poisson, height+weight=gaussian
     /// (may be repeated)
     #[arg(long, value_name = "COLUMN=FAMILY,...")]

@@ -63,7 +63,7 @@ pub(crate) fn compare<'py>(
     let learners = match models {
         Some(models) => models.iter().map(|(name, settings)| learner(name, settings)).collect::<PyResult<Vec<_>>>()?,
         None => {
-            let able = METHODS.iter().filter(|entry| entry.card.is_compared(task));
+            let able = METHODS.iter().filter(|entry| entry.card.is_compared(&labelled.target));
             let defaults = Value::Object(Default::default());
             able.map(|entry| entry.configure(&defaults)).collect::<quince::Result<_>>().map_err(to_python)?
         }

@@ -83,6 +83,11 @@ impl Model {
             groups @ (Prediction::Clusters { .. } | Prediction::Shares { .. }) => {
                 Ok(cluster_numbers(py, groups.labels()).into_any())
             }
+            // As scikit-learn has it: -1 for what is novel, 1 for all others.
+            novelty @ Prediction::Novelty { .. } => {
+                let signs = novelty.labels().into_iter().map(|novel| 1 - 2 * i64::from(novel)).collect();
+                Ok(PyArray1::<i64>::from_vec(py, signs).into_any())
+            }
             classes => {
                 let codes = PyArray1::from_vec(py, classes.labels().into_iter().map(i64::from).collect());
                 self.classes(py)?.call_method1("take", (codes,))
@@ -104,6 +109,7 @@ impl Model {
             Prediction::Classes { probabilities, .. } => to_numpy(data.py(), &probabilities),
             Prediction::Numbers(_) => refuse("numbers"),
             Prediction::Clusters { .. } | Prediction::Shares { .. } => refuse("clusters"),
+            Prediction::Novelty { .. } => refuse("novelty"),
         }
     }
 

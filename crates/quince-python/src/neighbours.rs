@@ -177,7 +177,7 @@ pub(crate) fn neighbours_say<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     match predict(model, x, threads)? {
         Prediction::Classes { probabilities: says, .. } | Prediction::Numbers(says) => to_numpy(model.py(), &says),
-        Prediction::Clusters { .. } | Prediction::Shares { .. } => {
+        Prediction::Clusters { .. } | Prediction::Shares { .. } | Prediction::Novelty { .. } => {
             Err(wrong("a model of clusters has no neighbours", ""))
         }
     }

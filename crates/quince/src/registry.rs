@@ -6,7 +6,7 @@ use crate::cluster::KMeans;
 use crate::error::{Error, Result, did_you_mean};
 use crate::learn::{Fitted, Learn, Learner, Target, Task};
 use crate::linear::{LeastSquares, Ridge};
-use crate::margin::{OneClass, Svm};
+use crate::margin::{LinearSvm, OneClass, Svm};
 use crate::mixture::Mixture;
 use crate::model::Parts;
 use crate::neighbours::Knn;
@@ -21,6 +21,7 @@ pub static METHODS: &[Entry] = &[
     Entry::of::<NaiveBayes>(),
     Entry::of::<Gaussian>(),
     Entry::of::<Svm>(),
+    Entry::of::<LinearSvm>(),
     Entry::of::<KMeans>(),
     Entry::of::<Mixture>(),
     Entry::of::<OneClass>(),

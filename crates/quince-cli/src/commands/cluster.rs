@@ -5,8 +5,8 @@ use crate::commands::predict::{free, group_columns};
 use crate::input::{self, Session};
 use crate::layout::Layout;
 use crate::show;
-use quince::learn::Prediction;
-use quince::registry::{self, Ability, METHODS};
+use quince::learn::{Prediction, Task};
+use quince::registry::{self, METHODS};
 use quince::table::Column;
 use quince::{Error, Kind, Model, Result, Table};
 use serde_json::{Map, Value, json};
@@ -18,9 +18,9 @@ const SHOWN: usize = 20;
 
 pub fn run(options: &Cluster, session: &Session) -> Result<()> {
     let entry = registry::method(&options.method)?;
-    if !entry.card.can(Ability::Cluster) {
+    if !entry.card.learns(Task::Clustering) {
         let finders: Vec<&str> =
-            METHODS.iter().filter(|entry| entry.card.can(Ability::Cluster)).map(|entry| entry.card.name).collect();
+            METHODS.iter().filter(|entry| entry.card.learns(Task::Clustering)).map(|entry| entry.card.name).collect();
         return Err(Error::Setting {
             name: "method".into(),
             problem: format!("cannot be '{}', which finds no clusters", entry.card.name),
@@ -70,10 +70,10 @@ pub fn run(options: &Cluster, session: &Session) -> Result<()> {
     let weights = groupable.weights.as_deref();
     let model = Model::fit(&groupable.labelled, weights, learner.as_ref(), &session.run)?;
     let prediction = session.run.finish(|| model.predict(rows, &session.run))?;
-    let (labels, k) = (prediction.labels(), groups(&prediction));
+    let (labels, names) = (prediction.labels(), groups(&prediction));
     session.run.check_cancelled()?;
     session.progress.finish();
-    let found = Clusters { table: rows, labels: &labels, weights, k };
+    let found = Clusters { table: rows, labels: &labels, weights, k: names.len(), names };
     if let Some(path) = &options.save {
         model.save(path)?;
         session.say(&format!("model saved as {}", path.display()));
@@ -98,12 +98,14 @@ pub fn run(options: &Cluster, session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// How many groups there are.
-fn groups(prediction: &Prediction) -> usize {
+/// What groups are called.
+fn groups(prediction: &Prediction) -> Vec<String> {
+    let numbered = |count: usize| (1..=count).map(|c| format!("cluster {c}")).collect();
     match prediction {
-        Prediction::Clusters { distances, .. } => distances.columns(),
-        Prediction::Shares { shares, .. } => shares.columns(),
-        _ => 0,
+        Prediction::Clusters { distances, .. } => numbered(distances.columns()),
+        Prediction::Shares { shares, .. } => numbered(shares.columns()),
+        Prediction::Novelty { .. } => vec!["like the others".into(), "novel".into()],
+        Prediction::Classes { .. } | Prediction::Numbers(_) => Vec::new(),
     }
 }
 
@@ -149,14 +151,14 @@ struct Clusters<'a> {
     /// How much each row counts, if not all alike.
     weights: Option<&'a [f64]>,
     k: usize,
+    names: Vec<String>,
 }
 
 impl Clusters<'_> {
     /// What each cluster is like: the mean of numbers, the most frequent category and its share.
     fn summary(&self) -> String {
-        let titles: Vec<String> = (1..=self.k).map(|c| format!("cluster {c}")).collect();
         let mut header = vec!["", "all"];
-        header.extend(titles.iter().map(String::as_str));
+        header.extend(self.names.iter().map(String::as_str));
         let line = |name: &str, text: fn(f64) -> String, of: &dyn Fn(Option<usize>) -> f64| {
             let all = of(None);
             let share = |part: f64| format!("{} ({:.0} %)", text(part), 100.0 * part / all);
@@ -191,7 +193,7 @@ impl Clusters<'_> {
             for column in self.told() {
                 columns.insert(column.name().into(), self.typical(column, Some(c)).1);
             }
-            let mut cluster = json!({"cluster": c + 1, "rows": self.members(Some(c)).count(), "columns": columns});
+            let mut cluster = json!({"cluster": c + 1, "name": self.names[c], "rows": self.members(Some(c)).count(), "columns": columns});
             if self.weights.is_some() {
                 cluster["weight"] = json!(self.weight_of(Some(c)));
             }

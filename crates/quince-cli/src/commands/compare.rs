@@ -4,7 +4,7 @@ use crate::arguments::Compare;
 use crate::input::{self, Session};
 use crate::show;
 use quince::evaluate::{Comparison, Folds, Metric, compare};
-use quince::learn::{Learn, Task};
+use quince::learn::{Learn, Target};
 use quince::registry::{self, Ability, Card, METHODS};
 use quince::{Error, Result};
 
@@ -14,7 +14,7 @@ pub fn run(options: &Compare, session: &Session) -> Result<()> {
         input::learnable(&table, &options.target, options.group.as_deref(), &options.kinds, false, session)?;
     let task = learnable.labelled.target.task();
     let by = options.by.as_deref().map(|name| Metric::for_task(name, task)).transpose()?;
-    let learners = learners(options, task)?;
+    let learners = learners(options, &learnable.labelled.target)?;
     let folds = match options.hold_out {
         Some(share) => Folds::HoldOut(share),
         None => folds(&options.folds, learnable.groups)?,
@@ -40,9 +40,9 @@ pub fn run(options: &Compare, session: &Session) -> Result<()> {
 }
 
 /// The methods asked for, or all that learn this kind of target, with their settings.
-fn learners(options: &Compare, task: Task) -> Result<Vec<Box<dyn Learn>>> {
+fn learners(options: &Compare, target: &Target) -> Result<Vec<Box<dyn Learn>>> {
     let entries: Vec<_> = if options.models.is_empty() {
-        METHODS.iter().filter(|entry| entry.card.is_compared(task)).collect()
+        METHODS.iter().filter(|entry| entry.card.is_compared(target)).collect()
     } else {
         options.models.iter().map(|name| registry::method(name.trim())).collect::<Result<_>>()?
     };

@@ -75,7 +75,7 @@ fn added_columns(
             }
         }
         Prediction::Numbers(numbers) => added.push((name, Values::Numbers(numbers.column(0)))),
-        Prediction::Clusters { .. } | Prediction::Shares { .. } => {
+        Prediction::Clusters { .. } | Prediction::Shares { .. } | Prediction::Novelty { .. } => {
             for (name, values) in group_columns(prediction) {
                 added.push((free(name.to_string(), taken), values));
             }
@@ -85,7 +85,7 @@ fn added_columns(
 }
 
 /// The cluster of each row, counted from 1, and its distance from the centre of that cluster, or the share of that component in
-/// the row and the logarithm of the row's density. Nothing where there are no clusters.
+/// the row and the logarithm of the row's density; of novelty yes or no and the score. Nothing where there are no clusters.
 pub fn group_columns(prediction: &Prediction) -> Vec<(&'static str, Values)> {
     let labels = prediction.labels();
     let of_own = |all: &quince::Matrix| labels.iter().enumerate().map(|(i, &own)| all[(i, own as usize)]).collect();
@@ -97,6 +97,10 @@ pub fn group_columns(prediction: &Prediction) -> Vec<(&'static str, Values)> {
             ("share", Values::Numbers(of_own(shares))),
             ("log_density", Values::Numbers(log_densities.clone())),
         ],
+        Prediction::Novelty { scores } => {
+            let novel = labels.iter().map(|label| if *label == 1 { "yes" } else { "no" }.to_string()).collect();
+            vec![("novel", Values::Labels(novel)), ("score", Values::Numbers(scores.clone()))]
+        }
         _ => Vec::new(),
     }
 }

@@ -10,13 +10,18 @@ use quince::registry::{self, Ability};
 use quince::run::Stop;
 use quince::table::Learnable;
 use quince::{Error, Model, Result};
-use serde_json::json;
+use serde_json::{Value, json};
 
 pub fn run(options: &Train, session: &Session) -> Result<()> {
-    let entry = registry::method(&options.model)?;
+    let from = options.resume.as_ref().map(Model::load).transpose()?;
+    let entry = match (&from, &options.model) {
+        (Some(model), _) => model.method(),
+        (None, name) => registry::method(name.as_deref().unwrap_or_default())?,
+    };
     let mut written = options.set.iter().map(|text| input::assignment(text)).collect::<Result<Vec<_>>>()?;
     input::add_families(entry, &options.family, &mut written)?;
-    let learner = entry.configure(&input::settings(entry, &written)?)?;
+    let given = input::settings(entry, &written)?;
+    let learner = entry.configure(&from.as_ref().map_or_else(|| given.clone(), |model| merged(model.settings(), &given)))?;
     if options.loo && !entry.card.can(Ability::ExactLeaveOneOut) {
         return Err(Error::Setting {
             name: "loo".into(),
@@ -30,7 +35,10 @@ pub fn run(options: &Train, session: &Session) -> Result<()> {
         input::learnable(&table, &options.target, None, &options.kinds, entry.card.can(Ability::Unlabelled), session)?;
     session.progress.stage(&format!("training {}", entry.card.name));
     let weights = learnable.weights.as_deref();
-    let model = Model::fit(&learnable.labelled, weights, learner.as_ref(), &session.run)?;
+    let model = match &from {
+        Some(from) => from.resumed(&learnable.labelled, weights, learner.as_ref(), &session.run)?,
+        None => Model::fit(&learnable.labelled, weights, learner.as_ref(), &session.run)?,
+    };
     let left_out = if options.loo { Some(leave_one_out(&learnable, learner.as_ref(), session)?) } else { None };
     session.run.check_cancelled()?;
     model.save(&options.output)?;
@@ -52,6 +60,15 @@ pub fn run(options: &Train, session: &Session) -> Result<()> {
         say_what_was_trained(&model, left_out.as_ref(), options, session);
     }
     Ok(())
+}
+
+/// Settings, some of which are given anew.
+fn merged(settings: &Value, given: &Value) -> Value {
+    let mut all = settings.clone();
+    if let (Value::Object(all), Value::Object(given)) = (&mut all, given) {
+        all.extend(given.clone());
+    }
+    all
 }
 
 fn leave_one_out(learnable: &Learnable, learner: &dyn Learn, session: &Session) -> Result<Evaluation> {

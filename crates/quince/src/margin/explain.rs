@@ -1,12 +1,13 @@
 //! What a machine has learnt, in words.
 
 use super::kernel::Kernel;
-use super::machine::{Answer, SvmModel};
+use super::linear::{row_table, weight_table};
+use super::machine::{Answer, SvmModel, left_to_gain};
 use crate::encode::Encoder;
 use crate::error::Result;
 use crate::explain::{Explanation, Listing};
 use crate::matrix::Features;
-use crate::numbers::{percent, short};
+use crate::numbers::short;
 use crate::run::Run;
 
 /// So many support vectors are told of a row.
@@ -44,21 +45,10 @@ impl SvmModel {
                 ),
             });
         }
-        let gap = about.primal - about.dual;
-        let share = if gap > 0.0 { gap / about.primal.abs() } else { 0.0 };
-        say(format!(
-            "The objective is {} and cannot be below {}: at most {} of it are left to gain.",
-            short(about.primal),
-            short(about.dual),
-            percent(share)
-        ));
+        let gain = left_to_gain(about.primal, about.dual);
+        say(format!("{}{}.", gain[..1].to_uppercase(), &gain[1..]));
         if let Some(weights) = &self.weights {
-            let mut named: Vec<(String, f64)> = encoder.feature_names().zip(weights.values().iter().copied()).collect();
-            named.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
-            let mut table = Listing::new("Weights, the largest first", ["weight"]);
-            named.into_iter().filter(|(_, weight)| *weight != 0.0).for_each(|(name, weight)| table.numbers(name, [weight]));
-            table.numbers("(constant)", [self.bias]);
-            said.tables.push(table);
+            said.tables.push(weight_table(encoder, weights.values(), self.bias));
         }
         said
     }
@@ -80,13 +70,7 @@ impl SvmModel {
             }
         });
         if let Some(weights) = &self.weights {
-            let mut spoke: Vec<(String, f64, f64)> = Vec::new();
-            let names: Vec<String> = encoder.feature_names().collect();
-            row.for_row(0, |j, value| spoke.push((names[j].clone(), value, value * weights[(j, 0)])));
-            spoke.sort_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));
-            let mut table = Listing::new("What spoke for it", ["value", "value x weight"]);
-            spoke.into_iter().filter(|(_, _, part)| *part != 0.0).for_each(|(name, value, part)| table.numbers(name, [value, part]));
-            said.tables.push(table);
+            said.tables.push(row_table(row, encoder, weights.values()));
         } else if self.kernel != Kernel::Precomputed {
             let columns = row.columns();
             let (mut own, mut other) = (vec![0.0; columns], vec![0.0; columns]);

@@ -118,15 +118,9 @@ impl SvmModel {
         report.fact("support vectors", support as f64);
         report.fact("bounded", about.bounded as f64);
         report.fact("steps", about.steps as f64);
-        let share = if gap > 0.0 { gap / about.primal.abs() } else { 0.0 };
-        report.remarks.push(format!(
-            "the objective is {} and cannot be below {}: at most {} of it are left to gain",
-            short(about.primal),
-            short(about.dual),
-            percent(share),
-        ));
+        report.remarks.push(left_to_gain(about.primal, about.dual));
         if at.stop == Stop::Budget {
-            report.remarks.push("the budget ran out; train on from the saved model with --resume".into());
+            report.remarks.push(RESUME.into());
         }
         if self.kernel != Kernel::Precomputed {
             report.remarks.push(format!("the model holds {support} of the rows it was trained on"));
@@ -216,6 +210,19 @@ impl SvmModel {
         let remedy = "Give the table that the model was trained on, or train anew.";
         if same { Ok(()) } else { Err(Error::data("the model was trained on other rows", remedy)) }
     }
+}
+
+/// What a machine that was stopped early says.
+pub(super) const RESUME: &str = "the budget ran out; go on from the saved model with quince train --resume";
+
+/// What both objectives say.
+pub(super) fn left_to_gain(primal: f64, dual: f64) -> String {
+    if !dual.is_finite() {
+        return format!("the objective is {}", short(primal));
+    }
+    let share = if primal > dual { (primal - dual) / primal.abs() } else { 0.0 };
+    let (primal, dual) = (short(primal), short(dual));
+    format!("the objective is {primal} and cannot be below {dual}: at most {} of it are left to gain", percent(share))
 }
 
 /// w = Σ βᵢ xᵢ of a linear kernel.

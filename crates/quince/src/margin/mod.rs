@@ -11,12 +11,14 @@
 //! vectors, and they alone are kept. The width of the margin is 2/‖w‖.
 //!
 //! [`Svm`] solves the dual for any kernel (`dual/`), [`OneClass`] the same for rows without a class, and both prove how close they
-//! are: the gap between the primal and the dual objective, in double precision (`proof.rs`).
+//! are: the gap between the primal and the dual objective, in double precision (`proof.rs`). [`LinearSvm`] needs no kernels
+//! (`linear/`), and has the same optimum as [`Svm`] with a linear one.
 
 mod dual;
 mod explain;
 mod kernel;
 mod leave_one_out;
+mod linear;
 mod machine;
 mod one_class;
 mod proof;
@@ -25,6 +27,7 @@ mod svm;
 mod tests;
 
 pub use kernel::{Gamma, Kernel};
+pub use linear::{Intercept, LinearMachine, LinearSvm, Loss, Schedule, Sgd, Solver, Walked};
 pub use machine::{About, SvmModel};
 pub use one_class::OneClass;
 pub use proof::Middle;

@@ -44,7 +44,7 @@ impl Default for OneClass {
     fn default() -> OneClass {
         OneClass {
             kernel: KernelName::Rbf,
-            nu: 0.5,
+            nu: 0.1,
             gamma: Gamma::Scale,
             degree: 3,
             constant: 0.0,

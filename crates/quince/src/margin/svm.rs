@@ -320,18 +320,8 @@ impl Svm {
                 }
             }
             Target::Numbers(numbers) => {
-                if numbers.columns() != 1 {
-                    return Err(Error::data(
-                        format!("'svm' learns one number, and the target has {}", numbers.columns()),
-                        "Train a machine for each of them.",
-                    ));
-                }
                 for &i in &of {
-                    let y = numbers[(i, 0)];
-                    if !y.is_finite() {
-                        return Err(Error::data("the target contains NaN or infinity", "Remove those rows."));
-                    }
-                    target.push(y);
+                    target.push(one_number(numbers, i)?);
                     low.push(-cost(i, 1.0));
                     high.push(cost(i, 1.0));
                 }
@@ -412,7 +402,19 @@ impl KernelName {
     }
 }
 
-fn one_class_only() -> Error {
+/// The one number of a row.
+pub(super) fn one_number(numbers: &Matrix, i: usize) -> Result<f64> {
+    if numbers.columns() != 1 {
+        return Err(Error::data(
+            format!("a machine learns one number, and the target has {}", numbers.columns()),
+            "Train a machine for each of them.",
+        ));
+    }
+    let y = numbers[(i, 0)];
+    if y.is_finite() { Ok(y) } else { Err(Error::data("the target contains NaN or infinity", "Remove those rows.")) }
+}
+
+pub(super) fn one_class_only() -> Error {
     Error::data("the target has one class only", "A classifier needs rows of at least two classes.")
 }
 

@@ -3,6 +3,8 @@
 use super::dual::{Dual, Effort, Outcome};
 use super::kernel::{Kernel, Space};
 use super::proof::Middle;
+use super::{Intercept, LinearSvm, Loss, Solver};
+use crate::learn::{Classes, Examples, Learner, Target};
 use crate::matrix::{Features, Matrix, Sparse};
 use crate::run::{Run, Stop, Stream};
 use clarabel::algebra::CscMatrix;
@@ -207,5 +209,86 @@ proptest! {
         let early = dual.prove(&early, Middle::Mean, false);
         prop_assert!(early.dual <= best.primal + 1e-9 && best.dual <= early.primal + 1e-9, "{early:?} {best:?}");
         prop_assert!(early.primal >= early.dual);
+    }
+}
+
+/// Fits a linear machine to drawn rows; its primal and dual objective, and its weights with b.
+fn linear(drawn: &Drawn, settings: &LinearSvm, numbers: bool) -> (f64, f64, Vec<f64>) {
+    let target = match numbers {
+        true => Target::Numbers(Matrix::column_vector(drawn.target.clone())),
+        false => Target::Classes {
+            classes: Classes::of(["a", "b"]),
+            codes: drawn.target.iter().map(|y| u32::from(*y > 0.0)).collect(),
+        },
+    };
+    let examples = Examples::new(drawn.rows.features(), &target, None).unwrap();
+    let (machine, report) = Learner::fit(settings, &examples, &Run::new()).unwrap();
+    let fact = |name: &str| report.facts.iter().find(|fact| fact.0 == name).unwrap().1;
+    let weights = machine.weights().iter().copied().chain([machine.bias()]).collect();
+    (fact("primal"), fact("dual"), weights)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn coordinate_descent_has_the_optimum_of_the_kernel_machine(
+        count in 10usize..80, columns in 1usize..5, power in -2i32..2, numbers in any::<bool>(), seed in 0u64..999,
+    ) {
+        let (drawn, c) = (draw(count, columns, numbers, seed), 10f64.powi(power));
+        let space = Space::of(&drawn.rows.features(), Kernel::Linear);
+        let dual = drawn.dual(drawn.rows.features(), &space, c, numbers.then_some(0.1));
+        let at = dual.solve(None, &EXACT, &Run::new()).unwrap();
+        let best = dual.prove(&at, Middle::Mean, true);
+        let settings = LinearSvm { c, tolerance: 1e-8, passes: 1_000_000, probabilities: false, ..LinearSvm::default() };
+        let (primal, lower, _) = linear(&drawn, &settings, numbers);
+        prop_assert!((lower - best.dual).abs() <= 1e-6 * best.dual.abs().max(1e-3), "{lower} {}", best.dual);
+        prop_assert!(primal >= lower - 1e-12 && primal - lower <= 1e-5 * primal.max(1e-3), "{primal} {lower}");
+    }
+
+    #[test]
+    fn the_squared_hinge_has_the_optimum_of_an_interior_point_solver(
+        count in 10usize..50, columns in 1usize..5, power in -2i32..2, numbers in any::<bool>(), seed in 0u64..999,
+    ) {
+        let (drawn, c) = (draw(count, columns, numbers, seed), 10f64.powi(power));
+        // The dual of the squared hinge is that of the hinge without bounds and with 1/(2C) more on the diagonal.
+        let mut kernels = drawn.kernels(&Kernel::Linear);
+        (0..count).for_each(|i| kernels[(i, i)] += 0.5 / c);
+        let space = Space::of(&drawn.rows.features(), Kernel::Linear);
+        let dual = drawn.dual(drawn.rows.features(), &space, 1e6, numbers.then_some(0.1));
+        let best = optimum(&kernels, &dual, 0.0);
+        let settings = LinearSvm {
+            c, loss: Loss::SquaredHinge, tolerance: 1e-9, passes: 1_000_000, probabilities: false, ..LinearSvm::default()
+        };
+        let (primal, lower, _) = linear(&drawn, &settings, numbers);
+        prop_assert!((lower - best).abs() <= 1e-6 * best.abs().max(1e-3), "{lower} {best}");
+        prop_assert!(primal - lower <= 1e-5 * primal.max(1e-3), "{primal} {lower}");
+    }
+
+    #[test]
+    fn a_constant_that_costs_is_the_weight_of_a_column(count in 10usize..60, scale in 0.5f64..3.0, seed in 0u64..999) {
+        let drawn = draw(count, 2, false, seed);
+        let settings = LinearSvm { tolerance: 1e-9, passes: 1_000_000, probabilities: false, ..LinearSvm::default() };
+        let penalised = LinearSvm { intercept: Intercept::Penalised, intercept_scale: scale, ..settings.clone() };
+        let (primal, _, with) = linear(&drawn, &penalised, false);
+        let mut rows = Matrix::zeros(count, 3);
+        (0..count).for_each(|i| rows.row_mut(i).copy_from_slice(&[drawn.rows[(i, 0)], drawn.rows[(i, 1)], scale]));
+        let widened = Drawn { rows, target: drawn.target.clone() };
+        let (other, _, column) = linear(&widened, &LinearSvm { intercept: Intercept::None, ..settings }, false);
+        prop_assert!((primal - other).abs() <= 1e-6 * primal);
+        prop_assert!((with[2] - scale * column[2]).abs() <= 1e-3 * (1.0 + with[2].abs()), "{with:?} {column:?}");
+    }
+}
+
+#[test]
+fn stochastic_descent_comes_near_the_same_optimum() {
+    for (loss, seed) in [(Loss::Hinge, 1), (Loss::SquaredHinge, 2)] {
+        let drawn = draw(400, 3, false, seed);
+        let exact = LinearSvm { loss, c: 0.1, tolerance: 1e-8, passes: 1_000_000, probabilities: false, ..LinearSvm::default() };
+        let (best, _, _) = linear(&drawn, &exact, false);
+        let walk = LinearSvm { solver: Solver::Sgd, tolerance: 0.0, passes: 500, ..exact };
+        let (primal, dual, _) = linear(&drawn, &walk, false);
+        assert!(primal >= best * (1.0 - 1e-9) && primal <= best * 1.001, "{primal} {best}");
+        assert!(dual <= best);
     }
 }

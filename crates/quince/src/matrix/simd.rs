@@ -41,6 +41,16 @@ pub(crate) use vectorised;
 /// Whether every machine of this kind multiplies and adds in one step, without being asked.
 pub(crate) const FUSED_ANYWHERE: bool = cfg!(target_arch = "aarch64");
 
+/// Asks for numbers that will be wanted soon, where the machine can be asked.
+#[inline(always)]
+pub(crate) fn prefetch<T>(values: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in values.chunks(64 / size_of::<T>()) {
+        // SAFETY: a prefetch of memory that is borrowed changes nothing.
+        unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(line.as_ptr().cast()) };
+    }
+}
+
 /// Work whose loops are compiled for the machine's vectors.
 pub(crate) trait Wide {
     /// Implementations are `#[inline(always)]`, and so is all that they call. `FUSED` says that products and sums are one step.

@@ -68,6 +68,34 @@ impl Model {
         Ok(model)
     }
 
+    /// The same model, learnt on from where it stands: for methods that a budget may cut short. The rows must be those that it was
+    /// trained on.
+    pub fn resumed(
+        &self,
+        labelled: &Labelled,
+        weights: Option<&[f64]>,
+        learner: &dyn Learn,
+        run: &Run,
+    ) -> Result<Model> {
+        let classes = match &labelled.target {
+            Target::Classes { classes, .. } => Some(classes),
+            Target::Numbers(_) | Target::Nothing(_) => None,
+        };
+        if labelled.target.rows() != self.rows || classes != self.classes.as_ref() {
+            let problem = "the model was trained on other rows";
+            return Err(Error::data(problem, "Give the table that it was trained on, or train anew."));
+        }
+        let rows = self.encode(&labelled.table, run)?;
+        let examples = Examples::new(rows.features(), &labelled.target, weights)?.encoded_by(&self.encoder);
+        let (fitted, report) = learner.resume(self.fitted.as_ref(), &examples, run)?.ok_or_else(|| {
+            let problem = format!("'{}' cannot go on from where a fit has ended", self.method.card.name);
+            Error::data(problem, "Train it anew.")
+        })?;
+        let mut model = Model::from_fitted(learner, (&rows.features(), &labelled.target), fitted, report, run)?;
+        (model.encoder, model.target) = (self.encoder.clone(), self.target.clone());
+        Ok(model)
+    }
+
     /// Learns from features as they are (the identity encoder).
     pub fn fit_features(
         features: &Features<'_>,

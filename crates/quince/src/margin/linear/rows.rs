@@ -1,0 +1,123 @@
+//! Rows one at a time: their product with w, and w with a multiple of a row added.
+
+use crate::matrix::simd::{LANES, prefetch, vectorised};
+use crate::matrix::{Dense, Features, Real, Sparse};
+
+vectorised! {
+    /// Σ w x
+    fn product<T: Real>(weights: &[f64], row: &[T]) -> f64 {
+        let ((weights, rest), (row, row_rest)) = (weights.as_chunks::<LANES>(), row.as_chunks::<LANES>());
+        let mut sums = [0.0; LANES];
+        for (weights, row) in weights.iter().zip(row) {
+            for l in 0..LANES {
+                let x: f64 = row[l].into();
+                sums[l] += weights[l] * x;
+            }
+        }
+        let mut sum = ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+        for (weight, x) in rest.iter().zip(row_rest) {
+            let x: f64 = (*x).into();
+            sum += weight * x;
+        }
+        sum
+    }
+
+    /// w + step · x
+    fn add<T: Real>(weights: &mut [f64], row: &[T], step: f64) {
+        for (weight, x) in weights.iter_mut().zip(row) {
+            let x: f64 = (*x).into();
+            *weight += step * x;
+        }
+    }
+}
+
+/// Rows that are visited one at a time.
+pub(super) struct Visited<'a> {
+    rows: Features<'a>,
+    dense: Option<Dense<'a>>,
+    sparse: Option<&'a Sparse>,
+    /// How many columns are dense.
+    split: usize,
+}
+
+impl<'a> Visited<'a> {
+    pub(super) fn new(rows: Features<'a>) -> Visited<'a> {
+        let dense = rows.dense_part().filter(|dense| dense.columns() > 0);
+        Visited { rows, dense, sparse: rows.sparse_part(), split: rows.dense_columns() }
+    }
+
+    /// w·x of row `i`.
+    #[inline]
+    pub(super) fn product(&self, i: usize, weights: &[f64]) -> f64 {
+        let (left, right) = weights.split_at(self.split);
+        let mut sum = match self.dense {
+            None => 0.0,
+            Some(Dense::F64(view)) => match view.whole_row(i) {
+                Some(row) => product(left, row),
+                None => (0..self.split).map(|j| left[j] * view.get(i, j)).sum(),
+            },
+            Some(Dense::F32(view)) => match view.whole_row(i) {
+                Some(row) => product(left, row),
+                None => (0..self.split).map(|j| left[j] * view.get(i, j)).sum(),
+            },
+        };
+        if let Some(sparse) = self.sparse {
+            let (columns, values) = sparse.row(i);
+            // Four sums at a time: each addition waits for the one before it.
+            let mut sums = [0.0; 4];
+            let ((columns, columns_rest), (values, values_rest)) = (columns.as_chunks::<4>(), values.as_chunks::<4>());
+            for (columns, values) in columns.iter().zip(values) {
+                for l in 0..4 {
+                    sums[l] += right[columns[l] as usize] * values[l];
+                }
+            }
+            for (column, value) in columns_rest.iter().zip(values_rest) {
+                sums[0] += right[*column as usize] * value;
+            }
+            sum += (sums[0] + sums[1]) + (sums[2] + sums[3]);
+        }
+        sum
+    }
+
+    /// Adds `step` times row `i` to w.
+    #[inline]
+    pub(super) fn add(&self, i: usize, step: f64, weights: &mut [f64]) {
+        let (left, right) = weights.split_at_mut(self.split);
+        match self.dense {
+            None => {}
+            Some(Dense::F64(view)) => match view.whole_row(i) {
+                Some(row) => add(left, row, step),
+                None => left.iter_mut().enumerate().for_each(|(j, weight)| *weight += step * view.get(i, j)),
+            },
+            Some(Dense::F32(view)) => match view.whole_row(i) {
+                Some(row) => add(left, row, step),
+                None => left.iter_mut().enumerate().for_each(|(j, weight)| *weight += step * view.get(i, j)),
+            },
+        }
+        if let Some(sparse) = self.sparse {
+            let (columns, values) = sparse.row(i);
+            for (column, value) in columns.iter().zip(values) {
+                right[*column as usize] += step * value;
+            }
+        }
+    }
+
+    /// Asks for a row that will be visited soon.
+    #[inline]
+    pub(super) fn prefetch(&self, i: usize) {
+        match self.dense {
+            Some(Dense::F64(view)) => view.whole_row(i).into_iter().for_each(prefetch),
+            Some(Dense::F32(view)) => view.whole_row(i).into_iter().for_each(prefetch),
+            None => {}
+        }
+        if let Some(sparse) = self.sparse {
+            let (columns, values) = sparse.row(i);
+            prefetch(columns);
+            prefetch(values);
+        }
+    }
+
+    pub(super) fn columns(&self) -> usize {
+        self.rows.columns()
+    }
+}
