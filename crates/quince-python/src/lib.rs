@@ -14,6 +14,7 @@ mod features;
 mod json;
 mod learn;
 mod linear;
+mod margin;
 mod mixture;
 mod model;
 mod neighbours;
@@ -38,6 +39,8 @@ mod _quince {
     use crate::learn::{compare, models, train};
     #[pymodule_export]
     use crate::linear::{Spectrum, fit_linear, linear_outputs};
+    #[pymodule_export]
+    use crate::margin::{fit_machine, machine_scores, walk_down};
     #[pymodule_export]
     use crate::mixture::{
         ask_mixture, complete_rows, fit_mixture, fit_mixture_from, mixture_criterion, mixture_parameters,

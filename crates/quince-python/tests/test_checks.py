@@ -16,6 +16,7 @@ import sklearn.mixture
 import sklearn.naive_bayes
 import sklearn.neighbors
 import sklearn.preprocessing
+import sklearn.svm
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._test_common import instance_generator as theirs
@@ -44,6 +45,12 @@ PAIRS = {
     quince.MiniBatchKMeans: sklearn.cluster.MiniBatchKMeans,
     quince.BisectingKMeans: sklearn.cluster.BisectingKMeans,
     quince.GaussianMixture: sklearn.mixture.GaussianMixture,
+    quince.SVC: sklearn.svm.SVC,
+    quince.SVR: sklearn.svm.SVR,
+    quince.LinearSVC: sklearn.svm.LinearSVC,
+    quince.LinearSVR: sklearn.svm.LinearSVR,
+    quince.OneClassSVM: sklearn.svm.OneClassSVM,
+    quince.SGDClassifier: sklearn.linear_model.SGDClassifier,
     quince.StandardScaler: sklearn.preprocessing.StandardScaler,
     quince.OneHotEncoder: sklearn.preprocessing.OneHotEncoder,
     quince.OrdinalEncoder: sklearn.preprocessing.OrdinalEncoder,
@@ -56,14 +63,28 @@ NEIGHBOURS = (quince.KNeighborsClassifier, quince.KNeighborsRegressor)
 NEIGHBOURS_OF_ANY = (*NEIGHBOURS, quince.NearestNeighbors)
 
 #: Parameters of our own, with their defaults.
-OWN_PARAMETERS = {quince.KNeighborsClassifier: {"smoothing": 0.0}, quince.KMeans: {"polish": False}}
+OWN_PARAMETERS = {
+    quince.KNeighborsClassifier: {"smoothing": 0.0},
+    quince.KMeans: {"polish": False},
+    quince.SVC: {"bias": "mean", "leave_one_out": "never"},
+    quince.SVR: {"bias": "mean", "standardise": False},
+    quince.LinearSVR: {"standardise": False},
+    quince.OneClassSVM: {"bias": "mean"},
+    quince.LinearSVC: {"probability": False},
+}
 #: Attributes and methods of our own, besides the report of the fit and a file that is safe to share.
 OWN_ATTRIBUTES = {cls: {"n_neighbors_", "set_fit_request"} for cls in NEIGHBOURS} | {quince.KMeans: {"polish"}}
 OWN_ATTRIBUTES[quince.KNeighborsClassifier] |= {"smoothing"}
+OWN_ATTRIBUTES |= {cls: set(OWN_PARAMETERS[cls]) for cls in OWN_PARAMETERS if "margin" in cls.__module__}
 #: Rows of theirs have no weights and no holes.
 OWN_ATTRIBUTES[quince.GaussianMixture] = {"set_fit_request", "complete"}
 #: What scikit-learn's classes show and do not use.
 NOT_OURS = {cls: {"radius"} for cls in NEIGHBOURS}
+#: Parameters of other machines, and numbers of a calibration that scikit-learn will drop.
+NOT_OURS[quince.SVC] = {"epsilon", "nu", "probA_", "probB_", "unused_param"}
+NOT_OURS[quince.SVR] = {"class_weight", "nu", "probability", "random_state", "unused_param"}
+NOT_OURS[quince.OneClassSVM] = {"C", "class_weight", "epsilon", "probability", "random_state", "unused_param"}
+NOT_OURS[quince.SGDClassifier] = {"loss_functions"}
 #: Progress bars of scikit-learn's, for fits that take long.
 NOT_OURS[quince.StandardScaler] = {"set_callbacks"}
 
@@ -104,6 +125,17 @@ OWN_VARIANTS = [
     quince.KMeans(2, init="random", polish=True),
     quince.MiniBatchKMeans(2, batch_size=7, init="random"),
     quince.BisectingKMeans(3, init="k-means++", n_init=2),
+    quince.SVC(kernel="linear", C=10.0, class_weight="balanced"),
+    quince.SVC(kernel="poly", degree=2, coef0=1.0, bias="median", leave_one_out="auto"),
+    quince.SVC(kernel="sigmoid", gamma=0.1, probability=True),
+    quince.SVR(kernel="linear", epsilon=0.0, bias="median"),
+    quince.LinearSVC(loss="hinge", probability=True),
+    quince.LinearSVR(epsilon=0.1, loss="squared_epsilon_insensitive"),
+    quince.OneClassSVM(kernel="linear", nu=0.1),
+    quince.SGDClassifier("squared_hinge", average=True, random_state=0),
+    quince.SGDClassifier("perceptron", penalty="elasticnet", learning_rate="constant", eta0=0.1, random_state=0),
+    quince.SGDClassifier("log_loss", penalty="l1", random_state=0),
+    quince.SGDClassifier("modified_huber", penalty=None, learning_rate="invscaling", eta0=0.5, random_state=0),
     quince.StandardScaler(with_mean=False),
     quince.StandardScaler(with_std=False),
     quince.OneHotEncoder(sparse_output=False, handle_unknown="ignore"),
@@ -267,6 +299,9 @@ def test_a_wrong_parameter_gets_the_sentence_of_scikit_learn(ours):
         wrong = {name: value for name, value in wrong.items() if name not in ("n_neighbors", "metric")}
     if ours is quince.GaussianMixture:
         wrong |= {"max_iter": -1, "covariance_type": "round", "reg_covar": -1, "n_init": 0}
+    if ours.__module__.startswith("quince.margin"):
+        wrong |= {"max_iter": -2, "C": 0, "kernel": "magic", "gamma": -1, "nu": 2, "cache_size": 0, "epsilon": "x"}
+        wrong |= {"shrinking": "no", "dual": "maybe", "loss": "gain", "average": -1, "eta0": 0, "l1_ratio": 2}
     X, y = [[0.0], [1.0], [2.0]], [0, 1, 0]
     tested = 0
     for name, value in wrong.items():

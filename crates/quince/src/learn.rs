@@ -341,7 +341,12 @@ pub trait Learner: Serialize + DeserializeOwned + Default + Clone + Send + Sync 
 
     /// Goes on from where a fit to the same examples has ended, which a budget may have cut short; `None` if the method has to
     /// start anew.
-    fn resume(&self, _from: &Self::Fitted, _examples: &Examples<'_>, _run: &Run) -> Result<Option<(Self::Fitted, Report)>> {
+    fn resume(
+        &self,
+        _from: &Self::Fitted,
+        _examples: &Examples<'_>,
+        _run: &Run,
+    ) -> Result<Option<(Self::Fitted, Report)>> {
         Ok(None)
     }
 
@@ -415,10 +420,12 @@ pub trait Learn: Send + Sync {
     /// See [`Learner::resume`].
     fn resume(
         &self,
-        from: &dyn Fitted,
-        examples: &Examples<'_>,
-        run: &Run,
-    ) -> Result<Option<(Box<dyn Fitted>, Report)>>;
+        _from: &dyn Fitted,
+        _examples: &Examples<'_>,
+        _run: &Run,
+    ) -> Result<Option<(Box<dyn Fitted>, Report)>> {
+        Ok(None)
+    }
 
     /// See [`Learner::leave_one_out`].
     fn leave_one_out(&self, examples: &Examples<'_>, run: &Run) -> Result<Option<Prediction>>;

@@ -283,7 +283,9 @@ impl Setting {
         let fine = match (&self.allowed, value) {
             (Allowed::Switch, Value::Bool(_)) | (Allowed::Text, Value::String(_)) => true,
             (Allowed::NumberOr(_, _, words), Value::String(word)) => words.contains(&word.as_str()),
-            (Allowed::Number(least, most) | Allowed::NumberOr(least, most, _), Value::Number(n)) => n.as_f64().is_some_and(|n| *least <= n && n <= *most),
+            (Allowed::Number(least, most) | Allowed::NumberOr(least, most, _), Value::Number(n)) => {
+                n.as_f64().is_some_and(|n| *least <= n && n <= *most)
+            }
             (Allowed::Whole(least) | Allowed::WholeOrAuto(least), Value::Number(n)) => {
                 n.as_u64().is_some_and(|n| n >= *least)
             }

@@ -149,6 +149,12 @@ mod rust_examples {
     mod kmeans {}
     #[doc = include_str!("../../methods/mixture.md")]
     mod mixture {}
+    #[doc = include_str!("../../methods/svm.md")]
+    mod svm {}
+    #[doc = include_str!("../../methods/linear-svm.md")]
+    mod linear_svm {}
+    #[doc = include_str!("../../methods/one-class-svm.md")]
+    mod one_class_svm {}
 }
 
 #[cfg(test)]

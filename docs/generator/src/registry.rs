@@ -52,14 +52,16 @@ fn shown_abilities() -> Vec<Ability> {
             abilities.push(*ability);
         }
     }
-    abilities.sort_by_key(|ability| !matches!(ability, Ability::Classify | Ability::Regress | Ability::Cluster));
+    let finds = [Ability::Classify, Ability::TwoClasses, Ability::Regress, Ability::Cluster, Ability::Novelty];
+    abilities.sort_by_key(|ability| finds.iter().position(|find| find == ability).unwrap_or(finds.len()));
     abilities
 }
 
 fn card(card: &Card) -> String {
     let abilities: Vec<&str> = card.abilities.iter().map(|ability| ability.name()).collect();
     let python: Vec<String> = card.python.iter().map(|class| format!("`{class}`")).collect();
-    let command = if card.can(Ability::Cluster) { "quince cluster --method" } else { "--model" };
+    let without_target = card.can(Ability::Cluster) || card.can(Ability::Novelty);
+    let command = if without_target { "quince cluster --method" } else { "--model" };
     format!(
         "> {}\n>\n> On the command line: `{command} {}`. In Python: {}. It can do: {}.\n",
         card.summary,

@@ -85,7 +85,7 @@ pub fn run(options: &Cluster, session: &Session) -> Result<()> {
         Some(path) => {
             quince::model::replace_file(path, csv().as_bytes())
                 .map_err(|error| Error::file(path.display().to_string(), &error))?;
-            session.say(&format!("the clusters of {} rows written to {}", labels.len(), path.display()));
+            session.say(&format!("{} rows written to {}", labels.len(), path.display()));
         }
         None => {}
     }
@@ -140,6 +140,12 @@ fn say_how_it_went(model: &Model, session: &Session) {
     if let (Some(likelihood), Some(value)) = (fact("log likelihood of a row"), fact(criterion)) {
         let (likelihood, value, name) = (show::number(likelihood), show::short(value), criterion.to_uppercase());
         session.say(&format!("{}; log likelihood of a row {likelihood}, {name} {value}", report.route));
+    }
+    if fact("novel").is_some() {
+        session.say(&report.route);
+    }
+    if !report.holds() {
+        session.say("warning: the answer is not as exact as asked; allow more time or more steps");
     }
     report.remarks.iter().for_each(|remark| session.say(&format!("note: {remark}")));
 }

@@ -21,7 +21,8 @@ pub fn run(options: &Train, session: &Session) -> Result<()> {
     let mut written = options.set.iter().map(|text| input::assignment(text)).collect::<Result<Vec<_>>>()?;
     input::add_families(entry, &options.family, &mut written)?;
     let given = input::settings(entry, &written)?;
-    let learner = entry.configure(&from.as_ref().map_or_else(|| given.clone(), |model| merged(model.settings(), &given)))?;
+    let learner =
+        entry.configure(&from.as_ref().map_or_else(|| given.clone(), |model| merged(model.settings(), &given)))?;
     if options.loo && !entry.card.can(Ability::ExactLeaveOneOut) {
         return Err(Error::Setting {
             name: "loo".into(),

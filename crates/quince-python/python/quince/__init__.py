@@ -3,7 +3,7 @@
 Whoever has arrays uses the estimators (`LinearRegression`, `Ridge`, `RidgeClassifier`, `KNeighborsClassifier`,
 `KNeighborsRegressor`, `NearestNeighbors`, `GaussianNB`, `MultinomialNB`, `BernoulliNB`, `CategoricalNB`, `PoissonNB`,
 `LinearDiscriminantAnalysis`, `QuadraticDiscriminantAnalysis`, `NearestCentroid`, `KMeans`, `MiniBatchKMeans`,
-`BisectingKMeans`, `GaussianMixture`, `MultinomialMixture`, `DummyClassifier`, `DummyRegressor`), which take scikit-learn's parameters and show its attributes, and
+`BisectingKMeans`, `SVC`, `SVR`, `LinearSVC`, `LinearSVR`, `OneClassSVM`, `SGDClassifier`, `GaussianMixture`, `MultinomialMixture`, `DummyClassifier`, `DummyRegressor`), which take scikit-learn's parameters and show its attributes, and
 prepare features with `StandardScaler`, `OneHotEncoder`, `OrdinalEncoder`, `SimpleImputer`, `KNNImputer`,
 `MixtureImputer`, `PolynomialFeatures` and, for a whole data frame at once, `TableEncoder`. `MixedNB`, `GaussianClassifier`,
 `MixedMixture` and `SemiSupervisedNB` take arrays and data frames as they are. Whoever has a table (a file, or a pandas, polars or pyarrow frame with numbers,
@@ -30,6 +30,7 @@ from quince.cluster import BisectingKMeans, KMeans, MiniBatchKMeans, silhouette_
 from quince.files import load
 from quince.learn import Comparison, compare, train
 from quince.linear import LinearRegression, Ridge, RidgeClassifier
+from quince.margin import SVC, SVR, LinearSVC, LinearSVR, OneClassSVM, SGDClassifier
 from quince.mixture import GaussianMixture, MixedMixture, MultinomialMixture, SemiSupervisedNB
 from quince.neighbours import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 from quince.preprocessing import (
@@ -69,6 +70,8 @@ __all__ = [
     "KNeighborsRegressor",
     "LinearDiscriminantAnalysis",
     "LinearRegression",
+    "LinearSVC",
+    "LinearSVR",
     "MiniBatchKMeans",
     "MixedMixture",
     "MixedNB",
@@ -78,6 +81,7 @@ __all__ = [
     "MultinomialNB",
     "NearestCentroid",
     "NearestNeighbors",
+    "OneClassSVM",
     "OneHotEncoder",
     "OrdinalEncoder",
     "PoissonNB",
@@ -85,6 +89,9 @@ __all__ = [
     "QuadraticDiscriminantAnalysis",
     "Ridge",
     "RidgeClassifier",
+    "SGDClassifier",
+    "SVC",
+    "SVR",
     "SelectKBest",
     "SemiSupervisedNB",
     "SimpleImputer",

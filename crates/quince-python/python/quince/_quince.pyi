@@ -377,6 +377,29 @@ class Joint:
     def given_column(self, column: int) -> NDArray[np.float64] | None: ...
     def is_independent(self, tolerance: float) -> bool: ...
     def correlation(self, of_rows: NDArray[np.float64], of_columns: NDArray[np.float64]) -> float | None: ...
+def fit_machine(
+    method: str,
+    x: Any,
+    settings: dict[str, Any],
+    *,
+    y: NDArray[np.float64] | None = None,
+    classes: list[str] | None = None,
+    weights: NDArray[np.float64] | None = None,
+    seed: int = 0,
+    threads: int = 0,
+) -> Model: ...
+def machine_scores(model: Model, x: Any, *, threads: int = 0) -> NDArray[np.float64]: ...
+def walk_down(
+    x: Any,
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    classes: list[str],
+    how: dict[str, Any],
+    *,
+    start: tuple[NDArray[np.float64], float] | None = None,
+    seed: int = 0,
+    threads: int = 0,
+) -> tuple[Model, int, int, bool, list[float]]: ...
 def fit_mixture(
     x: Any,
     settings: dict[str, Any],

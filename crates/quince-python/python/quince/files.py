@@ -56,7 +56,7 @@ def save(estimator: Estimator, state: dict[str, Any], path: str | os.PathLike[st
 
 def estimators() -> dict[str, type[Estimator]]:
     """The classes that a file may name: ours, and no other."""
-    from quince import baseline, bayes, cluster, linear, mixture, neighbours
+    from quince import baseline, bayes, cluster, linear, margin, mixture, neighbours
 
     rooms = (
         linear.LinearRegression,
@@ -77,6 +77,12 @@ def estimators() -> dict[str, type[Estimator]]:
         bayes.LinearDiscriminantAnalysis,
         bayes.QuadraticDiscriminantAnalysis,
         bayes.NearestCentroid,
+        margin.SVC,
+        margin.SVR,
+        margin.LinearSVC,
+        margin.LinearSVR,
+        margin.OneClassSVM,
+        margin.SGDClassifier,
         cluster.KMeans,
         cluster.MiniBatchKMeans,
         cluster.BisectingKMeans,

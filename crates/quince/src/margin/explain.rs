@@ -27,13 +27,24 @@ impl SvmModel {
             Answer::Numbers => "The score is the number that is predicted.".into(),
             Answer::Novelty => "A row with a score below zero is novel.".into(),
         });
-        let free = support - about.bounded;
+        let (free, bounded) = (support - about.bounded, about.bounded);
+        let (edge, beyond) = match self.answer {
+            Answer::Classes => ("on the edge of the margin", "inside it or on the wrong side"),
+            Answer::Numbers => ("on the edge of the tube", "outside it"),
+            Answer::Novelty => ("on the edge of what is usual", "beyond it"),
+        };
         say(format!(
-            "{support} of {} rows are support vectors: {free} on the edge of the margin, and {} inside it or beyond, at their bound.",
-            about.rows, about.bounded
+            "{support} of {} rows are support vectors: {free} {edge}, and {bounded} {beyond}, at their bound.",
+            about.rows
         ));
-        if self.answer == Answer::Classes && about.norm > 0.0 {
-            say(format!("The margin, from side to side, is {} wide (2/‖w‖, in the features of the kernel).", short(2.0 / about.norm)));
+        if !about.finished {
+            say("The optimum was not reached: the fit was cut short.".into());
+        }
+        if self.answer == Answer::Classes && about.norm > 0.0 && about.finished {
+            say(format!(
+                "The margin, from side to side, is {} wide (2/‖w‖, in the features of the kernel).",
+                short(2.0 / about.norm)
+            ));
             let bound = short(support as f64 / about.rows as f64);
             say(match about.leave_one_out {
                 Some(exact) => format!(
@@ -45,7 +56,7 @@ impl SvmModel {
                 ),
             });
         }
-        let gain = left_to_gain(about.primal, about.dual);
+        let gain = left_to_gain(about.primal, Some(about.dual));
         say(format!("{}{}.", gain[..1].to_uppercase(), &gain[1..]));
         if let Some(weights) = &self.weights {
             said.tables.push(weight_table(encoder, weights.values(), self.bias));

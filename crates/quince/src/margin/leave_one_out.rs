@@ -9,15 +9,16 @@ use super::proof::{Middle, Proof};
 use crate::error::Result;
 use crate::run::{Run, Stop};
 
-/// Up to so many kernels are computed for leaving out each support vector without being asked.
-const QUICK: f64 = 1e8;
+/// Up to so many products are computed for leaving out each support vector without being asked.
+const QUICK: f64 = 5e9;
 /// The refit for held-out rows need not be as exact.
 const LOOSER: f64 = 10.0;
 
-/// Whether all support vectors can be left out in about a second.
+/// Whether all support vectors can be left out in about a second: a refit computes F anew, and takes no more steps than the fit.
 pub(super) fn is_quick(dual: &Dual<'_>, at: &Outcome) -> bool {
     let support = at.beta.iter().filter(|beta| **beta != 0.0).count() as f64;
-    support * support * dual.count() as f64 <= QUICK
+    let anew = support * dual.count() as f64 * (32 + dual.rows.row_cost()) as f64;
+    support * (anew + 1000.0 * at.steps as f64) <= QUICK
 }
 
 /// The score of each row by the machine without it.
@@ -31,12 +32,13 @@ pub(super) fn scores(
 ) -> Result<Vec<f64>> {
     let mut scores: Vec<f64> = (0..dual.count()).map(|i| dual.target[i] - at.slope[i] + proof.bias).collect();
     let support: Vec<usize> = (0..dual.count()).filter(|&i| at.beta[i] != 0.0).collect();
+    let cancel = run.cancel_flag();
     for (done, some) in support.chunks(16).enumerate() {
         run.progress("leaving rows out", done * 16, support.len());
         // Refits are small: each has a thread for itself.
         let found = run.map(some.len(), |k| {
             let (without, held_out) = (dual.without(|i| i == some[k]), [dual.of[some[k]]]);
-            without.refit(dual, at, &held_out, effort, middle, &Run::new().threads(1))
+            without.refit(dual, at, &held_out, effort, middle, &Run::new().threads(1).cancel(&cancel))
         });
         for (&i, score) in some.iter().zip(found) {
             scores[i] = score?[0];

@@ -30,6 +30,8 @@ pub struct SvmModel {
     pub(super) weights: Option<Matrix>,
     /// What scores are multiplied with to give probabilities.
     pub(super) temperature: f64,
+    /// How far below zero the scores of support vectors on the edge are: rows no further below are not novel.
+    pub(super) slack: f64,
     pub(super) about: About,
 }
 
@@ -49,10 +51,12 @@ pub struct About {
     pub rows: usize,
     /// Support vectors of which β is at its bound.
     pub bounded: usize,
-    /// The objective of the machine, which is to be small.
-    pub primal: f64,
+    /// The objective of the machine, which is to be small; `None` where a hard margin is not yet kept.
+    pub primal: Option<f64>,
     /// What no machine can be below.
     pub dual: f64,
+    /// Whether the optimum was reached.
+    pub finished: bool,
     /// ‖w‖
     pub norm: f64,
     /// The largest violation of the optimality conditions.
@@ -84,10 +88,12 @@ impl SvmModel {
             beta,
             bias: proof.bias,
             temperature: 1.0,
+            slack: 0.0,
             about: About {
                 rows: dual.count(),
                 bounded,
-                primal: proof.primal,
+                primal: Some(proof.primal).filter(|primal| primal.is_finite()),
+                finished: at.stop == Stop::Converged,
                 dual: proof.dual,
                 norm: proof.squared_norm.sqrt(),
                 violation: at.violation,
@@ -100,9 +106,13 @@ impl SvmModel {
     /// What a fit says of itself.
     pub(super) fn report(&self, at: &Outcome, tolerance: f64) -> Report {
         let (support, about) = (self.beta.len(), &self.about);
-        let gap = about.primal - about.dual;
         let mut report = Report {
-            route: format!("{support} support vectors, {} steps in {} blocks", at.steps, at.blocks),
+            route: format!(
+                "{}, {} in {}",
+                counted(support, "support vector"),
+                counted(at.steps, "step"),
+                counted(at.blocks, "block")
+            ),
             stop: at.stop,
             certificate: Some(Certificate {
                 measure: "largest violation of the optimality conditions".into(),
@@ -112,18 +122,20 @@ impl SvmModel {
             trace: at.trace.clone(),
             ..Report::default()
         };
-        report.fact("primal", about.primal);
+        if let Some(primal) = about.primal {
+            report.fact("primal", primal);
+            report.fact("gap", primal - about.dual);
+        }
         report.fact("dual", about.dual);
-        report.fact("gap", gap);
         report.fact("support vectors", support as f64);
         report.fact("bounded", about.bounded as f64);
         report.fact("steps", about.steps as f64);
-        report.remarks.push(left_to_gain(about.primal, about.dual));
+        report.remarks.push(left_to_gain(about.primal, Some(about.dual)));
         if at.stop == Stop::Budget {
             report.remarks.push(RESUME.into());
         }
         if self.kernel != Kernel::Precomputed {
-            report.remarks.push(format!("the model holds {support} of the rows it was trained on"));
+            report.remarks.push(format!("the model holds {} of those it was trained on", counted(support, "row")));
         }
         report
     }
@@ -171,7 +183,11 @@ impl SvmModel {
         let mut scores = vec![self.bias; rows.rows()];
         if self.kernel == Kernel::Precomputed {
             if let Some(place) = self.places.iter().find(|place| **place >= rows.columns()) {
-                let problem = format!("the rows have {} columns, and the kernel with training row {} is wanted", rows.columns(), place + 1);
+                let problem = format!(
+                    "the rows have {} columns, and the kernel with training row {} is wanted",
+                    rows.columns(),
+                    place + 1
+                );
                 return Err(Error::data(problem, "Give the kernel of every row with every training row."));
             }
             let space = Space::of(rows, self.kernel);
@@ -215,14 +231,26 @@ impl SvmModel {
 /// What a machine that was stopped early says.
 pub(super) const RESUME: &str = "the budget ran out; go on from the saved model with quince train --resume";
 
-/// What both objectives say.
-pub(super) fn left_to_gain(primal: f64, dual: f64) -> String {
-    if !dual.is_finite() {
-        return format!("the objective is {}", short(primal));
+/// What both objectives say, as far as they are known.
+pub(super) fn left_to_gain(primal: Option<f64>, dual: Option<f64>) -> String {
+    match (primal, dual) {
+        (Some(primal), Some(dual)) => {
+            let share = if primal > dual { (primal - dual) / primal.abs().max(f64::MIN_POSITIVE) } else { 0.0 };
+            let (primal, dual) = (short(primal), short(dual));
+            let left = percent(share);
+            format!("the objective is {primal} and cannot be below {dual}: at most {left} of it is left to gain")
+        }
+        (Some(primal), None) => format!("the objective is {}", short(primal)),
+        (None, dual) => {
+            let dual = short(dual.unwrap_or(0.0));
+            format!("the objective cannot be below {dual}, and some rows are still on the wrong side of their margin")
+        }
     }
-    let share = if primal > dual { (primal - dual) / primal.abs() } else { 0.0 };
-    let (primal, dual) = (short(primal), short(dual));
-    format!("the objective is {primal} and cannot be below {dual}: at most {} of it are left to gain", percent(share))
+}
+
+/// So many of something.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// w = Σ βᵢ xᵢ of a linear kernel.
@@ -242,7 +270,7 @@ impl Fitted for SvmModel {
         let scores = self.scores(rows, run)?;
         Ok(match self.answer {
             Answer::Numbers => Prediction::Numbers(Matrix::column_vector(scores)),
-            Answer::Novelty => Prediction::Novelty { scores },
+            Answer::Novelty => Prediction::Novelty { scores: scores.iter().map(|score| score + self.slack).collect() },
             Answer::Classes => {
                 let scores = class_scores(&scores);
                 let probabilities = calibrate::softmax(&scores, self.temperature);
@@ -269,7 +297,7 @@ impl Fitted for SvmModel {
         }
         parts.put_vector("places", &self.places.iter().map(|&place| place as f64).collect::<Vec<_>>());
         parts.put_vector("beta", &self.beta);
-        parts.put_vector("numbers", &[self.bias, self.temperature]);
+        parts.put_vector("numbers", &[self.bias, self.temperature, self.slack]);
         parts.put_json("machine", &Saved { kernel: self.kernel, answer: self.answer, about: self.about.clone() });
     }
 
@@ -296,7 +324,7 @@ impl Fitted for SvmModel {
         if parts.classes() != classes {
             return Err(parts.wrong("the machine does not answer what the model does"));
         }
-        let numbers = parts.vector("numbers", Some(2))?;
+        let numbers = parts.vector("numbers", Some(3))?;
         if beta.iter().chain(&numbers).any(|number| !number.is_finite()) || numbers[1] < 0.0 {
             return Err(parts.wrong("a coefficient is not a number"));
         }
@@ -310,6 +338,7 @@ impl Fitted for SvmModel {
             beta,
             bias: numbers[0],
             temperature: numbers[1],
+            slack: numbers[2],
             about,
         })
     }

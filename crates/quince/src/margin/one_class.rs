@@ -118,9 +118,13 @@ impl Learner for OneClass {
         };
         let at = dual.solve(Some(start), &effort, run)?;
         let proof = dual.prove(&at, self.bias, at.stop == Stop::Converged);
-        let model = SvmModel::of(&dual, &at, &proof, Answer::Novelty);
+        let mut model = SvmModel::of(&dual, &at, &proof, Answer::Novelty);
         let mut report = model.report(&at, self.tolerance);
-        let novel = at.slope.iter().filter(|slope| proof.bias - **slope < 0.0).count();
+        // Support vectors on the edge have a score of zero, up to the tolerance; they are not novel.
+        let score = |i: usize| proof.bias - at.slope[i];
+        let on_edge = (0..count).filter(|&i| at.beta[i] > 0.0 && at.beta[i] < dual.high[i]);
+        model.slack = on_edge.map(|i| -score(i)).fold(0.0, f64::max) * (1.0 + 1e-9);
+        let novel = (0..count).filter(|&i| score(i) + model.slack < 0.0).count();
         report.fact("novel", novel as f64);
         Ok((model, report))
     }

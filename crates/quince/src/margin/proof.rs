@@ -37,7 +37,8 @@ impl Dual<'_> {
         let bias = if finished { self.bias(at, middle) } else { self.best_bias(at) };
         let squared_norm: f64 =
             (0..self.count()).map(|i| at.beta[i] * (self.target[i] - at.slope[i])).sum::<f64>().max(0.0);
-        let linear: f64 = (0..self.count()).map(|i| at.beta[i] * self.target[i] - self.insensitive * at.beta[i].abs()).sum();
+        let linear: f64 =
+            (0..self.count()).map(|i| at.beta[i] * self.target[i] - self.insensitive * at.beta[i].abs()).sum();
         let dual = linear - 0.5 * squared_norm;
         let hard = self.high.iter().chain(&self.low).any(|bound| bound.is_infinite());
         let primal = if hard {
@@ -71,10 +72,8 @@ impl Dual<'_> {
             at.beta[*i] > self.low[*i] && at.beta[*i] < self.high[*i] && (self.insensitive == 0.0 || at.beta[*i] != 0.0)
         };
         let one = |i: usize| at.slope[i] - self.insensitive * if at.beta[i] > 0.0 { 1.0 } else { -1.0 };
-        let mut all: Vec<f64> = (0..self.count())
-            .filter(free)
-            .map(|i| if self.insensitive > 0.0 { one(i) } else { at.slope[i] })
-            .collect();
+        let mut all: Vec<f64> =
+            (0..self.count()).filter(free).map(|i| if self.insensitive > 0.0 { one(i) } else { at.slope[i] }).collect();
         if all.is_empty() {
             let (top, bottom) = self.ends(at);
             return match (top.is_finite(), bottom.is_finite()) {

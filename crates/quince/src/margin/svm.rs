@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::learn::{Classes, Examples, Learner, Prediction, Target};
 use crate::linear::calibrate;
 use crate::matrix::{Features, Matrix};
+use crate::numbers::mean_and_deviation;
 use crate::registry::{Ability, Allowed, Card, Setting};
 use crate::run::{Report, Run, Stop};
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,8 @@ pub struct Svm {
     pub constant: f64,
     /// ε: how far off a predicted number may be at no cost.
     pub epsilon: f64,
+    /// Whether C and ε are meant for numbers with a standard deviation of one, whatever the unit of the target.
+    pub standardise: bool,
     /// What classes cost, in multiples of C: `none` for all alike, `balanced`, or `label=number` for some.
     pub class_weights: String,
     /// How b is taken from the support vectors.
@@ -127,6 +130,7 @@ impl Default for Svm {
             degree: 3,
             constant: 0.0,
             epsilon: 0.1,
+            standardise: true,
             class_weights: "none".into(),
             bias: Middle::Mean,
             tolerance: 1e-3,
@@ -205,6 +209,11 @@ impl Learner for Svm {
                 name: "epsilon",
                 allowed: Allowed::Number(0.0, f64::MAX),
                 help: "How far off a predicted number may be at no cost.",
+            },
+            Setting {
+                name: "standardise",
+                allowed: Allowed::Switch,
+                help: "Whether c and epsilon are meant for numbers of deviation 1, whatever the unit of the target.",
             },
             Setting {
                 name: "class_weights",
@@ -305,6 +314,7 @@ impl Svm {
         let c = self.c.value();
         let cost = |i: usize, of_class: f64| if c.is_finite() { c * weight(i) * of_class } else { c };
         let (mut target, mut low, mut high) = (Vec::new(), Vec::new(), Vec::new());
+        let mut unit = 1.0;
         match examples.target {
             Target::Classes { classes, codes } => {
                 let weights = class_weights(&self.class_weights, classes, codes, examples.weights)?;
@@ -322,13 +332,16 @@ impl Svm {
             Target::Numbers(numbers) => {
                 for &i in &of {
                     target.push(one_number(numbers, i)?);
-                    low.push(-cost(i, 1.0));
-                    high.push(cost(i, 1.0));
+                }
+                unit = if self.standardise { spread(&target) } else { 1.0 };
+                for &i in &of {
+                    low.push(-unit * cost(i, 1.0));
+                    high.push(unit * cost(i, 1.0));
                 }
             }
             Target::Nothing(_) => return Err(Target::missing()),
         }
-        let insensitive = if matches!(examples.target, Target::Numbers(_)) { self.epsilon } else { 0.0 };
+        let insensitive = if matches!(examples.target, Target::Numbers(_)) { unit * self.epsilon } else { 0.0 };
         Ok(Dual { rows: examples.features, space, of, target, low, high, insensitive })
     }
 
@@ -412,6 +425,13 @@ pub(super) fn one_number(numbers: &Matrix, i: usize) -> Result<f64> {
     }
     let y = numbers[(i, 0)];
     if y.is_finite() { Ok(y) } else { Err(Error::data("the target contains NaN or infinity", "Remove those rows.")) }
+}
+
+/// The unit of numbers: their standard deviation, or one if they are all the same. In this unit a machine with C and ε is, in
+/// the unit of the target, one with so many times C and ε.
+pub(super) fn spread(numbers: &[f64]) -> f64 {
+    let (_, deviation) = mean_and_deviation(numbers);
+    if deviation > 0.0 && deviation.is_finite() { deviation } else { 1.0 }
 }
 
 pub(super) fn one_class_only() -> Error {

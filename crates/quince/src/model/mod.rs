@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::learn::{Classes, Examples, Fitted, Learn, Prediction, Target, Task, named};
 use crate::matrix::{Features, Matrix, Rows};
 use crate::numbers::number_text;
-use crate::registry::{self, Entry};
+use crate::registry::{self, Ability, Entry};
 use crate::run::{Report, Run};
 use crate::table::kind::yes_or_no;
 use crate::table::{Cells, Field, Kind, Labelled, ReadOptions, Table};
@@ -118,7 +118,9 @@ impl Model {
             };
             return Err(Error::data(
                 format!("'{}' does not learn {what}", method.card.name),
-                if method.card.learns(Task::Clustering) && !method.card.learns(Task::Classification) {
+                if method.card.can(Ability::Novelty) {
+                    "It finds novel rows: use `quince cluster`."
+                } else if method.card.learns(Task::Clustering) && !method.card.learns(Task::Classification) {
                     "It finds clusters: use `quince cluster`."
                 } else {
                     "See `quince models` for what each method learns."

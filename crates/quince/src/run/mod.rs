@@ -153,6 +153,11 @@ impl Run {
         self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline)
     }
 
+    /// What another thread needs to make a run of its own that is cancelled with this one.
+    pub(crate) fn cancel_flag(&self) -> Cancel {
+        self.cancel.clone()
+    }
+
     /// How much of the budget is left; `None` if there is none.
     pub(crate) fn time_left(&self) -> Option<Duration> {
         self.deadline.get().map(|deadline| deadline.saturating_duration_since(Instant::now()))

@@ -9,8 +9,11 @@ use quince::{Run, Table};
 use serde_json::json;
 use std::time::Duration;
 
+/// Every method that learns three classes.
 fn everything() -> Vec<Box<dyn Learn>> {
-    let learners = METHODS.iter().filter(|method| method.card.can(Ability::Classify));
+    let able =
+        |method: &&quince::registry::Entry| method.card.can(Ability::Classify) && !method.card.can(Ability::TwoClasses);
+    let learners = METHODS.iter().filter(able);
     learners.map(|method| method.configure(&json!({})).unwrap()).collect()
 }
 

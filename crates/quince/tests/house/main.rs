@@ -8,6 +8,7 @@ mod encoder;
 mod killed;
 mod layouts;
 mod leaderboard;
+mod machines;
 mod neighbours;
 mod random_bytes;
 mod readers;
@@ -23,7 +24,7 @@ fn example(name: &str) -> quince::Table {
 
 /// The rows of a table as a method learns them: with their target, or without any if it finds groups.
 fn lesson(method: &quince::registry::Entry, table: &quince::Table, target: &str) -> quince::table::Labelled {
-    let groups = method.card.can(quince::registry::Ability::Cluster);
+    let groups = method.card.learns(quince::learn::Task::Clustering);
     if groups { table.groupable(None, &[target]).unwrap().labelled } else { table.labelled(target, None).unwrap() }
 }
 

@@ -1,7 +1,7 @@
 //! The same bits on one thread, two and eight: for every method in the registry, on tables and on larger matrices.
 
 use crate::example;
-use quince::learn::{Classes, Target};
+use quince::learn::{Classes, Target, Task};
 use quince::matrix::Sparse;
 use quince::registry::{Ability, METHODS};
 use quince::run::Stream;
@@ -29,7 +29,7 @@ fn every_method_gives_the_same_bytes_on_any_number_of_threads() {
                 let codes = (0..target.rows()).map(|i| (i * i % 3) as u32).collect();
                 let classes = Target::Classes { classes: Classes::of(["0", "1", "2"]), codes };
                 let target = match () {
-                    _ if method.card.can(Ability::Cluster) => &nothing,
+                    _ if method.card.learns(Task::Clustering) => &nothing,
                     _ if method.card.can(Ability::Regress) => target,
                     _ => &classes,
                 };
@@ -37,7 +37,9 @@ fn every_method_gives_the_same_bytes_on_any_number_of_threads() {
                 bytes.push(model.to_bytes());
                 bytes.push(format!("{:?}", model.predict_features(&features, &run).unwrap()).into_bytes());
             }
-            for (table, target) in [("iris.csv", "species"), ("film_reviews.csv.gz", "label")] {
+            let first =
+                if method.card.can(Ability::TwoClasses) { ("wdbc.csv", "diagnosis") } else { ("iris.csv", "species") };
+            for (table, target) in [first, ("film_reviews.csv.gz", "label")] {
                 let table = example(table);
                 let model = Model::fit(&crate::lesson(method, &table, target), None, learner.as_ref(), &run).unwrap();
                 bytes.push(model.to_bytes());

@@ -5,6 +5,7 @@ mod clusters;
 mod distributions;
 mod evaluation;
 mod linear;
+mod margin;
 mod mixture;
 mod neighbours;
 mod tables;

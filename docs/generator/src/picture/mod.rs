@@ -2,6 +2,7 @@
 
 mod bayes;
 mod clusters;
+mod margin;
 mod mixture;
 mod neighbours;
 mod plane;
@@ -82,6 +83,10 @@ const PICTURES: &[(&str, Picture)] = &[
     ("gaussian-borders", bayes::borders),
     ("mixture-irises", mixture::irises),
     ("mixture-few-labels", mixture::few_labels),
+    ("svm-margin", margin::margin),
+    ("svm-kernels", margin::kernels),
+    ("svm-losses", margin::losses),
+    ("svm-novelty", margin::novelty),
 ];
 
 /// The HTML of a picture, or a sentence on what is wrong.

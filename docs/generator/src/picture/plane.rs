@@ -22,6 +22,11 @@ impl Plane {
         Ok(Plane { points, means: [mean_x, mean_y], deviations: [deviation_x, deviation_y] })
     }
 
+    /// Points that learners see as they are.
+    pub(super) fn plain(points: Vec<(f64, f64)>) -> Plane {
+        Plane { points, means: [0.0; 2], deviations: [1.0; 2] }
+    }
+
     /// A point as learners see it.
     pub(super) fn standard(&self, (x, y): (f64, f64)) -> [f64; 2] {
         [(x - self.means[0]) / self.deviations[0], (y - self.means[1]) / self.deviations[1]]

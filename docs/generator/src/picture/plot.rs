@@ -143,6 +143,21 @@ impl Plot {
         }
     }
 
+    /// Colours the small squares by the band in which their score is, with a thin line where two of them meet: bands of two
+    /// levels are below the first, between them, and above the second.
+    pub(super) fn bands(&mut self, scores: &[f64], levels: &[f64], classes: &[&str]) {
+        let (columns, _) = self.grain();
+        let band = |score: &f64| levels.iter().filter(|level| *score > **level).count() as u32;
+        let bands: Vec<u32> = scores.iter().map(band).collect();
+        let number = |i: usize| {
+            let right = if i % columns + 2 < columns { i + 2 } else { i };
+            let others = [right, i + 2 * columns].into_iter().filter_map(|other| bands.get(other));
+            if others.into_iter().all(|other| *other == bands[i]) { bands[i] } else { classes.len() as u32 }
+        };
+        let numbers: Vec<u32> = (0..bands.len()).map(number).collect();
+        self.areas(&numbers, &[classes, &["ink"]].concat());
+    }
+
     /// A polygon below everything else.
     pub(super) fn area(&mut self, corners: impl IntoIterator<Item = (f64, f64)>, class: &str) {
         let places = self.places(corners);

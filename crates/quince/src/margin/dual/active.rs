@@ -199,7 +199,8 @@ impl<T: Multiply> Wide for Update<'_, T> {
             let (of_a, of_b, of_c, of_d) =
                 (&a.0[part.clone()], &b.0[part.clone()], &c.0[part.clone()], &d.0[part.clone()]);
             for (k, slope) in self.slope.iter_mut().enumerate() {
-                let (w, x, y, z): (f64, f64, f64, f64) = (of_a[k].into(), of_b[k].into(), of_c[k].into(), of_d[k].into());
+                let (w, x, y, z): (f64, f64, f64, f64) =
+                    (of_a[k].into(), of_b[k].into(), of_c[k].into(), of_d[k].into());
                 *slope -= (w * a.1 + x * b.1) + (y * c.1 + z * d.1);
             }
         }

@@ -25,7 +25,15 @@ impl<T: Lane> Cache<T> {
     pub(super) fn new(length: usize, bytes: usize, least: usize) -> Cache<T> {
         let fit = bytes / (length * size_of::<T>()).max(1);
         let capacity = fit.max(least).min(length);
-        Cache { stride: length, length, capacity, values: vec![T::ZERO; capacity * length], place_of: vec![NONE; length], held: Vec::new(), clock: 0 }
+        Cache {
+            stride: length,
+            length,
+            capacity,
+            values: vec![T::ZERO; capacity * length],
+            place_of: vec![NONE; length],
+            held: Vec::new(),
+            clock: 0,
+        }
     }
 
     /// Makes sure that there is a place for each of these rows, and says which of them have yet to be computed.
@@ -87,7 +95,8 @@ impl<T: Lane> Cache<T> {
 
     /// Keeps some of the rows and of the columns (both in order), and numbers both anew.
     pub(super) fn compact(&mut self, keep: &[usize], run: &Run) {
-        let mut held: Vec<(usize, usize)> = (0..).zip(keep).filter(|(_, old)| self.place_of[**old] != NONE).map(|(new, old)| (new, *old)).collect();
+        let mut held: Vec<(usize, usize)> =
+            (0..).zip(keep).filter(|(_, old)| self.place_of[**old] != NONE).map(|(new, old)| (new, *old)).collect();
         let rows: Vec<usize> = held.iter().map(|(_, old)| *old).collect();
         let mut places = self.places_of(&rows);
         // What is kept moves to the front of its own place.

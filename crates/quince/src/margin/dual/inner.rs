@@ -208,7 +208,7 @@ impl<T: Multiply> Inner<T> {
         let (above, below) = (self.rows[i].next_above(insensitive), self.rows[j].next_below(insensitive));
         let rooms = (above - self.rows[i].beta, self.rows[j].beta - below);
         let step = (difference / curvature).min(rooms.0).min(rooms.1);
-        if !(step > 0.0) {
+        if step <= 0.0 || step.is_nan() {
             return false;
         }
         // Bounds are reached exactly, whatever a sum would round to.

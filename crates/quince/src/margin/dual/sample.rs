@@ -12,7 +12,7 @@ use crate::margin::kernel::Gallery;
 use crate::run::{Run, Stop};
 
 /// One row in so many.
-const ONE_IN: usize = 4;
+const ONE_IN: u32 = 4;
 /// Fewer rows are solved as they are.
 const LEAST: usize = 16_384;
 /// The violation at which the sample is good enough, in multiples of that of the whole, and at most.
@@ -26,7 +26,7 @@ pub(super) fn start(dual: &Dual<'_>, exact: &Gallery<'_, f64>, effort: &Effort, 
     if count < LEAST || !bounded {
         return Ok(None);
     }
-    let sample: Vec<usize> = (0..count).filter(|&i| (lot(i) >> 16) as usize % ONE_IN == 0).collect();
+    let sample: Vec<usize> = (0..count).filter(|&i| (lot(i) >> 16).is_multiple_of(ONE_IN)).collect();
     let scale = count as f64 / sample.len() as f64;
     let part = Dual {
         rows: dual.rows,

@@ -288,11 +288,12 @@ impl<T: Multiply> Gallery<'_, T> {
 
     /// How many pieces are done between two looks at the clock: about half a thousand million products.
     fn pieces_at_a_time(&self, probes: usize) -> usize {
-        let columns = 32 + match &self.shape {
-            Shape::Dense(panels) => panels.columns(),
-            Shape::Sparse(lists) => 2 * lists.values.len() / self.count.max(1),
-            Shape::Given(..) => 0,
-        };
+        let columns = 32
+            + match &self.shape {
+                Shape::Dense(panels) => panels.columns(),
+                Shape::Sparse(lists) => 2 * lists.values.len() / self.count.max(1),
+                Shape::Given(..) => 0,
+            };
         let most = (500_000_000 / (probes * PIECE * columns).max(1)).max(8);
         // Rounds of the same length, so that no thread waits for the last piece.
         let pieces = self.count.div_ceil(PIECE).max(1);

@@ -60,9 +60,7 @@ impl Kernel {
         match *self {
             Kernel::Linear => product,
             Kernel::Polynomial { gamma, constant, degree } => (gamma * product + constant).powi(degree as i32),
-            Kernel::Rbf { gamma } => {
-                (-gamma * x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<f64>()).exp()
-            }
+            Kernel::Rbf { gamma } => (-gamma * x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<f64>()).exp(),
             Kernel::Sigmoid { gamma, constant } => (gamma * product + constant).tanh(),
             Kernel::Precomputed => f64::NAN,
         }
@@ -148,10 +146,19 @@ impl From<Gamma> for Value {
 #[derive(Clone, Copy, Debug)]
 enum Function<T> {
     Linear,
-    Polynomial { gamma: T, constant: T, degree: u32 },
+    Polynomial {
+        gamma: T,
+        constant: T,
+        degree: u32,
+    },
     /// exp(2γ x·y - γ‖x‖² - γ‖y‖²)
-    Rbf { twice_gamma: T },
-    Sigmoid { gamma: T, constant: T },
+    Rbf {
+        twice_gamma: T,
+    },
+    Sigmoid {
+        gamma: T,
+        constant: T,
+    },
 }
 
 impl<T: Lane> Function<T> {

@@ -41,8 +41,8 @@ struct About {
     rows: usize,
     /// Zero if it is not known.
     support: usize,
-    primal: f64,
-    dual: f64,
+    primal: Option<f64>,
+    dual: Option<f64>,
 }
 
 /// w and b, and both objectives.
@@ -50,16 +50,19 @@ pub(super) struct Proof {
     weights: Matrix,
     bias: f64,
     primal: f64,
-    dual: f64,
+    /// `None` for losses whose dual is not known here.
+    dual: Option<f64>,
 }
 
 impl Proof {
     /// Adds to a report what is proved.
     pub(super) fn tell(&self, report: &mut Report) {
         report.fact("primal", self.primal);
-        report.fact("dual", self.dual);
-        report.fact("gap", self.primal - self.dual);
-        report.remarks.push(crate::margin::machine::left_to_gain(self.primal, self.dual));
+        if let Some(dual) = self.dual {
+            report.fact("dual", dual);
+            report.fact("gap", self.primal - dual);
+        }
+        report.remarks.push(crate::margin::machine::left_to_gain(Some(self.primal), self.dual));
     }
 }
 
@@ -76,7 +79,7 @@ impl Problem<'_> {
         };
         // b of the descent stands on -t: the slope of a row at rest is w·x + b - t = 0.
         let primal = self.primal(&weights, bias, &scores);
-        Ok(Proof { weights, bias, primal, dual })
+        Ok(Proof { weights, bias, primal, dual: Some(dual) })
     }
 
     /// Judges any w and b: β is the slope of the loss of each row, brought into balance, which bounds the optimum from below.
@@ -84,14 +87,14 @@ impl Problem<'_> {
         let weights = Matrix::column_vector(weights.to_vec());
         let scores = self.products(&weights, run)?;
         let primal = self.primal(&weights, bias, &scores);
-        let mut dual = f64::NEG_INFINITY;
+        let mut dual = None;
         if matches!(self.loss, Loss::Hinge | Loss::SquaredHinge) {
             let slope = |k: usize| -self.costs[k] * self.loss.slope(self.target[k], scores[k] + bias);
             let mut beta: Vec<f64> = (0..self.of.len()).map(slope).collect();
             if self.constant == Constant::Free {
                 balance(&mut beta);
             }
-            dual = self.dual(&beta, &self.weights_of(&beta, run)?);
+            dual = Some(self.dual(&beta, &self.weights_of(&beta, run)?));
         }
         Ok(Proof { weights, bias, primal, dual })
     }
@@ -127,8 +130,7 @@ impl Problem<'_> {
             let off = ((self.target[k] - score).abs() - self.insensitive).max(0.0);
             if self.loss == Loss::SquaredHinge { off * off } else { off }
         };
-        0.5 * (squared_norm(weights) + of_constant)
-            + (0..products.len()).map(|k| self.costs[k] * loss(k)).sum::<f64>()
+        0.5 * (squared_norm(weights) + of_constant) + (0..products.len()).map(|k| self.costs[k] * loss(k)).sum::<f64>()
     }
 }
 
@@ -144,7 +146,19 @@ impl LinearMachine {
             temperature: 1.0,
             kind: if problem.numbers { Kind::Numbers } else { Kind::Classes },
             beta,
-            about: About { rows: problem.of.len(), support, primal: proof.primal, dual: proof.dual },
+            about: About { rows: problem.of.len(), support, primal: Some(proof.primal), dual: proof.dual },
+        }
+    }
+
+    /// A machine of classes with known weights.
+    pub fn of_classes(weights: Vec<f64>, bias: f64) -> LinearMachine {
+        LinearMachine {
+            weights: Matrix::column_vector(weights),
+            bias,
+            temperature: 1.0,
+            kind: Kind::Classes,
+            beta: Vec::new(),
+            about: About { rows: 0, support: 0, primal: None, dual: None },
         }
     }
 
@@ -206,8 +220,10 @@ impl Fitted for LinearMachine {
         if support > 0 {
             say(format!("{support} of {rows} rows are support vectors."));
         }
-        let gain = crate::margin::machine::left_to_gain(primal, dual);
-        say(format!("{}{}.", gain[..1].to_uppercase(), &gain[1..]));
+        if primal.is_some() {
+            let gain = crate::margin::machine::left_to_gain(primal, dual);
+            say(format!("{}{}.", gain[..1].to_uppercase(), &gain[1..]));
+        }
         said.tables.push(weight_table(encoder, self.weights(), self.bias));
         Some(said)
     }

@@ -36,6 +36,8 @@ pub struct LinearSvm {
     pub c: f64,
     /// ε: how far off a predicted number may be at no cost.
     pub epsilon: f64,
+    /// Whether C and ε are meant for numbers with a standard deviation of one, whatever the unit of the target.
+    pub standardise: bool,
     /// Whether there is a constant b, and whether it costs.
     pub intercept: Intercept,
     /// The value of the column whose weight is a constant that costs.
@@ -88,6 +90,7 @@ impl Default for LinearSvm {
             loss: Loss::Hinge,
             c: 1.0,
             epsilon: 0.1,
+            standardise: true,
             intercept: Intercept::Free,
             intercept_scale: 1.0,
             class_weights: "none".into(),
@@ -109,13 +112,7 @@ impl Learner for LinearSvm {
         name: "linear-svm",
         title: "Linear support vector machine",
         summary: "The widest margin by a weighted sum of features: for many rows, texts and sparse tables.",
-        abilities: &[
-            Ability::Classify,
-            Ability::TwoClasses,
-            Ability::Regress,
-            Ability::Weights,
-            Ability::Sparse,
-        ],
+        abilities: &[Ability::Classify, Ability::TwoClasses, Ability::Regress, Ability::Weights, Ability::Sparse],
         settings: &[
             Setting {
                 name: "loss",
@@ -131,6 +128,11 @@ impl Learner for LinearSvm {
                 name: "epsilon",
                 allowed: Allowed::Number(0.0, f64::MAX),
                 help: "How far off a predicted number may be at no cost.",
+            },
+            Setting {
+                name: "standardise",
+                allowed: Allowed::Switch,
+                help: "Whether c and epsilon are meant for numbers of deviation 1, whatever the unit of the target.",
             },
             Setting {
                 name: "intercept",
@@ -279,6 +281,7 @@ impl LinearSvm {
         let weight = |i: usize| examples.weights.map_or(1.0, |weights| weights[i]);
         let of: Vec<usize> = (0..rows.rows()).filter(|&i| weight(i) > 0.0).collect();
         let (mut target, mut costs) = (Vec::with_capacity(of.len()), Vec::with_capacity(of.len()));
+        let mut unit = 1.0;
         let numbers = match examples.target {
             Target::Nothing(_) => return Err(Target::missing()),
             Target::Classes { classes, codes } => {
@@ -295,8 +298,11 @@ impl LinearSvm {
             Target::Numbers(numbers) => {
                 for &i in &of {
                     target.push(super::svm::one_number(numbers, i)?);
-                    costs.push(self.c * weight(i));
                 }
+                unit = if self.standardise { super::svm::spread(&target) } else { 1.0 };
+                // The squared loss is in the square of the unit, as the squared length of the weights is.
+                let factor = if self.loss == Loss::SquaredHinge { 1.0 } else { unit };
+                costs.extend(of.iter().map(|&i| factor * self.c * weight(i)));
                 true
             }
         };
@@ -325,7 +331,7 @@ impl LinearSvm {
             diagonal: costs.iter().map(|cost| if squared { 0.5 / cost } else { 0.0 }).collect(),
             target,
             costs,
-            insensitive: if numbers { self.epsilon } else { 0.0 },
+            insensitive: if numbers { unit * self.epsilon } else { 0.0 },
             constant: match self.intercept {
                 Intercept::None => Constant::None,
                 Intercept::Free => Constant::Free,
@@ -384,6 +390,7 @@ impl LinearSvm {
             weights: &weights,
             loss: self.loss,
             lambda: 1.0 / total,
+            lambda_of_sizes: 0.0,
             intercept: self.intercept != Intercept::None,
             intercept_share: 1.0,
             schedule: self.schedule,
@@ -395,6 +402,7 @@ impl LinearSvm {
             tolerance: if self.tolerance > 0.0 { self.tolerance } else { -1.0 },
             patience: 5,
             shuffle: true,
+            steps_before: 0,
         };
         let start = from.map(|machine| (machine.weights().to_vec(), machine.bias()));
         let walked = sgd.walk(start, run)?;

@@ -102,6 +102,14 @@ impl<'a> Visited<'a> {
         }
     }
 
+    /// Calls `visit` with every column that row `i` has.
+    pub(super) fn each_column(&self, i: usize, mut visit: impl FnMut(usize)) {
+        (0..self.split).for_each(&mut visit);
+        if let Some(sparse) = self.sparse {
+            sparse.row(i).0.iter().for_each(|column| visit(self.split + *column as usize));
+        }
+    }
+
     /// Asks for a row that will be visited soon.
     #[inline]
     pub(super) fn prefetch(&self, i: usize) {

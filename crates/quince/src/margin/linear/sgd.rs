@@ -4,8 +4,8 @@
 //! a ← a - η (λ a + ℓ'(a·x + b) x),    b ← b - η ℓ'(a·x + b)
 //! ```
 //!
-//! For the hinge loss ℓ' is -y where y (a·x + b) < 1 and zero elsewhere; for "loss 1", the perceptron's, the bound is 0 instead of
-//! 1. a is kept as a scale times a vector, so that a step that only shrinks it costs nothing. The steps η get shorter by a
+//! For the hinge loss ℓ' is -y where y (a·x + b) < 1 and zero elsewhere; for "loss 1", the perceptron's, the bound is 0.
+//! The weights a are kept as a scale times a vector, so that a step that only shrinks it costs nothing. The steps η get shorter by a
 //! schedule; the mean of all a since some step wavers less than the last one.
 
 use super::rows::Visited;
@@ -87,6 +87,8 @@ pub struct Sgd<'a> {
     pub loss: Loss,
     /// λ
     pub lambda: f64,
+    /// What the sum of the sizes of weights costs, beside half the sum of their squares.
+    pub lambda_of_sizes: f64,
     /// Whether there is a constant b.
     pub intercept: bool,
     /// How much of a step b takes: less where rows are sparse, because it is in every row.
@@ -107,6 +109,8 @@ pub struct Sgd<'a> {
     pub patience: usize,
     /// Whether rows are visited in another order in each pass.
     pub shuffle: bool,
+    /// Steps that were made before, by which the schedule goes on.
+    pub steps_before: u64,
 }
 
 /// Where it has ended.
@@ -179,7 +183,10 @@ impl Sgd<'_> {
         let mut stream = run.stream(0);
         let first = self.first_optimal();
         let mut rate = self.rate;
-        let (mut step, mut passes, mut stop) = (1u64, 0, Stop::StepLimit);
+        let (mut step, mut passes, mut stop) = (self.steps_before + 1, 0, Stop::StepLimit);
+        // What every weight should have lost by now, and what each has lost (Tsuruoka and others 2009).
+        let mut due = 0.0;
+        let mut paid = if self.lambda_of_sizes > 0.0 { vec![0.0; rows.columns()] } else { Vec::new() };
         let (mut best, mut in_vain) = (f64::INFINITY, 0);
         let mut trace = Vec::new();
         'passes: while passes < self.passes {
@@ -203,7 +210,7 @@ impl Sgd<'_> {
                 let y = self.target[i];
                 let score = a.scale * rows.product(i, &a.direction) + a.bias;
                 let eta = match self.schedule {
-                    Schedule::Optimal => 1.0 / (self.lambda * (first + step as f64 - 1.0)),
+                    Schedule::Optimal => 1.0 / (self.strength() * (first + step as f64 - 1.0)),
                     Schedule::InverseScaling => self.rate / (step as f64).powf(self.power),
                     Schedule::Constant | Schedule::Adaptive => rate,
                 };
@@ -223,6 +230,10 @@ impl Sgd<'_> {
                     if self.intercept {
                         a.bias += change * self.intercept_share;
                     }
+                }
+                if self.lambda_of_sizes > 0.0 {
+                    due += eta * self.lambda_of_sizes;
+                    rows.each_column(i, |j| pay(&mut a.direction[j], a.scale, due, &mut paid[j]));
                 }
                 if self.average > 0 && step >= self.average {
                     a.count();
@@ -254,11 +265,27 @@ impl Sgd<'_> {
         Ok(Walked { weights, bias, steps: step - 1, passes, stop, trace })
     }
 
+    /// λ as the schedule sees it: both penalties together.
+    fn strength(&self) -> f64 {
+        self.lambda + self.lambda_of_sizes
+    }
+
     /// t₀ of the optimal schedule: the first step moves a weight of a typical size, λ^-¼, by no more than that.
     fn first_optimal(&self) -> f64 {
-        let typical = (1.0 / self.lambda.sqrt()).sqrt();
+        let typical = (1.0 / self.strength().sqrt()).sqrt();
         let slope = self.loss.slope(1.0, -typical).abs();
         let eta = typical / slope.max(1.0);
-        1.0 / (eta * self.lambda)
+        1.0 / (eta * self.strength())
     }
+}
+
+/// Takes from a weight what is due, but not past zero.
+fn pay(direction: &mut f64, scale: f64, due: f64, paid: &mut f64) {
+    let before = *direction;
+    if scale * before > 0.0 {
+        *direction = (before - (due + *paid) / scale).max(0.0);
+    } else if scale * before < 0.0 {
+        *direction = (before + (due - *paid) / scale).min(0.0);
+    }
+    *paid += scale * (*direction - before);
 }

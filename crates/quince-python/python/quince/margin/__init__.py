@@ -1,0 +1,12 @@
+"""Margins: support vector machines for classes, numbers and novelty.
+
+`SVC`, `SVR` and `OneClassSVM` take any kernel, `LinearSVC` and `LinearSVR` find the weights of a linear machine by
+coordinate descent, and `SGDClassifier` by stochastic gradient descent. Parameters, defaults and attributes are
+scikit-learn's; classifiers learn two classes.
+"""
+
+from quince.margin.kernel import SVC, SVR, OneClassSVM
+from quince.margin.linear import LinearSVC, LinearSVR
+from quince.margin.sgd import SGDClassifier
+
+__all__ = ["SVC", "SVR", "LinearSVC", "LinearSVR", "OneClassSVM", "SGDClassifier"]

@@ -1,0 +1,118 @@
+"""What all machines share."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, column_or_1d, compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from quince._base import FLOATS, Estimator, for_extension, names_of, weights_of
+from quince._quince import Model, fit_machine, machine_scores
+from quince._threads import effective
+
+
+class Machine(Estimator):
+    """Fitting by the registry's method, and scores."""
+
+    #: The name of the method in the registry.
+    _method: str
+
+    def _method_settings(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _fit_machine(self, X: Any, **target: Any) -> Model:
+        model = fit_machine(self._method, for_extension(X), self._method_settings(), threads=effective(None), **target)
+        if model.report["stop"] == "step-limit":
+            # The sentence of scikit-learn's linear machines, which others look for.
+            warnings.warn(
+                "Liblinear failed to converge, increase the number of iterations.", ConvergenceWarning, stacklevel=3
+            )
+        return model
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        return machine_scores(self._fitted_model(), for_extension(X), threads=effective(None))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class TwoClasses:
+    """Labels of two classes, and what each costs."""
+
+    classes_: NDArray[Any]
+    class_weight: Any
+
+    def _codes(self, y: ArrayLike) -> NDArray[np.intp]:
+        """The number of each row's class; `classes_` is set on the way."""
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target "
+                f"is multiclass: there are {len(self.classes_)} classes."
+            )
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"The number of classes has to be greater than one; got {len(self.classes_)} class"
+            )
+        return codes
+
+    def _weights(
+        self, X: Any, y: NDArray[Any], codes: NDArray[np.intp], sample_weight: ArrayLike | None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """What each class and each row costs."""
+        of_rows = weights_of(sample_weight, X)
+        if of_rows is not None and len(np.unique(codes[of_rows > 0])) < 2:
+            raise ValueError("The number of classes has to be greater than one; only one class has any weight")
+        of_classes = compute_class_weight(self.class_weight, classes=self.classes_, y=y, sample_weight=of_rows)
+        if (of_classes != 1.0).any():
+            of_rows = of_classes[codes] * (1.0 if of_rows is None else of_rows)
+        return of_classes, None if of_rows is None else np.ascontiguousarray(of_rows, dtype=np.float64)
+
+    def _target(self, codes: NDArray[np.intp]) -> dict[str, Any]:
+        return {"y": codes.astype(np.float64), "classes": names_of(self.classes_)}
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class SparseWeights:
+    """Weights of which many may be zero."""
+
+    coef_: Any
+
+    def densify(self) -> Any:
+        """Weights as an array, if they were made sparse."""
+        check_is_fitted(self)
+        if sparse.issparse(self.coef_):
+            self.coef_ = self.coef_.toarray()
+        return self
+
+    def sparsify(self) -> Any:
+        """Weights as a sparse matrix, which is smaller where many are zero."""
+        check_is_fitted(self)
+        self.coef_ = sparse.csr_matrix(self.coef_)
+        return self
+
+
+def product(X: Any, weights: Any) -> NDArray[np.float64]:
+    """X·w, whichever of them is sparse."""
+    column = weights.toarray() if sparse.issparse(weights) else np.asarray(weights)
+    return np.asarray(X @ np.ravel(column))
+
+
+def checked(estimator: Any, X: Any, y: Any = "no_validation", **how: Any) -> Any:
+    """Rows as the extension takes them, and targets."""
+    return validate_data(estimator, X, y, accept_sparse="csr", dtype=FLOATS, **how)

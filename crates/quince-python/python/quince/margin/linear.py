@@ -1,0 +1,329 @@
+"""Linear machines, by coordinate descent in the dual."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from quince._base import seed_of, weights_of
+from quince.margin._base import Machine, SparseWeights, TwoClasses, checked, product
+
+ACCEPTED = {
+    "verbose": "progress belongs to the run, not to the method",
+    "random_state": "the seed belongs to the run, not to the method",
+}
+CONSTRAINTS: dict[str, Any] = {
+    "dual": ["boolean", StrOptions({"auto"})],
+    "tol": [Interval(Real, 0.0, None, closed="neither")],
+    "C": [Interval(Real, 0.0, None, closed="neither")],
+    "fit_intercept": ["boolean"],
+    "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
+    "verbose": ["verbose"],
+    "random_state": ["random_state"],
+    "max_iter": [Interval(Integral, 0, None, closed="left")],
+}
+
+
+class LinearMachine(Machine):
+    """Weights and a constant."""
+
+    _method = "linear-svm"
+
+    coef_: NDArray[np.float64]
+    intercept_: Any
+    n_iter_: int
+
+    def _linear_settings(self) -> dict[str, Any]:
+        return {
+            "c": float(self.C),
+            "tolerance": float(np.clip(self.tol, 0.0, 1.0)),
+            "passes": max(1, int(self.max_iter)),
+            "intercept": "penalised" if self.fit_intercept else "none",
+            "intercept_scale": float(self.intercept_scaling),
+            "probabilities": getattr(self, "probability", False),
+        }
+
+    def _learn(self, X: Any, **target: Any) -> None:
+        self._model = self._fit_machine(X, seed=seed_of(self.random_state), **target)
+        self.n_iter_ = int(dict(self._model.report["facts"])["passes"])
+        vars(self).update(self._from_model())
+
+    def _by_attributes(self, X: Any) -> NDArray[np.float64]:
+        """w·x + b by the attributes as they are, which a user may have set."""
+        check_is_fitted(self)
+        X = checked(self, X, reset=False)
+        return product(X, self.coef_) + np.ravel(self.intercept_)[0]
+
+
+def _has_probabilities(machine: LinearSVC) -> bool:
+    if not machine.probability:
+        raise AttributeError("predict_proba is not available when probability=False")
+    return True
+
+
+class LinearSVC(SparseWeights, TwoClasses, ClassifierMixin, LinearMachine):
+    """The widest margin between two classes by a weighted sum of the features.
+
+    Parameters
+    ----------
+    penalty : {'l2'}, default='l2'
+        What large weights cost: their squares.
+    loss : {'hinge', 'squared_hinge'}, default='squared_hinge'
+        What a row costs that is on the wrong side of its margin.
+    dual : 'auto' or bool, default='auto'
+        Taken for scikit-learn's sake: the optimum is found in the dual.
+    tol : float, default=1e-4
+        The violation of the optimality conditions at which to stop.
+    C : float, default=1.0
+        What the loss of a row costs beside half the squared length of the weights.
+    multi_class : {'ovr', 'crammer_singer'}, default='ovr'
+        Taken for scikit-learn's sake: there are two classes.
+    fit_intercept : bool, default=True
+        Whether there is a constant, which costs as a weight does.
+    intercept_scaling : float, default=1.0
+        How cheap the constant is: the value of the column whose weight it is.
+    class_weight : dict or 'balanced', default=None
+        What classes cost, in multiples of C.
+    verbose : int, default=0
+        Taken for scikit-learn's sake.
+    random_state : int, RandomState or None, default=None
+        The order in which rows are visited.
+    max_iter : int, default=1000
+        Passes over the rows at most.
+    probability : bool, default=False
+        Whether there is `predict_proba`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features)
+        Weights of the features.
+    intercept_ : ndarray of shape (1,)
+        The constant.
+    classes_ : ndarray of shape (2,)
+        The classes.
+    n_iter_ : int
+        Passes that were made.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had names that are all words.
+    report_ : dict
+        How the answer was found, how exact it is (primal, dual, gap), and remarks.
+
+    Examples
+    --------
+    >>> from quince import LinearSVC
+    >>> LinearSVC().fit([[0, 0], [0, 1], [3, 0], [3, 1]], ["a", "a", "b", "b"]).predict([[4, 0]])
+    array(['b'], dtype='<U1')
+    """
+
+    _settings: ClassVar = {
+        "loss": "loss",
+        "dual": "solver",
+        "tol": "tolerance",
+        "C": "c",
+        "fit_intercept": "intercept",
+        "intercept_scaling": "intercept_scale",
+        "class_weight": "class_weights",
+        "max_iter": "passes",
+        "probability": "probabilities",
+    }
+    _accepted: ClassVar = ACCEPTED | {
+        "penalty": "weights cost their squares",
+        "multi_class": "there are two classes",
+    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
+        "penalty": [StrOptions({"l1", "l2"})],
+        "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "multi_class": [StrOptions({"ovr", "crammer_singer"})],
+        "class_weight": [None, dict, StrOptions({"balanced"})],
+        "probability": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        penalty: str = "l2",
+        loss: str = "squared_hinge",
+        *,
+        dual: bool | str = "auto",
+        tol: float = 1e-4,
+        C: float = 1.0,
+        multi_class: str = "ovr",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1,
+        class_weight: Any = None,
+        verbose: int = 0,
+        random_state: Any = None,
+        max_iter: int = 1000,
+        probability: bool = False,
+    ) -> None:
+        self.penalty = penalty
+        self.loss = loss
+        self.dual = dual
+        self.tol = tol
+        self.C = C
+        self.multi_class = multi_class
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.probability = probability
+
+    def _method_settings(self) -> dict[str, Any]:
+        return self._linear_settings() | {"loss": self.loss.replace("_", "-")}
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LinearSVC:
+        """Fits to rows X (dense or sparse) and their classes y; sample_weight says how much each row counts."""
+        if self.penalty != "l2":
+            raise ValueError(f"quince's LinearSVC has penalty='l2' only, and got penalty={self.penalty!r}.")
+        X, y = checked(self, X, y)
+        codes = self._codes(y)
+        _, weights = self._weights(X, y, codes, sample_weight)
+        self._learn(X, weights=weights, **self._target(codes))
+        return self
+
+    def _from_model(self) -> dict[str, Any]:
+        constant = self._model.array("numbers")[:1].copy() if self.fit_intercept else 0.0
+        return {"coef_": self._model.array("weights").reshape(1, -1), "intercept_": constant}
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The score of rows X: above zero the second class."""
+        return self._by_attributes(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of rows X."""
+        scores = self._by_attributes(X)
+        return self.classes_[(scores > 0).astype(np.intp)]
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each class for rows X."""
+        temperature = self._fitted_model().array("numbers")[1]
+        second = 1.0 / (1.0 + np.exp(-2.0 * temperature * self._by_attributes(X)))
+        return np.column_stack([1.0 - second, second])
+
+
+class LinearSVR(RegressorMixin, LinearMachine):
+    """A tube around numbers by a weighted sum of the features.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.0
+        Half the width of the tube: how far off a number may be at no cost.
+    tol : float, default=1e-4
+        The violation of the optimality conditions at which to stop.
+    C : float, default=1.0
+        What the loss of a row costs beside half the squared length of the weights.
+    loss : {'epsilon_insensitive', 'squared_epsilon_insensitive'}, default='epsilon_insensitive'
+        How far a row is outside the tube, or the square of that.
+    fit_intercept : bool, default=True
+        Whether there is a constant, which costs as a weight does.
+    intercept_scaling : float, default=1.0
+        How cheap the constant is: the value of the column whose weight it is.
+    dual : 'auto' or bool, default='auto'
+        Taken for scikit-learn's sake: the optimum is found in the dual.
+    verbose : int, default=0
+        Taken for scikit-learn's sake.
+    random_state : int, RandomState or None, default=None
+        The order in which rows are visited.
+    max_iter : int, default=1000
+        Passes over the rows at most.
+    standardise : bool, default=False
+        Whether C and epsilon are meant for numbers of deviation 1, whatever the unit of y.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights of the features.
+    intercept_ : ndarray of shape (1,)
+        The constant.
+    n_iter_ : int
+        Passes that were made.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had names that are all words.
+    report_ : dict
+        How the answer was found, how exact it is (primal, dual, gap), and remarks.
+
+    Examples
+    --------
+    >>> from quince import LinearSVR
+    >>> LinearSVR(C=100.0, intercept_scaling=10.0).fit([[0], [1], [2]], [1, 3, 5]).predict([[3]]).round(2)
+    array([7.])
+    """
+
+    _settings: ClassVar = {
+        "epsilon": "epsilon",
+        "tol": "tolerance",
+        "C": "c",
+        "loss": "loss",
+        "fit_intercept": "intercept",
+        "intercept_scaling": "intercept_scale",
+        "dual": "solver",
+        "max_iter": "passes",
+        "standardise": "standardise",
+    }
+    _accepted: ClassVar = ACCEPTED
+    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
+        "epsilon": [Real],
+        "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
+        "standardise": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 0.0,
+        tol: float = 1e-4,
+        C: float = 1.0,
+        loss: str = "epsilon_insensitive",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        dual: bool | str = "auto",
+        verbose: int = 0,
+        random_state: Any = None,
+        max_iter: int = 1000,
+        standardise: bool = False,
+    ) -> None:
+        self.standardise = standardise
+        self.epsilon = epsilon
+        self.tol = tol
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.dual = dual
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+
+    def _method_settings(self) -> dict[str, Any]:
+        loss = "squared-hinge" if self.loss.startswith("squared") else "hinge"
+        how = {"loss": loss, "epsilon": max(float(self.epsilon), 0.0), "standardise": bool(self.standardise)}
+        return self._linear_settings() | how
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LinearSVR:
+        """Fits to rows X (dense or sparse) and their numbers y; sample_weight says how much each row counts."""
+        X, y = checked(self, X, y, y_numeric=True)
+        self._learn(X, y=np.asarray(y, dtype=np.float64), weights=weights_of(sample_weight, X))
+        return self
+
+    def _from_model(self) -> dict[str, Any]:
+        constant = self._model.array("numbers")[:1].copy() if self.fit_intercept else 0.0
+        return {"coef_": self._model.array("weights").ravel(), "intercept_": constant}
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """The number of rows X."""
+        return self._by_attributes(X)
