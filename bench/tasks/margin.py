@@ -1,0 +1,234 @@
+"""Support vector machines: the dual with an RBF kernel, linear machines on texts, and stochastic descent."""
+
+import gzip
+import importlib
+import os
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from task import Contestant, Disagreement, Task
+
+DATA = "QUINCE_DATA"
+
+
+def noisy_blobs(seed, rows, columns, spread, wrong):
+    """Twenty blobs, every other of one class, and a share of labels that are wrong."""
+    random = np.random.default_rng(seed)
+    centres = spread * random.standard_normal((20, columns))
+    blob = random.integers(20, size=rows)
+    labels = np.where(blob % 2 == 0, 1.0, -1.0)
+    labels[random.random(rows) < wrong] *= -1
+    return {"rows": centres[blob] + random.standard_normal((rows, columns)), "labels": labels}
+
+
+def libsvm_file(name):
+    def arrays():
+        from sklearn.datasets import load_svmlight_file
+
+        rows, labels = load_svmlight_file(gzip.open(Path(os.environ[DATA]) / name))
+        return packed(rows.tocsr()) | {"labels": labels}
+
+    return arrays
+
+
+def packed(rows):
+    rows.sort_indices()
+    return {"starts": rows.indptr, "columns": rows.indices, "values": rows.data, "width": np.array(rows.shape[1])}
+
+
+def features(given):
+    if "rows" in given.arrays:
+        return given.rows
+    shape = (len(given.starts) - 1, int(given.width))
+    return sparse.csr_matrix((given.values, given.columns, given.starts), shape)
+
+
+def kernel_machine(module, tolerance):
+    """scikit-learn's class, or one that looks like it."""
+
+    def prepare(given):
+        SVC = importlib.import_module(module).SVC
+        rows = features(given)
+
+        def run():
+            model = SVC(C=1.0, kernel="rbf", gamma="scale", cache_size=1000, tol=tolerance).fit(rows, given.labels)
+            beta = model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else model.dual_coef_
+            return {"support": model.support_, "beta": np.ravel(beta)}
+
+        return run
+
+    return prepare
+
+
+def objective(given, answer):
+    """Σ|β| - ½ βᵀKβ in double precision, with kernels by their definition."""
+    rows = features(given)
+    width = rows.shape[1]
+    if sparse.issparse(rows):
+        variance = rows.multiply(rows).mean() - rows.mean() ** 2
+    else:
+        variance = rows.var()
+    gamma = 1.0 / (width * variance)
+    beta = np.asarray(answer["beta"], dtype=np.float64)
+    supports = rows[answer["support"]]
+    squares = supports.multiply(supports).sum(axis=1) if sparse.issparse(supports) else (supports**2).sum(axis=1)
+    squares = np.asarray(squares).ravel()
+    total = 0.0
+    for first in range(0, len(beta), 1000):
+        part = slice(first, first + 1000)
+        products = supports[part] @ supports.T
+        products = products.toarray() if sparse.issparse(products) else products
+        kernels = np.exp(-gamma * np.maximum(squares[part, None] + squares[None, :] - 2.0 * products, 0.0))
+        total += beta[part] @ (kernels @ beta)
+    return np.abs(beta).sum() - 0.5 * total
+
+
+def same_dual(given, reference, answer, dtype):
+    ours, theirs = objective(given, answer), objective(given, reference)
+    difference = (theirs - ours) / abs(theirs)
+    if not difference <= 1e-6:
+        raise Disagreement(f"the dual objective is {difference:.0e} below")
+    return f"dual objective {ours:.4f}, {len(answer['beta'])} support vectors"
+
+
+def rbf(name, title, arrays, limit=300.0):
+    return Task(
+        name=name,
+        title=title,
+        arrays=arrays,
+        contestants=[
+            Contestant("quince", "", kernel_machine("quince", 1e-3)),
+            Contestant("scikit-learn", "LIBSVM", kernel_machine("sklearn.svm", 1e-3), limit=limit),
+            Contestant("scikit-learn-intelex", "", kernel_machine("sklearnex.svm", 1e-3), limit=limit),
+        ],
+        target=1.5,
+        against=("scikit-learn", "scikit-learn-intelex"),
+        check=same_dual,
+        # Kernels that are kept in a gigabyte are the price of the speed; LIBSVM keeps as many and is slower to fill them.
+        memory=4.0,
+    )
+
+
+def documents():
+    """20,000 documents of 40 to 260 words from 50,000, weighed and scaled, and labels that no weights can tell apart."""
+    random = np.random.default_rng(5)
+    rows, words = 20_000, 50_000
+    shares = np.cumsum(1.0 / np.arange(1, words + 1) ** 1.05)
+    lengths = random.integers(40, 260, rows)
+    drawn = np.searchsorted(shares / shares[-1], random.random(lengths.sum())).clip(0, words - 1)
+    counts = sparse.csr_matrix((np.ones(len(drawn)), (np.repeat(np.arange(rows), lengths), drawn)), (rows, words))
+    counts.sum_duplicates()
+    seen = np.bincount(counts.indices, minlength=words)
+    counts.data *= (np.log((1 + rows) / (1 + seen)) + 1.0)[counts.indices]
+    norms = np.sqrt(np.add.reduceat(counts.data**2, counts.indptr[:-1]))
+    counts.data /= np.repeat(norms, np.diff(counts.indptr))
+    scores = counts @ random.standard_normal(words)
+    noisy = scores + 0.3 * scores.std() * random.standard_normal(rows)
+    labels = np.where(noisy > np.median(scores), 1.0, -1.0)
+    labels[random.random(rows) < 0.05] *= -1
+    return packed(counts) | {"labels": labels}
+
+
+def linear_machine(module, loss, tolerance):
+    def prepare(given):
+        LinearSVC = importlib.import_module(module).LinearSVC
+        rows = features(given)
+
+        def run():
+            model = LinearSVC(loss=loss, dual=True, tol=tolerance, max_iter=100_000, random_state=0)
+            model.fit(rows, given.labels)
+            return {"weights": np.ravel(model.coef_), "constant": model.intercept_}
+
+        return run
+
+    return prepare
+
+
+def same_primal(squared):
+    def primal(given, answer):
+        weights, constant = answer["weights"], float(np.ravel(answer["constant"])[0])
+        lost = np.maximum(0.0, 1.0 - given.labels * (features(given) @ weights + constant))
+        return 0.5 * (weights @ weights + constant**2) + (lost**2 if squared else lost).sum()
+
+    def check(given, reference, answer, dtype):
+        ours, theirs = primal(given, answer), primal(given, reference)
+        difference = (ours - theirs) / theirs
+        if not difference <= 1e-6:
+            raise Disagreement(f"the objective is {difference:.0e} above")
+        return f"objective {ours:.5f}"
+
+    return check
+
+
+def linear(name, title, loss, tolerance):
+    return Task(
+        name=name,
+        title=title,
+        arrays=documents,
+        contestants=[
+            Contestant("quince", "", linear_machine("quince", loss, tolerance)),
+            Contestant("scikit-learn", "LIBLINEAR", linear_machine("sklearn.svm", loss, tolerance)),
+        ],
+        target=2.0,
+        against=("scikit-learn",),
+        check=same_primal(loss == "squared_hinge"),
+        memory=2.0,
+    )
+
+
+def many_rows():
+    random = np.random.default_rng(6)
+    rows = random.standard_normal((500_000, 50))
+    labels = np.where(rows @ random.standard_normal(50) + 2.0 * random.standard_normal(len(rows)) > 0, 1.0, -1.0)
+    return {"rows": rows, "labels": labels}
+
+
+def walk(module):
+    def prepare(given):
+        SGDClassifier = importlib.import_module(module).SGDClassifier
+
+        def run():
+            model = SGDClassifier(loss="hinge", alpha=1e-4, max_iter=5, tol=None, random_state=0)
+            model.fit(given.rows, given.labels)
+            return {"weights": np.ravel(model.coef_), "constant": model.intercept_}
+
+        return run
+
+    return prepare
+
+
+def as_good(given, reference, answer, dtype):
+    def loss(answer):
+        scores = given.rows @ answer["weights"] + float(np.ravel(answer["constant"])[0])
+        return np.maximum(0.0, 1.0 - given.labels * scores).mean() + 0.5e-4 * (answer["weights"] ** 2).sum()
+
+    ours, theirs = loss(answer), loss(reference)
+    if not ours <= 1.01 * theirs:
+        raise Disagreement(f"the objective is {ours:.5f} and not {theirs:.5f}")
+    return f"objective {ours:.5f}"
+
+
+TASKS = [
+    rbf("svm-few", "RBF, 12,000 x 50, few support vectors", lambda: noisy_blobs(1, 12_000, 50, 1.0, 0.01)),
+    rbf("svm-many", "RBF, 12,000 x 50, many support vectors", lambda: noisy_blobs(2, 12_000, 50, 0.5, 0.25)),
+    rbf("svm-large", "RBF, 100,000 x 20", lambda: noisy_blobs(3, 100_000, 20, 1.0, 0.05), limit=600.0),
+    linear("linear-svm-hinge", "hinge loss, 20,000 documents of 50,000 words", "hinge", 1e-4),
+    linear("linear-svm-squared", "squared hinge loss, 20,000 documents of 50,000 words", "squared_hinge", 1e-3),
+    Task(
+        name="sgd-hinge",
+        title="hinge loss, 500,000 x 50, five passes",
+        arrays=many_rows,
+        contestants=[
+            Contestant("quince", "", walk("quince")),
+            Contestant("scikit-learn", "", walk("sklearn.linear_model")),
+        ],
+        target=3.0,
+        against=("scikit-learn",),
+        check=as_good,
+    ),
+]
+for name in ("a9a", "w8a"):
+    if (Path(os.environ.get(DATA, "")) / f"{name}.libsvm.gz").is_file():
+        TASKS.append(rbf(f"svm-{name}", f"RBF, {name}", libsvm_file(f"{name}.libsvm.gz"), limit=600.0))
