@@ -41,7 +41,7 @@ def packed(rows):
 def features(given):
     if "rows" in given.arrays:
         return given.rows
-    shape = (len(given.starts) - 1, int(given.width))
+    shape = (len(given.starts) - 1, int(np.ravel(given.width)[0]))
     return sparse.csr_matrix((given.values, given.columns, given.starts), shape)
 
 
@@ -214,7 +214,7 @@ TASKS = [
     rbf("svm-few", "RBF, 12,000 x 50, few support vectors", lambda: noisy_blobs(1, 12_000, 50, 1.0, 0.01)),
     rbf("svm-many", "RBF, 12,000 x 50, many support vectors", lambda: noisy_blobs(2, 12_000, 50, 0.5, 0.25)),
     rbf("svm-large", "RBF, 100,000 x 20", lambda: noisy_blobs(3, 100_000, 20, 1.0, 0.05), limit=600.0),
-    linear("linear-svm-hinge", "hinge loss, 20,000 documents of 50,000 words", "hinge", 1e-4),
+    linear("linear-svm-hinge", "hinge loss, 20,000 documents of 50,000 words", "hinge", 1e-5),
     linear("linear-svm-squared", "squared hinge loss, 20,000 documents of 50,000 words", "squared_hinge", 1e-3),
     Task(
         name="sgd-hinge",

@@ -105,7 +105,6 @@ pub(crate) fn walk_down(
     let codes = target.iter().map(|y| u32::from(*y > 0.0)).collect();
     let labels = Target::Classes { classes: classes_in_order(&classes)?, codes };
     let (model, walked) = work(py, Steering::seeded(seed, threads), move |run| {
-        features.check_finite()?;
         let sgd = Sgd {
             rows: features,
             target: &target,

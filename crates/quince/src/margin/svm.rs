@@ -398,7 +398,7 @@ impl KernelName {
         run: &Run,
     ) -> Result<Kernel> {
         rows.afford_columns()?;
-        rows.check_finite()?;
+        finite_norms(rows, run)?;
         Ok(match self {
             KernelName::Linear => Kernel::Linear,
             KernelName::Polynomial => Kernel::Polynomial { gamma: gamma.of(rows, run)?, constant, degree },
@@ -413,6 +413,12 @@ impl KernelName {
             KernelName::Precomputed => Kernel::Precomputed,
         })
     }
+}
+
+/// ‖x‖² of every row; an error if a value is not finite.
+pub(super) fn finite_norms(rows: &Features<'_>, run: &Run) -> Result<Vec<f64>> {
+    let norms = rows.row_norms(run)?;
+    if norms.iter().all(|norm| norm.is_finite()) { Ok(norms) } else { Err(rows.not_finite()) }
 }
 
 /// The one number of a row.

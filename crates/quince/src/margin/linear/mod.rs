@@ -277,7 +277,7 @@ impl LinearSvm {
     fn pose<'a>(&self, examples: &Examples<'a>, run: &Run) -> Result<Problem<'a>> {
         let rows = examples.features;
         rows.afford_columns()?;
-        rows.check_finite()?;
+        let norms = super::svm::finite_norms(&rows, run)?;
         let weight = |i: usize| examples.weights.map_or(1.0, |weights| weights[i]);
         let of: Vec<usize> = (0..rows.rows()).filter(|&i| weight(i) > 0.0).collect();
         let (mut target, mut costs) = (Vec::with_capacity(of.len()), Vec::with_capacity(of.len()));
@@ -321,10 +321,7 @@ impl LinearSvm {
         let pairs = || target.iter().zip(&costs);
         Ok(Problem {
             rows,
-            norms: {
-                let norms = rows.row_norms(run)?;
-                of.iter().map(|&i| norms[i]).collect()
-            },
+            norms: of.iter().map(|&i| norms[i]).collect(),
             of,
             low: pairs().map(|(y, cost)| if !numbers && *y > 0.0 { 0.0 } else { -bound(*cost) }).collect(),
             high: pairs().map(|(y, cost)| if !numbers && *y < 0.0 { 0.0 } else { bound(*cost) }).collect(),
