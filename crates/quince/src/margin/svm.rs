@@ -180,6 +180,27 @@ pub(super) const SHRINKING: Setting = Setting {
     help: "Whether rows that do not want to move are left out for a while; the answer is the same.",
 };
 
+pub(super) const EPSILON: Setting = Setting {
+    name: "epsilon",
+    allowed: Allowed::Number(0.0, f64::MAX),
+    help: "How far off a predicted number may be at no cost.",
+};
+pub(super) const STANDARDISE: Setting = Setting {
+    name: "standardise",
+    allowed: Allowed::Switch,
+    help: "Whether c and epsilon are meant for numbers of deviation 1, whatever the unit of the target.",
+};
+pub(super) const CLASS_WEIGHTS: Setting = Setting {
+    name: "class_weights",
+    allowed: Allowed::Text,
+    help: "What classes cost, in multiples of c: none, balanced, or label=number,label=number.",
+};
+pub(super) const PROBABILITIES: Setting = Setting {
+    name: "probabilities",
+    allowed: Allowed::Switch,
+    help: "Whether probabilities are calibrated on rows that were held out.",
+};
+
 impl Learner for Svm {
     type Fitted = SvmModel;
 
@@ -205,31 +226,15 @@ impl Learner for Svm {
             GAMMA,
             DEGREE,
             CONSTANT,
-            Setting {
-                name: "epsilon",
-                allowed: Allowed::Number(0.0, f64::MAX),
-                help: "How far off a predicted number may be at no cost.",
-            },
-            Setting {
-                name: "standardise",
-                allowed: Allowed::Switch,
-                help: "Whether c and epsilon are meant for numbers of deviation 1, whatever the unit of the target.",
-            },
-            Setting {
-                name: "class_weights",
-                allowed: Allowed::Text,
-                help: "What classes cost, in multiples of c: none, balanced, or label=number,label=number.",
-            },
+            EPSILON,
+            STANDARDISE,
+            CLASS_WEIGHTS,
             BIAS,
             TOLERANCE,
             STEPS,
             CACHE,
             SHRINKING,
-            Setting {
-                name: "probabilities",
-                allowed: Allowed::Switch,
-                help: "Whether probabilities are calibrated on rows that were held out.",
-            },
+            PROBABILITIES,
             Setting {
                 name: "leave_one_out",
                 allowed: Allowed::Choice(&["auto", "always", "never"]),

@@ -17,7 +17,7 @@ pub(super) use machine::{row_table, weight_table};
 pub use sgd::{Loss, Schedule, Sgd, Walked};
 
 use super::dual::balance;
-use super::svm::class_weights;
+use super::svm::{CLASS_WEIGHTS, EPSILON, PROBABILITIES, STANDARDISE, class_weights};
 use crate::error::{Error, Result};
 use crate::learn::{Examples, Learner, Target};
 use crate::linear::calibrate;
@@ -124,16 +124,8 @@ impl Learner for LinearSvm {
                 allowed: Allowed::Number(f64::MIN_POSITIVE, f64::MAX),
                 help: "What the loss of a row costs beside half the squared length of the weights.",
             },
-            Setting {
-                name: "epsilon",
-                allowed: Allowed::Number(0.0, f64::MAX),
-                help: "How far off a predicted number may be at no cost.",
-            },
-            Setting {
-                name: "standardise",
-                allowed: Allowed::Switch,
-                help: "Whether c and epsilon are meant for numbers of deviation 1, whatever the unit of the target.",
-            },
+            EPSILON,
+            STANDARDISE,
             Setting {
                 name: "intercept",
                 allowed: Allowed::Choice(&["free", "penalised", "none"]),
@@ -144,11 +136,7 @@ impl Learner for LinearSvm {
                 allowed: Allowed::Number(f64::MIN_POSITIVE, f64::MAX),
                 help: "How cheap a constant is that costs: the value of the column whose weight it is.",
             },
-            Setting {
-                name: "class_weights",
-                allowed: Allowed::Text,
-                help: "What classes cost, in multiples of c: none, balanced, or label=number,label=number.",
-            },
+            CLASS_WEIGHTS,
             Setting {
                 name: "solver",
                 allowed: Allowed::Choice(&["dual", "sgd"]),
@@ -175,11 +163,7 @@ impl Learner for LinearSvm {
                 allowed: Allowed::Switch,
                 help: "Whether sgd answers with the mean of its steps, which wavers less than the last.",
             },
-            Setting {
-                name: "probabilities",
-                allowed: Allowed::Switch,
-                help: "Whether probabilities are calibrated on rows that were held out.",
-            },
+            PROBABILITIES,
         ],
         python: &["LinearSVC", "LinearSVR", "SGDClassifier"],
     };
