@@ -14,27 +14,34 @@ use quince::registry::{self, Ability, METHODS, Setting};
 use quince::table::Learnable;
 use serde_json::{Value, json};
 
-/// Trains a method on a table; without a target, one that finds clusters.
+/// Trains a method on a table; without a target, one that finds clusters. With `resume`, a model goes on instead.
 #[pyfunction]
-#[pyo3(signature = (data, target, model, settings, *, task=None, weight=None, seed=0, threads=0, budget=None))]
+#[pyo3(signature = (data, target, model, settings, *, resume=None, task=None, weight=None, seed=0, threads=0, budget=None))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn train(
     data: &Bound<'_, PyAny>,
     target: Option<&str>,
     model: &str,
     settings: &Bound<'_, PyAny>,
+    resume: Option<PyRef<'_, Model>>,
     task: Option<&str>,
     weight: Option<&str>,
     seed: u64,
     threads: usize,
     budget: Option<f64>,
 ) -> PyResult<Model> {
-    let learner = learner(model, settings)?;
+    let from = resume.as_ref().map(|from| from.model());
+    let learner = match &from {
+        Some(from) => json::from_python(settings).and_then(|given| from.learner(&given).map_err(to_python))?,
+        None => learner(model, settings)?,
+    };
     let Learnable { labelled, weights, .. } =
         learnable(data, target, task, weight, None, learner.card().can(Ability::Unlabelled))?;
     let steering = Steering { seed, threads, budget: None }.budget(budget)?;
-    let model =
-        work(data.py(), steering, move |run| quince::Model::fit(&labelled, weights.as_deref(), learner.as_ref(), run))?;
+    let model = work(data.py(), steering, move |run| match &from {
+        Some(from) => from.resumed(&labelled, weights.as_deref(), learner.as_ref(), run),
+        None => quince::Model::fit(&labelled, weights.as_deref(), learner.as_ref(), run),
+    })?;
     Ok(Model::new(model))
 }
 

@@ -8,7 +8,7 @@ use crate::steer::{Steering, work};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use quince::learn::{Learn, Target};
-use quince::margin::{LinearMachine, LinearSvm, Loss, Schedule, Sgd, Solver, SvmModel};
+use quince::margin::{Intercept, LinearMachine, LinearSvm, Loss, Schedule, Sgd, Solver, SvmModel};
 use quince::run::{Report, Stop};
 
 /// Fits a machine of the registry to a matrix. `y` are numbers or, with `classes`, class numbers; without it rows are learnt
@@ -70,17 +70,17 @@ pub(crate) fn machine_scores<'py>(
 /// A walk: the model, steps and passes that were made, whether it came to rest, and the mean loss of each pass.
 type Walk = (Model, u64, usize, bool, Vec<f64>);
 
-/// Walks down the primal of two classes (`y` is -1 or 1) from a start, if there is one.
+/// Walks down the primal of two classes (`second` where a row is of the second) from a start, if there is one.
 #[pyfunction]
-#[pyo3(signature = (x, y, weights, classes, how, *, start=None, seed=0, threads=0))]
+#[pyo3(signature = (x, second, classes, how, *, weights=None, start=None, seed=0, threads=0))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn walk_down(
     py: Python<'_>,
     x: &Bound<'_, PyAny>,
-    y: PyReadonlyArray1<'_, f64>,
-    weights: PyReadonlyArray1<'_, f64>,
+    second: PyReadonlyArray1<'_, bool>,
     classes: Vec<String>,
     how: &Bound<'_, PyAny>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
     start: Option<(PyReadonlyArray1<'_, f64>, f64)>,
     seed: u64,
     threads: usize,
@@ -89,29 +89,31 @@ pub(crate) fn walk_down(
         .map_err(|error| wrong(error.to_string(), "See quince.SGDClassifier."))?;
     let held = Held::new(x)?;
     let features = held.features()?;
-    let (target, weights): (Vec<f64>, Vec<f64>) =
-        (y.as_array().iter().copied().collect(), weights.as_array().iter().copied().collect());
+    let second: Vec<bool> = second.as_array().iter().copied().collect();
+    let weights = self::weights(weights.as_ref());
     let start = start.map(|(weights, bias)| (weights.as_array().iter().copied().collect(), bias));
     let settings = LinearSvm {
         loss: how.loss,
         solver: Solver::Sgd,
-        c: 1.0 / ((how.lambda + how.lambda_of_sizes).max(1e-300) * target.len().max(1) as f64),
+        intercept: if how.intercept { Intercept::Free } else { Intercept::None },
+        c: 1.0 / ((how.lambda + how.lambda_of_sizes).max(1e-300) * second.len().max(1) as f64),
         schedule: how.schedule,
         rate: how.rate,
         average: how.average > 0,
         passes: how.passes,
         ..LinearSvm::default()
     };
-    let codes = target.iter().map(|y| u32::from(*y > 0.0)).collect();
+    let codes = second.iter().map(|second| u32::from(*second)).collect();
     let labels = Target::Classes { classes: classes_in_order(&classes)?, codes };
     let (model, walked) = work(py, Steering::seeded(seed, threads), move |run| {
         let sgd = Sgd {
             rows: features,
-            target: &target,
-            weights: &weights,
+            second: &second,
+            weights: weights.as_deref(),
             loss: how.loss,
             lambda: how.lambda,
             lambda_of_sizes: how.lambda_of_sizes,
+            lambda_of_steps: how.lambda_of_steps,
             intercept: how.intercept,
             intercept_share: how.intercept_share,
             schedule: how.schedule,
@@ -125,7 +127,7 @@ pub(crate) fn walk_down(
             steps_before: how.steps_before,
         };
         let walked = sgd.walk(start, run)?;
-        let machine = LinearMachine::of_classes(walked.weights.clone(), walked.bias);
+        let machine = LinearMachine::of_classes(walked.weights.clone(), walked.bias, how.loss);
         let report = Report {
             route: format!("stochastic gradient descent, {} passes", walked.passes),
             stop: walked.stop,
@@ -146,6 +148,7 @@ struct How {
     loss: Loss,
     lambda: f64,
     lambda_of_sizes: f64,
+    lambda_of_steps: f64,
     intercept: bool,
     intercept_share: f64,
     schedule: Schedule,

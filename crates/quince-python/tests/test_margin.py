@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.linear_model
 import sklearn.svm
@@ -260,3 +261,25 @@ def test_the_number_of_threads_changes_no_bit(threads):
 def test_more_than_two_classes_are_refused_with_a_sentence():
     with pytest.raises(ValueError, match="Only binary classification"):
         quince.SVC().fit([[0.0], [1.0], [2.0]], [0, 1, 2])
+
+
+def test_a_model_that_was_cut_short_goes_on():
+    random = np.random.default_rng(3)
+    rows = random.standard_normal((400, 4))
+    y = np.where(rows[:, 0] * rows[:, 1] + 0.5 * random.standard_normal(400) > 0, "yes", "no")
+    table = pd.DataFrame(rows, columns=list("abcd")).assign(y=y)
+    how = {"probabilities": False, "leave_one_out": "never"}
+    short = quince.train(table, "y", "svm", how | {"steps": 20})
+    assert short.report["stop"] == "step-limit"
+    resumed = quince.train(table, resume=short, settings={"steps": 0})
+    whole = quince.train(table, "y", "svm", how)
+    assert resumed.report["stop"] == "converged"
+    assert resumed.target == "y"
+    dual = [dict(model.report["facts"])["dual"] for model in (short, resumed, whole)]
+    assert dual[0] < dual[1] == pytest.approx(dual[2], rel=1e-4)
+    with pytest.raises(ValueError, match="trained on other rows"):
+        quince.train(table[:300], resume=short)
+    with pytest.raises(ValueError, match="leave out model"):
+        quince.train(table, model="ridge", resume=short)
+    with pytest.raises(ValueError, match="cannot go on"):
+        quince.train(table, resume=quince.train(table, "y", "ridge"))

@@ -51,7 +51,7 @@ INTERRUPTED = """
         model = quince.LinearRegression().fit(X, X[:, 0])
         fit = lambda: model.singular_
     elif kind == "sparse":
-        X = sparse.random(120_000, 6_000, 0.02, "csr", rng=rng)
+        X = sparse.random(120_000, 6_000, 0.08, "csr", rng=rng)
         fit = lambda: quince.Ridge().fit(X, np.arange(120_000.0))
     elif kind == "neighbours by product":
         X = rng.standard_normal((100_000, 200), dtype=np.float32)

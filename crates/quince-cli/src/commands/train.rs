@@ -10,7 +10,7 @@ use quince::registry::{self, Ability};
 use quince::run::Stop;
 use quince::table::Learnable;
 use quince::{Error, Model, Result};
-use serde_json::{Value, json};
+use serde_json::json;
 
 pub fn run(options: &Train, session: &Session) -> Result<()> {
     let from = options.resume.as_ref().map(Model::load).transpose()?;
@@ -21,8 +21,10 @@ pub fn run(options: &Train, session: &Session) -> Result<()> {
     let mut written = options.set.iter().map(|text| input::assignment(text)).collect::<Result<Vec<_>>>()?;
     input::add_families(entry, &options.family, &mut written)?;
     let given = input::settings(entry, &written)?;
-    let learner =
-        entry.configure(&from.as_ref().map_or_else(|| given.clone(), |model| merged(model.settings(), &given)))?;
+    let learner = match &from {
+        Some(model) => model.learner(&given)?,
+        None => entry.configure(&given)?,
+    };
     if options.loo && !entry.card.can(Ability::ExactLeaveOneOut) {
         return Err(Error::Setting {
             name: "loo".into(),
@@ -61,15 +63,6 @@ pub fn run(options: &Train, session: &Session) -> Result<()> {
         say_what_was_trained(&model, left_out.as_ref(), options, session);
     }
     Ok(())
-}
-
-/// Settings, some of which are given anew.
-fn merged(settings: &Value, given: &Value) -> Value {
-    let mut all = settings.clone();
-    if let (Value::Object(all), Value::Object(given)) = (&mut all, given) {
-        all.extend(given.clone());
-    }
-    all
 }
 
 fn leave_one_out(learnable: &Learnable, learner: &dyn Learn, session: &Session) -> Result<Evaluation> {

@@ -171,6 +171,7 @@ def train(
     model: str,
     settings: dict[str, Any],
     *,
+    resume: Model | None = None,
     task: str | None = None,
     weight: str | None = None,
     seed: int = 0,
@@ -391,11 +392,11 @@ def fit_machine(
 def machine_scores(model: Model, x: Any, *, threads: int = 0) -> NDArray[np.float64]: ...
 def walk_down(
     x: Any,
-    y: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    second: NDArray[np.bool_],
     classes: list[str],
     how: dict[str, Any],
     *,
+    weights: NDArray[np.float64] | None = None,
     start: tuple[NDArray[np.float64], float] | None = None,
     seed: int = 0,
     threads: int = 0,

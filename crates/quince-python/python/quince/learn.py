@@ -18,6 +18,7 @@ def train(
     model: str | None = None,
     settings: Mapping[str, Any] | None = None,
     *,
+    resume: Model | None = None,
     task: str | None = None,
     weight: str | None = None,
     seed: int = 0,
@@ -37,6 +38,9 @@ def train(
         A method: one of `quince.models()`; "ridge" if not given, or without a target "kmeans".
     settings : dict
         Its settings by name; what is not given has its default.
+    resume : Model, optional
+        A model to go on from, where a budget has cut it short: of the same rows, with its target, its method and its
+        settings, but for those that are given.
     task : {"classification", "regression"}, optional
         What the target is, where it is not clear: whole numbers with few different values are classes.
     weight : str, optional
@@ -49,11 +53,16 @@ def train(
         Seconds after which the best answer so far is returned, or TimeoutError raised if there is none.
     """
     _check_seed(seed)
+    if resume is not None:
+        if model not in (None, resume.method):
+            raise ValueError(f"The model to go on from is of {resume.method!r} and not of {model!r}: leave out model.")
+        target = target or resume.target
     return _quince.train(
         data,
         target,
         model or ("kmeans" if target is None else "ridge"),
         dict(settings or {}),
+        resume=resume,
         task=task,
         weight=weight,
         seed=seed,

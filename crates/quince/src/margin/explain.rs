@@ -76,6 +76,7 @@ impl SvmModel {
             }
             Answer::Numbers => format!("The number is {}.", short(score)),
             Answer::Novelty => {
+                let score = self.novelty(score);
                 let what = if score < 0.0 { "novel" } else { "like the others" };
                 format!("The score is {}: the row is {what}.", short(score))
             }

@@ -33,12 +33,13 @@ pub(super) fn scores(
     let mut scores: Vec<f64> = (0..dual.count()).map(|i| dual.target[i] - at.slope[i] + proof.bias).collect();
     let support: Vec<usize> = (0..dual.count()).filter(|&i| at.beta[i] != 0.0).collect();
     let cancel = run.cancel_flag();
-    for (done, some) in support.chunks(16).enumerate() {
-        run.progress("leaving rows out", done * 16, support.len());
+    let at_a_time = run.thread_count().max(1);
+    for (done, some) in support.chunks(at_a_time).enumerate() {
+        run.progress("leaving rows out", done * at_a_time, support.len());
         // Refits are small: each has a thread for itself.
         let found = run.map(some.len(), |k| {
-            let (without, held_out) = (dual.without(|i| i == some[k]), [dual.of[some[k]]]);
-            without.refit(dual, at, &held_out, effort, middle, &Run::new().threads(1).cancel(&cancel))
+            let run = Run::new().threads(1).cancel(&cancel);
+            dual.scores_without(|i| i == some[k], at, effort, middle, &run)
         });
         for (&i, score) in some.iter().zip(found) {
             scores[i] = score?[0];
@@ -48,19 +49,30 @@ pub(super) fn scores(
     Ok(scores)
 }
 
-/// Every third row, and its score by the machine of the others.
+/// Every third row of each class, and its score by the machine of the others; `None` if a class has too few.
 pub(super) fn held_out(
     dual: &Dual<'_>,
     at: &Outcome,
     effort: &Effort,
     middle: Middle,
     run: &Run,
-) -> Result<(Vec<usize>, Vec<f64>)> {
-    let held_out = |i: usize| i % 3 == 2;
-    let rows: Vec<usize> = (0..dual.count()).filter(|&i| held_out(i)).map(|i| dual.of[i]).collect();
+) -> Result<Option<(Vec<usize>, Vec<f64>)>> {
+    let Some(held_out) = every_third(dual.target.iter().map(|y| *y > 0.0)) else { return Ok(None) };
+    let rows: Vec<usize> = (0..dual.count()).filter(|&i| held_out[i]).map(|i| dual.of[i]).collect();
     let effort = Effort { tolerance: (LOOSER * effort.tolerance).min(0.1).max(effort.tolerance), ..*effort };
-    let scores = dual.without(held_out).refit(dual, at, &rows, &effort, middle, run)?;
-    Ok((rows, scores))
+    let scores = dual.scores_without(|i| held_out[i], at, &effort, middle, run)?;
+    Ok(Some((rows, scores)))
+}
+
+/// Which rows are every third of their class; `None` if one class has none.
+pub(super) fn every_third(second: impl Iterator<Item = bool>) -> Option<Vec<bool>> {
+    let mut seen = [0usize; 2];
+    let third = |second: bool| {
+        seen[usize::from(second)] += 1;
+        seen[usize::from(second)].is_multiple_of(3)
+    };
+    let thirds: Vec<bool> = second.map(third).collect();
+    seen.iter().all(|count| *count >= 3).then_some(thirds)
 }
 
 /// The share of rows whose class is not found.
@@ -69,49 +81,29 @@ pub(super) fn error(dual: &Dual<'_>, scores: &[f64]) -> f64 {
     wrong as f64 / dual.count() as f64
 }
 
-impl<'a> Dual<'a> {
-    /// The same problem without some rows.
-    fn without(&self, leave_out: impl Fn(usize) -> bool) -> Dual<'a> {
-        let kept: Vec<usize> = (0..self.count()).filter(|&i| !leave_out(i)).collect();
-        let some = |values: &[f64]| kept.iter().map(|&i| values[i]).collect();
-        Dual {
-            rows: self.rows,
-            space: self.space,
-            of: kept.iter().map(|&i| self.of[i]).collect(),
-            target: some(&self.target),
-            low: some(&self.low),
-            high: some(&self.high),
-            insensitive: self.insensitive,
-        }
-    }
-
-    /// Scores of rows by the machine of a part of a problem, found from the solution of the whole.
-    fn refit(
+impl Dual<'_> {
+    /// Scores of some rows by the machine of all others, found from the solution of the whole.
+    fn scores_without(
         &self,
-        whole: &Dual<'_>,
+        leave_out: impl Fn(usize) -> bool,
         at: &Outcome,
-        rows: &[usize],
         effort: &Effort,
         middle: Middle,
         run: &Run,
     ) -> Result<Vec<f64>> {
-        let mut start = Vec::with_capacity(self.count());
-        let mut next = 0;
-        for (&row, &beta) in whole.of.iter().zip(&at.beta) {
-            if self.of.get(next) == Some(&row) {
-                start.push(beta);
-                next += 1;
-            }
-        }
+        let (left_out, kept): (Vec<usize>, Vec<usize>) = (0..self.count()).partition(|&i| leave_out(i));
+        let others = self.part(&kept, 1.0);
+        let mut start: Vec<f64> = kept.iter().map(|&i| at.beta[i]).collect();
         balance(&mut start);
-        let at = self.solve(Some(start), effort, run)?;
-        let proof = self.prove(&at, middle, at.stop == Stop::Converged);
-        let support: Vec<usize> = (0..self.count()).filter(|&i| at.beta[i] != 0.0).collect();
+        let at = others.solve(Some(start), effort, run)?;
+        let proof = others.prove(&at, middle, at.stop == Stop::Converged);
+        let support: Vec<usize> = (0..others.count()).filter(|&i| at.beta[i] != 0.0).collect();
         let beta: Vec<f64> = support.iter().map(|&i| at.beta[i]).collect();
-        let supports: Vec<usize> = support.iter().map(|&i| self.of[i]).collect();
+        let supports: Vec<usize> = support.iter().map(|&i| others.of[i]).collect();
         let probes = self.space.probes(&self.rows, &supports);
+        let rows: Vec<usize> = left_out.iter().map(|&i| self.of[i]).collect();
         let mut scores = vec![proof.bias; rows.len()];
-        self.space.gallery::<f64>(&self.rows, rows).add(&probes, &beta, &mut scores, run)?;
+        self.space.gallery::<f64>(&self.rows, &rows).add(&probes, &beta, &mut scores, run)?;
         Ok(scores)
     }
 }

@@ -131,8 +131,9 @@ impl SvmModel {
         report.fact("bounded", about.bounded as f64);
         report.fact("steps", about.steps as f64);
         report.remarks.push(left_to_gain(about.primal, Some(about.dual)));
-        if at.stop == Stop::Budget {
-            report.remarks.push(RESUME.into());
+        if at.stalled {
+            let remark = "rounding leaves no better step: scale the columns, or give a larger tolerance";
+            report.remarks.push(remark.into());
         }
         if self.kernel != Kernel::Precomputed {
             report.remarks.push(format!("the model holds {} of those it was trained on", counted(support, "row")));
@@ -177,6 +178,10 @@ impl SvmModel {
 
     /// f(x) of every row.
     pub fn scores(&self, rows: &Features<'_>, run: &Run) -> Result<Vec<f64>> {
+        let columns = self.supports.features().columns();
+        if self.kernel != Kernel::Precomputed && !self.beta.is_empty() && rows.columns() != columns {
+            return Err(other_columns(rows.columns(), columns));
+        }
         if let Some(weights) = &self.weights {
             return Ok(rows.multiply(weights, &[self.bias], run)?.into_values());
         }
@@ -203,6 +208,11 @@ impl SvmModel {
         Ok(scores)
     }
 
+    /// The score by which a row is novel or not: rows on the edge, within what the fit could tell, are not.
+    pub(super) fn novelty(&self, score: f64) -> f64 {
+        score + self.slack
+    }
+
     /// β of some training rows.
     pub(super) fn coefficients_of(&self, rows: &[usize]) -> Vec<f64> {
         let beta = |row: &usize| self.places.binary_search(row).map_or(0.0, |k| self.beta[k]);
@@ -226,6 +236,13 @@ impl SvmModel {
         let remedy = "Give the table that the model was trained on, or train anew.";
         if same { Ok(()) } else { Err(Error::data("the model was trained on other rows", remedy)) }
     }
+}
+
+pub(super) fn other_columns(given: usize, wanted: usize) -> Error {
+    Error::data(
+        format!("the rows have {given} features, the model has {wanted}"),
+        "Give the same columns as in training.",
+    )
 }
 
 /// What a machine that was stopped early says.
@@ -270,7 +287,9 @@ impl Fitted for SvmModel {
         let scores = self.scores(rows, run)?;
         Ok(match self.answer {
             Answer::Numbers => Prediction::Numbers(Matrix::column_vector(scores)),
-            Answer::Novelty => Prediction::Novelty { scores: scores.iter().map(|score| score + self.slack).collect() },
+            Answer::Novelty => {
+                Prediction::Novelty { scores: scores.iter().map(|score| self.novelty(*score)).collect() }
+            }
             Answer::Classes => {
                 let scores = class_scores(&scores);
                 let probabilities = calibrate::softmax(&scores, self.temperature);
@@ -324,11 +343,15 @@ impl Fitted for SvmModel {
         if parts.classes() != classes {
             return Err(parts.wrong("the machine does not answer what the model does"));
         }
+        if about.bounded > beta.len() {
+            return Err(parts.wrong("more support vectors are at their bounds than there are"));
+        }
         let numbers = parts.vector("numbers", Some(3))?;
         if beta.iter().chain(&numbers).any(|number| !number.is_finite()) || numbers[1] < 0.0 {
             return Err(parts.wrong("a coefficient is not a number"));
         }
         let supports = Rows::of(dense, sparse);
+        supports.features().afford_columns()?;
         Ok(SvmModel {
             weights: linear_weights(&kernel, &supports, &beta),
             kernel,

@@ -39,16 +39,31 @@ impl Dual<'_> {
             (0..self.count()).map(|i| at.beta[i] * (self.target[i] - at.slope[i])).sum::<f64>().max(0.0);
         let linear: f64 =
             (0..self.count()).map(|i| at.beta[i] * self.target[i] - self.insensitive * at.beta[i].abs()).sum();
-        let dual = linear - 0.5 * squared_norm;
+        // β may be past its bounds, or too long: the best of all shorter ones is within them, and a better bound.
+        let longest = (0..self.count()).map(|i| self.room(at.beta[i], i)).fold(1.0, f64::min);
+        let length = if squared_norm > 0.0 { (linear / squared_norm).clamp(0.0, longest) } else { longest };
+        let length = if finished { 1.0 } else { length };
+        let dual = length * linear - 0.5 * length * length * squared_norm;
         let hard = self.high.iter().chain(&self.low).any(|bound| bound.is_infinite());
         let primal = if hard {
             // Every row must be beyond the margin: w and b are stretched until the nearest is.
             let nearest = self.nearest(at, bias);
             if nearest > 0.0 { 0.5 * squared_norm / (nearest * nearest) } else { f64::INFINITY }
         } else {
-            dual + (0..self.count()).map(|i| self.gap(at, i, bias)).sum::<f64>()
+            linear - 0.5 * squared_norm + (0..self.count()).map(|i| self.gap(at, i, bias)).sum::<f64>()
         };
         Proof { bias, primal, dual, squared_norm }
+    }
+
+    /// The largest share of β that is within its bounds.
+    fn room(&self, beta: f64, i: usize) -> f64 {
+        if beta > self.high[i] {
+            self.high[i] / beta
+        } else if beta < self.low[i] {
+            self.low[i] / beta
+        } else {
+            1.0
+        }
     }
 
     /// What a row adds to the gap.

@@ -302,11 +302,14 @@ impl Svm {
     fn fit_from(&self, examples: &Examples<'_>, from: Option<&SvmModel>, run: &Run) -> Result<(SvmModel, Report)> {
         let space = Space::of(&examples.features, self.kernel_for(&examples.features, run)?);
         let dual = self.pose(examples, &space)?;
-        let start = from.map(|model| model.coefficients_of(&dual.of)).filter(|start| dual.allows(start));
+        let start = from.map(|model| dual.within_bounds(model.coefficients_of(&dual.of)));
         let at = dual.solve(start, &self.effort(), run)?;
         let proof = dual.prove(&at, self.bias, at.stop == Stop::Converged);
         let mut model = SvmModel::of(&dual, &at, &proof, answer(examples.target));
         let mut report = model.report(&at, self.tolerance);
+        if at.stop == Stop::Budget {
+            report.remarks.push(super::machine::RESUME.into());
+        }
         run.finish(|| self.finish(examples, (&dual, &at, &proof), &mut model, &mut report, run))?;
         Ok((model, report))
     }
@@ -335,6 +338,9 @@ impl Svm {
                 }
             }
             Target::Numbers(numbers) => {
+                if c.is_infinite() {
+                    return Err(Error::setting("c", "cannot be infinite for numbers", "Give a finite c."));
+                }
                 for &i in &of {
                     target.push(one_number(numbers, i)?);
                 }
@@ -381,8 +387,11 @@ impl Svm {
         }
         let (rows, scores): (Vec<usize>, Vec<f64>) = match left_out {
             Some(scores) => (dual.of.clone(), scores),
-            None if refits => leave_one_out::held_out(dual, at, &effort, self.bias, run)?,
-            None => (dual.of.clone(), (0..dual.count()).map(|i| dual.target[i] - at.slope[i] + proof.bias).collect()),
+            None => {
+                let own = || (0..dual.count()).map(|i| dual.target[i] - at.slope[i] + proof.bias).collect();
+                let judged = if refits { leave_one_out::held_out(dual, at, &effort, self.bias, run)? } else { None };
+                judged.unwrap_or_else(|| (dual.of.clone(), own()))
+            }
         };
         let codes: Vec<u32> = rows.iter().map(|&i| codes[i]).collect();
         let weights: Option<Vec<f64>> = examples.weights.map(|weights| rows.iter().map(|&i| weights[i]).collect());
@@ -402,7 +411,6 @@ impl KernelName {
         rows: &Features<'_>,
         run: &Run,
     ) -> Result<Kernel> {
-        rows.afford_columns()?;
         finite_norms(rows, run)?;
         Ok(match self {
             KernelName::Linear => Kernel::Linear,
@@ -420,8 +428,12 @@ impl KernelName {
     }
 }
 
-/// ‖x‖² of every row; an error if a value is not finite.
+/// ‖x‖² of every row; an error if a value is not finite, or there is none.
 pub(super) fn finite_norms(rows: &Features<'_>, run: &Run) -> Result<Vec<f64>> {
+    rows.afford_columns()?;
+    if rows.columns() == 0 {
+        return Err(Error::data("the rows have no columns", "Give at least one column to learn from."));
+    }
     let norms = rows.row_norms(run)?;
     if norms.iter().all(|norm| norm.is_finite()) { Ok(norms) } else { Err(rows.not_finite()) }
 }

@@ -181,7 +181,7 @@ proptest! {
         solve(&drawn, KERNELS[which], 10f64.powi(power), Some(epsilon), |dual, at, kernels| {
             let Some(theirs) = optimum(kernels, dual, 0.0) else { return };
             let ours = objective(kernels, dual, &at.beta);
-            assert!((ours - theirs).abs() <= 1e-6 * theirs.abs().max(1e-6), "{ours} {theirs}");
+            assert!((ours - theirs).abs() <= 1e-6 * theirs.abs().max(1e-3), "{ours} {theirs}");
         });
     }
 

@@ -71,6 +71,11 @@ impl Features<'_> {
         }
         if let Some(sparse) = self.sparse_part() {
             let first = self.dense_columns();
+            if outputs == 1 {
+                let b = &b.values()[first..];
+                rows.zip(out).for_each(|(i, sum)| *sum += sparse.row_product(i, b));
+                return;
+            }
             for (i, row) in rows.zip(out.chunks_mut(outputs)) {
                 for (j, value) in sparse.entries(i) {
                     row.iter_mut().zip(b.row(first + j)).for_each(|(sum, b)| *sum += value * b);
@@ -95,7 +100,7 @@ impl Features<'_> {
         // Partial sums where they are small, and else one sum whose columns are split.
         let parts = if columns * outputs <= 1 << 16 { partials(self.rows()) } else { 1 };
         let mut sums: Vec<Matrix> = (0..parts).map(|_| Matrix::zeros(columns, outputs)).collect();
-        let step = (4_000_000 / (columns * outputs).max(1)).max(16);
+        let step = (10_000_000 / (self.row_cost() * outputs.max(1))).max(16);
         by_parts(self.rows(), step, &mut sums, run, Run::check, |sum, rows| {
             self.add_transposed_product(rows, b, sum);
         })?;
@@ -132,6 +137,11 @@ impl Features<'_> {
             }));
         }
         if let Some(sparse) = self.sparse_part() {
+            if outputs == 1 {
+                let sum = &mut sum.values_mut()[dense..];
+                rows.for_each(|i| sparse.add_row(i, b[(i, 0)], sum));
+                return;
+            }
             for i in rows {
                 for (j, value) in sparse.entries(i) {
                     sum.row_mut(dense + j).iter_mut().zip(b.row(i)).for_each(|(sum, b)| *sum += value * b);
@@ -152,7 +162,7 @@ impl Features<'_> {
         // A sparse row differs from the row of zeros, shifted, in its entries alone.
         let square = |j: usize, x: f64| ((x - self.centre_of(j)) * self.scale_of(j)).powi(2);
         let of_zeros: f64 = if self.is_shifted() { (dense..self.columns()).map(|j| square(j, 0.0)).sum() } else { 0.0 };
-        let chunk = (262_144 / self.columns().max(1)).clamp(16, 4096);
+        let chunk = (262_144 / self.row_cost()).clamp(16, 4096);
         for (start, block) in (rows.start..).step_by(chunk * 16).zip(norms.chunks_mut(chunk * 16)) {
             let mut pieces: Vec<&mut [f64]> = block.chunks_mut(chunk).collect();
             run.each(&mut pieces, |piece, norms| {

@@ -203,9 +203,37 @@ impl Sparse {
     }
 
     /// Columns and values of row `i`.
+    #[inline]
     pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
         let range = self.starts[i]..self.starts[i + 1];
         (&self.indices[range.clone()], &self.values[range])
+    }
+
+    /// w·x of row `i`.
+    #[inline]
+    pub(crate) fn row_product(&self, i: usize, weights: &[f64]) -> f64 {
+        let (columns, values) = self.row(i);
+        // Four sums at a time: each addition waits for the one before it.
+        let mut sums = [0.0; 4];
+        let ((columns, columns_rest), (values, values_rest)) = (columns.as_chunks::<4>(), values.as_chunks::<4>());
+        for (columns, values) in columns.iter().zip(values) {
+            for l in 0..4 {
+                sums[l] += weights[columns[l] as usize] * values[l];
+            }
+        }
+        for (column, value) in columns_rest.iter().zip(values_rest) {
+            sums[0] += weights[*column as usize] * value;
+        }
+        (sums[0] + sums[1]) + (sums[2] + sums[3])
+    }
+
+    /// Adds `step` times row `i` to w.
+    #[inline]
+    pub(crate) fn add_row(&self, i: usize, step: f64, weights: &mut [f64]) {
+        let (columns, values) = self.row(i);
+        for (column, value) in columns.iter().zip(values) {
+            weights[*column as usize] += step * value;
+        }
     }
 
     /// (column, value) of row `i`.

@@ -68,6 +68,15 @@ impl Model {
         Ok(model)
     }
 
+    /// The method of the model with its settings, some of which are given anew.
+    pub fn learner(&self, given: &Value) -> Result<Box<dyn Learn>> {
+        let mut settings = self.settings.clone();
+        if let (Value::Object(settings), Value::Object(given)) = (&mut settings, given) {
+            settings.extend(given.clone());
+        }
+        self.method.configure(&settings)
+    }
+
     /// The same model, learnt on from where it stands: for methods that a budget may cut short. The rows must be those that it was
     /// trained on.
     pub fn resumed(

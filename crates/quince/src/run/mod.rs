@@ -75,6 +75,24 @@ impl Default for Run {
     }
 }
 
+/// The threads of a run, without its clock and its observer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Crew {
+    threads: usize,
+}
+
+impl Crew {
+    /// Runs work on one of the threads. The others stay awake for the many short parts that it has for them.
+    pub(crate) fn inside<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        pool::inside(self.threads, work)
+    }
+
+    /// As [`Run::each`].
+    pub(crate) fn each<T: Send>(&self, items: &mut [T], task: impl Fn(usize, &mut T) + Sync + Send) {
+        pool::each(self.threads, items, task);
+    }
+}
+
 impl Run {
     /// Seed 0, as many threads as the machine has (or `OMP_NUM_THREADS` says), no deadline, nobody watching.
     pub fn new() -> Run {
@@ -202,6 +220,11 @@ impl Run {
     /// Runs `task` on each item of `items`, which it may change.
     pub fn each<T: Send>(&self, items: &mut [T], task: impl Fn(usize, &mut T) + Sync + Send) {
         pool::each(self.threads, items, task);
+    }
+
+    /// The threads alone: what is given to them may be started from any of them.
+    pub(crate) fn crew(&self) -> Crew {
+        Crew { threads: self.threads }
     }
 
     /// Runs work that cannot look up (it is another crate's) on a thread of its own, while this one looks for cancel and

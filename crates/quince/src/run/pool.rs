@@ -32,6 +32,13 @@ pub(super) fn each<T: Send>(threads: usize, items: &mut [T], task: impl Fn(usize
     }
 }
 
+pub(super) fn inside<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    match pool(threads) {
+        Some(pool) => pool.install(work),
+        None => work(),
+    }
+}
+
 /// The pool for this many threads in this process; `None` where one thread is enough or no pool can be made.
 fn pool(threads: usize) -> Option<Arc<ThreadPool>> {
     struct Made {

@@ -4,6 +4,7 @@ use crate::{allocations, example, saved};
 use quince::cluster::{Algorithm, KMeans};
 use quince::learn::Count;
 use quince::linear::Ridge;
+use quince::margin::{KernelName, LinearSvm, Svm};
 use quince::neighbours::Knn;
 use quince::run::Stream;
 use quince::table::{Cells, ReadOptions};
@@ -80,6 +81,11 @@ fn no_bytes_make_the_loader_of_models_panic_or_allocate_wildly() {
         Model::train(&example("weather.csv"), "play", &Knn::default(), &Run::new()).unwrap().to_bytes(),
         clusters(Algorithm::Lloyd),
         clusters(Algorithm::Bisecting),
+        Model::train(&example("weather.csv"), "play", &Svm::default(), &Run::new()).unwrap().to_bytes(),
+        Model::train(&small, "y", &Svm { kernel: KernelName::Linear, ..Svm::default() }, &Run::new())
+            .unwrap()
+            .to_bytes(),
+        Model::train(&small, "y", &LinearSvm { passes: 1, ..LinearSvm::default() }, &Run::new()).unwrap().to_bytes(),
     ];
     for k in 0..COUNT {
         let mut bytes = mangle(&originals[k % originals.len()], &mut stream);

@@ -5,8 +5,10 @@ coordinate descent, and `SGDClassifier` by stochastic gradient descent. Paramete
 scikit-learn's; classifiers learn two classes.
 """
 
-from quince.margin.kernel import SVC, SVR, OneClassSVM
 from quince.margin.linear import LinearSVC, LinearSVR
+from quince.margin.one_class import OneClassSVM
 from quince.margin.sgd import SGDClassifier
+from quince.margin.svc import SVC
+from quince.margin.svr import SVR
 
 __all__ = ["SVC", "SVR", "LinearSVC", "LinearSVR", "OneClassSVM", "SGDClassifier"]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, column_or_1d, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -23,6 +24,8 @@ class Machine(Estimator):
 
     #: The name of the method in the registry.
     _method: str
+    #: What is said of a fit that ended at its step limit: scikit-learn's sentence, which others look for.
+    _not_converged: str
 
     def _method_settings(self) -> dict[str, Any]:
         raise NotImplementedError
@@ -30,10 +33,7 @@ class Machine(Estimator):
     def _fit_machine(self, X: Any, **target: Any) -> Model:
         model = fit_machine(self._method, for_extension(X), self._method_settings(), threads=effective(None), **target)
         if model.report["stop"] == "step-limit":
-            # The sentence of scikit-learn's linear machines, which others look for.
-            warnings.warn(
-                "Liblinear failed to converge, increase the number of iterations.", ConvergenceWarning, stacklevel=3
-            )
+            warnings.warn(self._not_converged.format(self), ConvergenceWarning, stacklevel=3)
         return model
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
@@ -51,11 +51,11 @@ class TwoClasses:
     classes_: NDArray[Any]
     class_weight: Any
 
-    def _codes(self, y: ArrayLike) -> NDArray[np.intp]:
+    def _codes(self, y: ArrayLike) -> NDArray[np.int8]:
         """The number of each row's class; `classes_` is set on the way."""
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_ = np.unique(y)
         if len(self.classes_) > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target "
@@ -65,21 +65,32 @@ class TwoClasses:
             raise ValueError(
                 f"The number of classes has to be greater than one; got {len(self.classes_)} class"
             )
-        return codes
+        return (y == self.classes_[1]).astype(np.int8)
 
     def _weights(
-        self, X: Any, y: NDArray[Any], codes: NDArray[np.intp], sample_weight: ArrayLike | None
+        self,
+        X: Any,
+        y: NDArray[Any],
+        codes: NDArray[np.int8],
+        sample_weight: ArrayLike | None,
+        *,
+        partial: bool = False,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """What each class and each row costs."""
+        """What each class and each row costs; rows that are a part of all may be of one class."""
         of_rows = weights_of(sample_weight, X)
-        if of_rows is not None and len(np.unique(codes[of_rows > 0])) < 2:
+        if of_rows is not None and not partial and len(np.unique(codes[of_rows > 0])) < 2:
             raise ValueError("The number of classes has to be greater than one; only one class has any weight")
         of_classes = compute_class_weight(self.class_weight, classes=self.classes_, y=y, sample_weight=of_rows)
         if (of_classes != 1.0).any():
             of_rows = of_classes[codes] * (1.0 if of_rows is None else of_rows)
         return of_classes, None if of_rows is None else np.ascontiguousarray(of_rows, dtype=np.float64)
 
-    def _target(self, codes: NDArray[np.intp]) -> dict[str, Any]:
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of rows X."""
+        scores = self.decision_function(X)  # type: ignore[attr-defined]
+        return self.classes_[(scores > 0).astype(np.intp)]
+
+    def _target(self, codes: NDArray[np.int8]) -> dict[str, Any]:
         return {"y": codes.astype(np.float64), "classes": names_of(self.classes_)}
 
     def __sklearn_tags__(self) -> Tags:
@@ -105,6 +116,11 @@ class SparseWeights:
         check_is_fitted(self)
         self.coef_ = sparse.csr_matrix(self.coef_)
         return self
+
+
+def logistic(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The probability of each class, from the logarithm of their odds."""
+    return np.column_stack([expit(-scores), expit(scores)])
 
 
 def product(X: Any, weights: Any) -> NDArray[np.float64]:

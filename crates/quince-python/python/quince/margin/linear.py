@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from quince._base import seed_of, weights_of
-from quince.margin._base import Machine, SparseWeights, TwoClasses, checked, product
+from quince.margin._base import Machine, SparseWeights, TwoClasses, checked, logistic, product
 
 ACCEPTED = {
     "verbose": "progress belongs to the run, not to the method",
@@ -35,6 +35,7 @@ class LinearMachine(Machine):
     """Weights and a constant."""
 
     _method = "linear-svm"
+    _not_converged = "Liblinear failed to converge, increase the number of iterations."
 
     coef_: NDArray[np.float64]
     intercept_: Any
@@ -200,17 +201,11 @@ class LinearSVC(SparseWeights, TwoClasses, ClassifierMixin, LinearMachine):
         """The score of rows X: above zero the second class."""
         return self._by_attributes(X)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of rows X."""
-        scores = self._by_attributes(X)
-        return self.classes_[(scores > 0).astype(np.intp)]
-
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class for rows X."""
         temperature = self._fitted_model().array("numbers")[1]
-        second = 1.0 / (1.0 + np.exp(-2.0 * temperature * self._by_attributes(X)))
-        return np.column_stack([1.0 - second, second])
+        return logistic(2.0 * temperature * self._by_attributes(X))
 
 
 class LinearSVR(RegressorMixin, LinearMachine):

@@ -17,10 +17,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import check_is_fitted
 
-from quince._base import for_extension, names_of, seed_of, weights_of
+from quince._base import for_extension, names_of, seed_of
 from quince._quince import walk_down
 from quince._threads import effective
-from quince.margin._base import Machine, SparseWeights, TwoClasses, checked, product
+from quince.margin._base import Machine, SparseWeights, TwoClasses, checked, logistic, product
 
 LOSSES = {
     "hinge": "hinge",
@@ -242,6 +242,7 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, Machine):
             "loss": LOSSES[self.loss],
             "lambda": alpha * (1.0 - sizes) if self.penalty is not None else 0.0,
             "lambda_of_sizes": alpha * sizes,
+            "lambda_of_steps": float(self.alpha),
             "intercept": bool(self.fit_intercept),
             # The constant is in every row, and most weights are in few: it takes shorter steps.
             "intercept_share": 0.01 if sparse.issparse(X) else 1.0,
@@ -269,12 +270,12 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, Machine):
 
         sample_weight says how much each row counts.
         """
-        start = self._start(coef_init, intercept_init)
         X, y = checked(self, X, y)
+        start = self._start(coef_init, intercept_init, X.shape[1])
         codes = self._codes(y)
         if start is not None and len(start[0]) != X.shape[1]:
             raise ValueError("Provided coef_ does not match dataset.")
-        weights = self._row_weights(X, y, codes, sample_weight)
+        _, weights = self._weights(X, y, codes, sample_weight)
         if self.early_stopping:
             self._walk_until_no_better(X, codes, weights, start)
         else:
@@ -284,28 +285,23 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, Machine):
                 self._not_rested()
         return self
 
-    def _start(self, coef_init: Any, intercept_init: Any) -> tuple[NDArray[np.float64], float] | None:
+    def _start(self, coef_init: Any, intercept_init: Any, columns: int) -> tuple[NDArray[np.float64], float] | None:
         if self.warm_start and hasattr(self, "coef_"):
             coef_init = self.coef_ if coef_init is None else coef_init
             intercept_init = self.intercept_ if intercept_init is None else intercept_init
         if coef_init is None and intercept_init is None:
             return None
         constant = 0.0 if intercept_init is None else float(np.ravel(intercept_init)[0])
-        if coef_init is None:
-            raise ValueError("A start has weights: give coef_init beside intercept_init.")
-        return np.ascontiguousarray(np.ravel(coef_init), dtype=np.float64), constant
-
-    def _row_weights(self, X: Any, y: Any, codes: Any, sample_weight: Any) -> NDArray[np.float64]:
-        _, weights = self._weights(X, y, codes, sample_weight)
-        return np.ones(X.shape[0]) if weights is None else weights
+        weights = np.zeros(columns) if coef_init is None else np.ravel(coef_init)
+        return np.ascontiguousarray(weights, dtype=np.float64), constant
 
     def _walk(self, X: Any, codes: Any, weights: Any, how: dict[str, Any], start: Any, seed: int) -> bool:
         self._model, steps, self.n_iter_, rested, _ = walk_down(
             for_extension(X),
-            np.where(codes == 1, 1.0, -1.0),
-            weights,
+            codes == 1,
             names_of(self.classes_),
             how,
+            weights=weights,
             start=start,
             seed=seed,
             threads=effective(None),
@@ -332,9 +328,10 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, Machine):
         tolerance = -np.inf if self.tol is None else self.tol
         for passed in range(self.max_iter):
             how = self._how(X, 1, None, steps)
-            self._walk(X[train], codes[train], weights[train], how, start, seed + passed)
+            self._walk(X[train], codes[train], None if weights is None else weights[train], how, start, seed + passed)
             start, steps = (np.ravel(self.coef_).copy(), float(self.intercept_[0])), int(self.t_) - 1
-            score = float(np.average((self._by_attributes(X[test]) > 0) == (codes[test] == 1), weights=weights[test]))
+            right = (self._by_attributes(X[test]) > 0) == (codes[test] == 1)
+            score = float(np.average(right, weights=None if weights is None else weights[test]))
             in_vain = in_vain + 1 if score < best + tolerance else 0
             best = max(best, score)
             self.n_iter_ = passed + 1
@@ -369,9 +366,9 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, Machine):
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown):
             raise ValueError(f"The target has labels {unknown} that are not in classes {self.classes_}.")
-        codes = np.searchsorted(self.classes_, y)
+        codes = (y == self.classes_[1]).astype(np.int8)
         start = None if not hasattr(self, "coef_") else (np.ravel(self.coef_).copy(), float(self.intercept_[0]))
-        weights = self._row_weights(X, y, codes, weights_of(sample_weight, X))
+        _, weights = self._weights(X, y, codes, sample_weight, partial=True)
         steps = 0 if start is None else int(self.t_) - 1
         self._walk(X, codes, weights, self._how(X, 1, None, steps), start, seed_of(self.random_state))
         return self
@@ -390,22 +387,17 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, Machine):
         check_is_fitted(self)
         return self._by_attributes(checked(self, X, reset=False))
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of rows X."""
-        scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(np.intp)]
-
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class for rows X."""
         scores = self.decision_function(X)
         if self.loss == "log_loss":
-            second = 1.0 / (1.0 + np.exp(-scores))
-        else:
-            second = (np.clip(scores, -1, 1) + 1) / 2
+            return logistic(scores)
+        second = (np.clip(scores, -1, 1) + 1) / 2
         return np.column_stack([1.0 - second, second])
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """The logarithms of the probabilities."""
-        return np.log(self.predict_proba(X))
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))

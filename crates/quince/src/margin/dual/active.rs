@@ -2,7 +2,7 @@
 
 use super::cache::Cache;
 use super::inner::{Inner, Row};
-use super::{BLOCK, Dual, Effort, Outcome};
+use super::{BLOCK, Dual, Effort};
 use crate::error::Result;
 use crate::margin::kernel::Gallery;
 use crate::matrix::fused::Multiply;
@@ -37,13 +37,13 @@ pub(super) fn ends(rows: impl Iterator<Item = (Row, f64)>, insensitive: f64) -> 
 
 impl<'a, T: Multiply> Active<'a, T> {
     /// All rows of a problem, where they stand.
-    pub(super) fn all(dual: &Dual<'a>, at: &Outcome, effort: &Effort) -> Active<'a, T> {
+    pub(super) fn all(dual: &Dual<'a>, beta: &[f64], slope: Vec<f64>, effort: &Effort) -> Active<'a, T> {
         let rows: Vec<usize> = (0..dual.count()).collect();
         Active {
             gallery: dual.space.gallery(&dual.rows, &dual.of),
             cache: Cache::new(rows.len(), effort.cache, BLOCK),
-            standing: rows.iter().map(|&i| dual.row(i, at.beta[i])).collect(),
-            slope: at.slope.clone(),
+            standing: rows.iter().map(|&i| dual.row(i, beta[i])).collect(),
+            slope,
             resting: vec![0; rows.len()],
             rows,
         }

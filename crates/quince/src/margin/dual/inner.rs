@@ -26,7 +26,7 @@ pub(super) struct Inner<T> {
     up: Vec<f64>,
     /// What is added to F to give D; +∞ if the row cannot be lowered.
     down: Vec<f64>,
-    gains: Vec<f32>,
+    gains: Vec<T>,
     pub(super) rows: Vec<Row>,
     insensitive: f64,
     /// Steps end once the largest U is at most this above the least D.
@@ -109,7 +109,7 @@ impl<T: Multiply> Inner<T> {
             slope,
             up,
             down,
-            gains: vec![0.0; size],
+            gains: vec![T::ZERO; size],
             rows,
             insensitive,
             tolerance: 0.0,
@@ -171,20 +171,20 @@ impl<T: Multiply> Inner<T> {
         let row = &self.kernels[i * self.size..(i + 1) * self.size];
         let (diagonal, gains) = (&self.diagonal[..self.size], &mut self.gains[..self.size]);
         let own: f64 = diagonal[i].into();
-        let mut best = [0.0f32; LANES];
+        let (mut best, tiny) = ([T::ZERO; LANES], T::from_f64(TINY));
         for k in (0..self.size).step_by(LANES) {
             for l in 0..LANES {
-                let difference = (top - (slope[k + l] + down[k + l])) as f32;
-                let difference = if difference > 0.0 { difference } else { 0.0 };
+                let difference = T::from_f64(top - (slope[k + l] + down[k + l]));
+                let difference = if difference > T::ZERO { difference } else { T::ZERO };
                 let (other, kernel): (f64, f64) = (diagonal[k + l].into(), row[k + l].into());
-                let curvature = (own + other - 2.0 * kernel) as f32;
-                let curvature = if curvature > TINY as f32 { curvature } else { TINY as f32 };
-                let gain = difference * difference / curvature;
+                let curvature = T::from_f64(own + other - 2.0 * kernel);
+                let curvature = if curvature > tiny { curvature } else { tiny };
+                let gain = difference * difference * curvature.inverse();
                 gains[k + l] = gain;
                 best[l] = if gain > best[l] { gain } else { best[l] };
             }
         }
-        let best = best.into_iter().fold(0.0, f32::max);
+        let best = best.into_iter().fold(T::ZERO, |best, gain| if gain > best { gain } else { best });
         for k in (0..self.size).step_by(LANES) {
             let mut any = false;
             for l in 0..LANES {

@@ -23,16 +23,18 @@ mod inner;
 mod sample;
 
 use super::kernel::{Gallery, Space};
+use super::proof::Middle;
 use crate::error::{Error, Result};
 use crate::matrix::Features;
 use crate::matrix::fused::Multiply;
 use crate::matrix::simd::on_wide_vectors;
 use crate::run::{Run, Stop};
+use sample::Begun;
 pub(super) use sample::balance;
 
 use active::Active;
 use inner::{Inner, Row};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Rows in a working set.
 const BLOCK: usize = 512;
@@ -44,6 +46,11 @@ const STEPS_A_ROW: usize = 20;
 const BLOCKS_A_LOOK: usize = 10;
 /// F is off by a little in single precision: with so much less violation than is asked for, the check in double precision passes.
 const RESERVE: f64 = 0.95;
+
+/// So many blocks that gain nothing, up to rounding, while the violation does not fall, are the last.
+const PATIENCE: usize = 200;
+/// So many rounds in double precision that end no better are the last.
+const IN_VAIN: usize = 3;
 
 /// A hard margin narrower than this share of the spread of the rows is none.
 const NARROWEST: f64 = 1e-4;
@@ -78,11 +85,14 @@ pub(super) struct Effort {
 /// Where a solve stands, or has ended.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
+    /// Within its bounds, but for the machine of a sample, which is the answer where a budget allows no better one.
     pub(super) beta: Vec<f64>,
     /// F, in double precision.
     pub(super) slope: Vec<f64>,
     pub(super) violation: f64,
     pub(super) stop: Stop,
+    /// Whether rounding leaves nothing to gain, though the violation is larger than asked for.
+    pub(super) stalled: bool,
     pub(super) steps: usize,
     pub(super) blocks: usize,
     /// What the objective had fallen by after each block.
@@ -99,54 +109,130 @@ impl Dual<'_> {
         Row { beta, low: self.low[i], high: self.high[i] }
     }
 
-    /// Solves the problem from a start that keeps all bounds, or from zero.
+    /// The same problem with some of its rows, at so many times their cost.
+    pub(super) fn part(&self, keep: &[usize], cost: f64) -> Self {
+        let some = |values: &[f64], scale: f64| keep.iter().map(|&i| scale * values[i]).collect();
+        Dual {
+            rows: self.rows,
+            space: self.space,
+            of: keep.iter().map(|&i| self.of[i]).collect(),
+            target: some(&self.target, 1.0),
+            low: some(&self.low, cost),
+            high: some(&self.high, cost),
+            insensitive: self.insensitive,
+        }
+    }
+
+    /// Solves the problem from a start that keeps all bounds; without one from zero, or from the solution for a sample.
     pub(super) fn solve(&self, start: Option<Vec<f64>>, effort: &Effort, run: &Run) -> Result<Outcome> {
+        self.solve_by(start, effort, &mut Clock::default(), run)
+    }
+
+    fn solve_by(&self, start: Option<Vec<f64>>, effort: &Effort, clock: &mut Clock, run: &Run) -> Result<Outcome> {
         let exact: Gallery<'_, f64> = self.space.gallery(&self.rows, &self.of);
         let mut at = Outcome {
             beta: vec![0.0; self.count()],
             slope: self.target.clone(),
             violation: f64::INFINITY,
             stop: Stop::Converged,
+            stalled: false,
             steps: 0,
             blocks: 0,
             trace: Vec::new(),
         };
-        let start = match start {
-            Some(start) => Some(start),
-            None => sample::start(self, &exact, effort, run)?,
-        };
-        if let Some(start) = start {
-            run.finish(|| self.move_to(&start, &exact, &mut at, run))?;
-        }
         let mut single = self.space.kernel.is_bounded();
+        let begun = match start {
+            Some(start) => {
+                self.move_to(&start, &exact, &mut at, clock, run)?;
+                Begun::Here
+            }
+            None if single => sample::start::<f32>(self, effort, clock, &mut at, run)?,
+            None => sample::start::<f64>(self, effort, clock, &mut at, run)?,
+        };
+        // β and F that the descent starts from, and those of the sample's machine.
+        let (mut from, small) = match begun {
+            Begun::Here => (None, None),
+            Begun::At { start, sample } => (Some(start), Some(sample)),
+            Begun::CutShort(beta) => {
+                self.move_to(&beta, &exact, &mut at, clock, run)?;
+                (at.violation, at.stop) = (self.violation(&at), Stop::Budget);
+                return Ok(at);
+            }
+        };
+        let mut vain = 0;
         loop {
+            let (beta, slope) = from.take().unwrap_or_else(|| (at.beta.clone(), at.slope.clone()));
             let beta = if single {
-                self.descend::<f32>(&mut at, effort, run)?
+                self.descend::<f32>(&mut at, beta, slope, effort, clock, run)?
             } else {
-                self.descend::<f64>(&mut at, effort, run)?
+                self.descend::<f64>(&mut at, beta, slope, effort, clock, run)?
             };
-            run.finish(|| self.move_to(&beta, &exact, &mut at, run))?;
+            self.move_to(&beta, &exact, &mut at, clock, run)?;
             let violation = self.violation(&at);
-            // If going on in single precision has not helped, double precision will.
-            single &= violation < 0.5 * at.violation;
-            at.violation = violation;
+            if at.stop == Stop::Budget
+                && let Some((beta, slope)) = small
+            {
+                // What was cut short on the way to the optimum may be worse than the optimum for fewer rows.
+                let small = Outcome { beta, slope, ..at.clone() };
+                let primal = |at: &Outcome| self.prove(at, Middle::Mean, false).primal;
+                if primal(&small) < primal(&at) {
+                    self.move_to(&small.beta, &exact, &mut at, clock, run)?;
+                }
+                at.violation = self.violation(&at);
+                return Ok(at);
+            }
             if violation <= effort.tolerance || at.stop != Stop::Converged {
+                (at.violation, at.stalled) = (violation, at.stalled && violation > effort.tolerance);
+                return Ok(at);
+            }
+            // If going on in single precision has not helped, double precision will; if that has not, again and again, nothing will.
+            vain += usize::from(!single && (at.stalled || violation >= at.violation));
+            single &= violation < 0.5 * at.violation && !at.stalled;
+            at.violation = violation;
+            if vain >= IN_VAIN {
+                (at.stop, at.stalled) = (Stop::StepLimit, true);
                 return Ok(at);
             }
         }
     }
 
-    /// Brings β to a new place and F with it, in double precision.
-    fn move_to(&self, beta: &[f64], exact: &Gallery<'_, f64>, at: &mut Outcome, run: &Run) -> Result<()> {
-        let moved: Vec<usize> = (0..beta.len()).filter(|&i| beta[i] != at.beta[i]).collect();
+    /// Brings β to a new place and F with it, in double precision. There is always time for that: a machine without F is none.
+    fn move_to(
+        &self,
+        beta: &[f64],
+        exact: &Gallery<'_, f64>,
+        at: &mut Outcome,
+        clock: &mut Clock,
+        run: &Run,
+    ) -> Result<()> {
+        let change: Vec<f64> = beta.iter().zip(&at.beta).map(|(new, old)| new - old).collect();
+        clock.added.time(|| run.finish(|| self.take_off(&change, exact, &mut at.slope, run)))?;
+        at.beta.copy_from_slice(beta);
+        if at.slope.iter().all(|slope| slope.is_finite()) {
+            return Ok(());
+        }
+        Err(Error::data(
+            "the kernels of these rows are too large to be added up",
+            "Scale the columns, or give a smaller degree, constant or gamma.",
+        ))
+    }
+
+    /// Takes the kernels of all rows, as often as β has changed, off F; how many there were.
+    fn take_off<T: Multiply>(
+        &self,
+        change: &[f64],
+        gallery: &Gallery<'_, T>,
+        slope: &mut [f64],
+        run: &Run,
+    ) -> Result<((), usize)> {
+        let moved: Vec<usize> = (0..change.len()).filter(|&i| change[i] != 0.0).collect();
         // So many probes at a time, because they are copies.
         for some in moved.chunks(4096) {
-            let weights: Vec<f64> = some.iter().map(|&i| at.beta[i] - beta[i]).collect();
+            let weights: Vec<T> = some.iter().map(|&i| T::from_f64(-change[i])).collect();
             let rows: Vec<usize> = some.iter().map(|&i| self.of[i]).collect();
-            exact.add(&self.space.probes(&self.rows, &rows), &weights, &mut at.slope, run)?;
+            gallery.add(&self.space.probes(&self.rows, &rows), &weights, slope, run)?;
         }
-        at.beta.copy_from_slice(beta);
-        Ok(())
+        Ok(((), moved.len() * self.count()))
     }
 
     /// The largest U of rows that can be raised, and the least D of rows that can be lowered.
@@ -160,11 +246,15 @@ impl Dual<'_> {
         (top - bottom).max(0.0)
     }
 
-    /// Whether β can be a start: within its bounds, and in balance.
-    pub(super) fn allows(&self, beta: &[f64]) -> bool {
-        let within = |i: usize| (self.low[i]..=self.high[i]).contains(&beta[i]);
+    /// The start that is nearest to a β: within its bounds, and in balance.
+    pub(super) fn within_bounds(&self, mut beta: Vec<f64>) -> Vec<f64> {
+        beta.iter_mut().enumerate().for_each(|(i, beta)| *beta = beta.clamp(self.low[i], self.high[i]));
         let size: f64 = beta.iter().map(|beta| beta.abs()).sum();
-        beta.len() == self.count() && (0..self.count()).all(within) && beta.iter().sum::<f64>().abs() <= 1e-9 * size
+        // What is off by rounding alone stays: rows at their bounds should stay there.
+        if beta.iter().sum::<f64>().abs() > 1e-9 * size {
+            balance(&mut beta);
+        }
+        beta
     }
 
     /// An error if the classes cannot be separated, as a hard margin must. Half of Σ|β| being one, w is the difference of two
@@ -172,7 +262,7 @@ impl Dual<'_> {
     fn check_separable(&self, beta: &[f64], gained: f64, spread: f64) -> Result<()> {
         let total: f64 = beta.iter().map(|beta| beta.abs()).sum();
         let squared_norm = 2.0 * (total - gained).max(0.0);
-        if 4.0 * squared_norm >= (NARROWEST * total).powi(2) * spread {
+        if spread > 0.0 && 4.0 * squared_norm >= (NARROWEST * total).powi(2) * spread {
             return Ok(());
         }
         Err(Error::data(
@@ -181,18 +271,26 @@ impl Dual<'_> {
         ))
     }
 
-    /// Moves block after block until what is left in is as good as it should be; what β is then.
-    fn descend<T: Multiply>(&self, at: &mut Outcome, effort: &Effort, run: &Run) -> Result<Vec<f64>> {
-        let mut beta = at.beta.clone();
-        let mut active: Active<'_, T> = Active::all(self, at, effort);
-        let mut last: Vec<usize> = Vec::new();
-        let mut clock = Clock::default();
-        at.stop = Stop::Converged;
-        let hard = self.high.iter().chain(&self.low).any(|bound| bound.is_infinite());
+    /// Moves block after block, from β and its F, until what is left in is as good as it should be; what β is then.
+    fn descend<T: Multiply>(
+        &self,
+        at: &mut Outcome,
+        mut beta: Vec<f64>,
+        slope: Vec<f64>,
+        effort: &Effort,
+        clock: &mut Clock,
+        run: &Run,
+    ) -> Result<Vec<f64>> {
         // The objective at the start, and the largest squared distance seen.
-        let objective = |i: usize| at.beta[i] * self.target[i] - 0.5 * at.beta[i] * (self.target[i] - at.slope[i]);
+        let objective = |i: usize| beta[i] * self.target[i] - 0.5 * beta[i] * (self.target[i] - slope[i]);
         let before = (0..self.count()).map(objective).sum::<f64>() - at.trace.last().copied().unwrap_or(0.0);
         let mut spread = 0.0;
+        let hard = self.high.iter().chain(&self.low).any(|bound| bound.is_infinite());
+        let mut active: Active<'_, T> = Active::all(self, &beta, slope, effort);
+        let mut last: Vec<usize> = Vec::new();
+        (at.stop, at.stalled) = (Stop::Converged, false);
+        // The lowest violation so far, and after how many blocks it was.
+        let mut lowest = (f64::INFINITY, at.trace.len());
         loop {
             run.check_cancelled()?;
             run.progress("blocks", at.blocks, 0);
@@ -209,7 +307,7 @@ impl Dual<'_> {
                 break;
             }
             let chosen = active.choose((top, bottom), &last, self.insensitive);
-            clock.time(|| active.fetch(self, &chosen, run))?;
+            clock.kept.time(|| active.fetch(self, &chosen, run).map(|kernels| ((), kernels)))?;
             let mut inner: Inner<T> = active.inner(&chosen, self.insensitive, run);
             inner.stop_at(SHARE, 0.5 * effort.tolerance);
             inner.limit = (STEPS_A_ROW * chosen.len()).min(effort.steps - at.steps);
@@ -223,6 +321,14 @@ impl Dual<'_> {
                 spread = f64::max(spread, inner.spread());
                 self.check_separable(&beta, before + at.trace.last().copied().unwrap_or(0.0), spread)?;
             }
+            if top - bottom < 0.99 * lowest.0 {
+                lowest = (top - bottom, at.trace.len() - 1);
+            }
+            let (early, late) = (at.trace[lowest.1], at.trace[at.trace.len() - 1]);
+            if inner.steps == 0 || (at.trace.len() - lowest.1 > PATIENCE && late - early <= 1e-14 * early.abs()) {
+                at.stalled = true;
+                break;
+            }
             last = chosen;
             if effort.shrinking && at.blocks.is_multiple_of(BLOCKS_A_LOOK) {
                 active.shrink(self, &mut last, run);
@@ -232,27 +338,53 @@ impl Dual<'_> {
     }
 }
 
-/// Knows how long F takes to be recomputed, so that a budget ends early enough for that.
-#[derive(Default)]
+/// Knows how long F takes to be computed anew, so that a budget ends early enough for that.
 struct Clock {
-    taken: Duration,
-    kernels: usize,
+    /// Kernels that were kept, in the precision of the descent, and kernels that were added up in double precision.
+    kept: Pace,
+    added: Pace,
+    /// F is still to be computed for the rows here and, above, for so many times as many.
+    times: f64,
+    /// Kernels that are to be added up besides.
+    besides: f64,
+}
+
+/// How many kernels were computed, in how many seconds.
+#[derive(Clone, Copy, Default)]
+struct Pace {
+    kernels: f64,
+    seconds: f64,
+}
+
+impl Pace {
+    /// Times work on so many kernels.
+    fn time<T>(&mut self, work: impl FnOnce() -> Result<(T, usize)>) -> Result<T> {
+        let started = Instant::now();
+        let (done, kernels) = work()?;
+        self.kernels += kernels as f64;
+        self.seconds += started.elapsed().as_secs_f64();
+        Ok(done)
+    }
+}
+
+impl Default for Clock {
+    fn default() -> Clock {
+        Clock { kept: Pace::default(), added: Pace::default(), times: 1.0, besides: 0.0 }
+    }
 }
 
 impl Clock {
-    /// Times work that computes kernels; it says how many.
-    fn time(&mut self, work: impl FnOnce() -> Result<usize>) -> Result<()> {
-        let started = Instant::now();
-        self.kernels += work()?;
-        self.taken += started.elapsed();
-        Ok(())
+    /// Whether there is too little time left to add up so many kernels in double precision.
+    fn lacks_time_for(&self, kernels: f64, run: &Run) -> bool {
+        let Some(left) = run.time_left() else { return false };
+        // Until it is known: as long as keeping them in single precision takes, which has to write them.
+        let pace = if self.added.kernels > 0.0 { self.added } else { self.kept };
+        left.as_secs_f64() < pace.seconds / pace.kernels.max(1.0) * kernels
     }
 
-    /// Whether what is left of the time is needed to recompute F. A kernel in double precision takes about twice as long.
+    /// Whether what is left of the time is needed to end a descent that stands at β.
     fn is_up(&self, dual: &Dual<'_>, at: &Outcome, beta: &[f64], run: &Run) -> bool {
-        let Some(left) = run.time_left() else { return false };
         let moved = beta.iter().zip(&at.beta).filter(|(new, old)| new != old).count();
-        let needed = 2.0 * self.taken.as_secs_f64() / self.kernels.max(1) as f64 * (moved * dual.count()) as f64;
-        left.as_secs_f64() < needed
+        self.lacks_time_for(self.times * (moved * dual.count()) as f64 + self.besides, run)
     }
 }

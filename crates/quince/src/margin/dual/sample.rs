@@ -6,9 +6,10 @@
 //! kernel row each.
 
 use super::active::lot;
-use super::{Dual, Effort};
+use super::{Clock, Dual, Effort, Outcome};
 use crate::error::Result;
 use crate::margin::kernel::Gallery;
+use crate::matrix::fused::Multiply;
 use crate::run::{Run, Stop};
 
 /// One row in so many.
@@ -18,41 +19,77 @@ const LEAST: usize = 16_384;
 /// The violation at which the sample is good enough, in multiples of that of the whole, and at most.
 const LOOSER: f64 = 10.0;
 const LOOSEST: f64 = 0.1;
+/// β is made shorter if its best length is less than this share of it.
+const TOO_LONG: f64 = 0.75;
 
-/// A start for the problem; `None` if it had better start from zero.
-pub(super) fn start(dual: &Dual<'_>, exact: &Gallery<'_, f64>, effort: &Effort, run: &Run) -> Result<Option<Vec<f64>>> {
+/// Where a problem starts.
+pub(super) enum Begun {
+    /// From where it stands.
+    Here,
+    /// From a β and its F, which follow from those of the sample's machine. F is not exact: at the end it is computed anew.
+    At { start: Place, sample: Place },
+    /// Not at all: there was no time for more than this machine of a sample.
+    CutShort(Vec<f64>),
+}
+
+/// β and F.
+type Place = (Vec<f64>, Vec<f64>);
+
+/// Where a problem had better start.
+pub(super) fn start<T: Multiply>(
+    dual: &Dual<'_>,
+    effort: &Effort,
+    clock: &mut Clock,
+    at: &mut Outcome,
+    run: &Run,
+) -> Result<Begun> {
     let count = dual.count();
     let bounded = dual.low.iter().chain(&dual.high).all(|bound| bound.is_finite());
     if count < LEAST || !bounded {
-        return Ok(None);
+        return Ok(Begun::Here);
     }
     let sample: Vec<usize> = (0..count).filter(|&i| (lot(i) >> 16).is_multiple_of(ONE_IN)).collect();
     let scale = count as f64 / sample.len() as f64;
-    let part = Dual {
-        rows: dual.rows,
-        space: dual.space,
-        of: sample.iter().map(|&i| dual.of[i]).collect(),
-        target: sample.iter().map(|&i| dual.target[i]).collect(),
-        low: sample.iter().map(|&i| scale * dual.low[i]).collect(),
-        high: sample.iter().map(|&i| scale * dual.high[i]).collect(),
-        insensitive: dual.insensitive,
-    };
     let looser = Effort { tolerance: (LOOSER * effort.tolerance).min(LOOSEST).max(effort.tolerance), ..*effort };
-    let solved = part.solve(None, &looser, run)?;
-    let mut beta = vec![0.0; count];
-    for (&i, solved) in sample.iter().zip(&solved.beta) {
-        beta[i] = solved.clamp(dual.low[i], dual.high[i]);
+    // After F of the sample, that of all rows is to be computed.
+    let times = clock.times;
+    clock.times = 1.0 + scale * times;
+    let solved = dual.part(&sample, scale).solve_by(None, &looser, clock, run)?;
+    clock.times = times;
+    (at.steps, at.blocks) = (solved.steps, solved.blocks);
+    let mut found = vec![0.0; count];
+    sample.iter().zip(&solved.beta).for_each(|(&i, solved)| found[i] = *solved);
+    // Its F, and that of the start, are computed in single precision, at half the cost, and in double precision at the end.
+    let support = solved.beta.iter().filter(|beta| **beta != 0.0).count();
+    let kernels = (support * count) as f64;
+    if solved.stop == Stop::Budget || clock.lacks_time_for((0.5 * (1.0 + scale) + scale * times) * kernels, run) {
+        return Ok(Begun::CutShort(found));
     }
-    if solved.stop != Stop::Budget {
+    clock.besides = times * kernels;
+    let gallery: Gallery<'_, T> = dual.space.gallery(&dual.rows, &dual.of);
+    let slope_of = |beta: &[f64]| {
         let mut slope = dual.target.clone();
-        let support: Vec<usize> = (0..sample.len()).filter(|&k| solved.beta[k] != 0.0).collect();
-        let rows: Vec<usize> = support.iter().map(|&k| part.of[k]).collect();
-        let weights: Vec<f64> = support.iter().map(|&k| -solved.beta[k]).collect();
-        exact.add(&dual.space.probes(&dual.rows, &rows), &weights, &mut slope, run)?;
-        hand_on(dual, &sample, &solved.beta, &slope, &mut beta);
-    }
+        run.finish(|| dual.take_off(beta, &gallery, &mut slope, run)).map(|_| slope)
+    };
+    let found_slope = slope_of(&found)?;
+    let mut beta: Vec<f64> = (0..count).map(|i| found[i].clamp(dual.low[i], dual.high[i])).collect();
+    hand_on(dual, &sample, &solved.beta, &found_slope, &mut beta);
     balance(&mut beta);
-    Ok(Some(beta))
+    let mut slope = slope_of(&beta)?;
+    stretch(dual, &mut beta, &mut slope);
+    Ok(Begun::At { start: (beta, slope), sample: (found, found_slope) })
+}
+
+/// Makes β shorter if that makes the objective much better: what was handed on may have been far too much.
+fn stretch(dual: &Dual<'_>, beta: &mut [f64], slope: &mut [f64]) {
+    let gain = |i: usize| beta[i] * dual.target[i] - dual.insensitive * beta[i].abs();
+    let linear: f64 = (0..beta.len()).map(gain).sum();
+    let squared_norm: f64 = (0..beta.len()).map(|i| beta[i] * (dual.target[i] - slope[i])).sum();
+    let best = if squared_norm > 0.0 { (linear / squared_norm).clamp(0.0, 1.0) } else { 1.0 };
+    if best < TOO_LONG {
+        beta.iter_mut().for_each(|beta| *beta *= best);
+        slope.iter_mut().zip(&dual.target).for_each(|(slope, target)| *slope = target - best * (target - *slope));
+    }
 }
 
 /// Gives what rows of the sample have above their bounds to rows outside it.

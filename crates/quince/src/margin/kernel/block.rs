@@ -55,8 +55,9 @@ impl Space {
         run: &Run,
     ) -> Result<()> {
         let mut pieces: Vec<&mut [f64]> = sums.chunks_mut(PIECE).collect();
+        let at_a_time = pieces_at_a_time(pieces.len(), weights.len(), rows.row_cost());
         let mut first = 0;
-        for some in pieces.chunks_mut(16) {
+        for some in pieces.chunks_mut(at_a_time) {
             run.each(some, |piece, sums| {
                 let start = first + piece * PIECE;
                 let of: Vec<usize> = (start..start + sums.len()).collect();
@@ -294,11 +295,16 @@ impl<T: Multiply> Gallery<'_, T> {
                 Shape::Sparse(lists) => 2 * lists.values.len() / self.count.max(1),
                 Shape::Given(..) => 0,
             };
-        let most = (500_000_000 / (probes * PIECE * columns).max(1)).max(8);
-        // Rounds of the same length, so that no thread waits for the last piece.
-        let pieces = self.count.div_ceil(PIECE).max(1);
-        pieces.div_ceil(pieces.div_ceil(most))
+        pieces_at_a_time(self.count.div_ceil(PIECE), probes, columns)
     }
+}
+
+/// How many of these pieces are done between two looks at the clock, with products of so many columns.
+fn pieces_at_a_time(pieces: usize, probes: usize, columns: usize) -> usize {
+    let most = (500_000_000 / (probes * PIECE * columns).max(1)).max(2);
+    // Rounds of the same length, so that no thread waits for the last piece.
+    let pieces = pieces.max(1);
+    pieces.div_ceil(pieces.div_ceil(most))
 }
 
 /// A piece of [`Gallery::fill`].
@@ -433,15 +439,19 @@ impl<T: Multiply> Wide for Add<'_, T> {
                     let (first, count) = (self.first + at, SIDE_BY_SIDE.min(length - at));
                     side_by_side.lay_out(rows, first, count);
                     let others = chunk::<T, SIDE_BY_SIDE>(&gallery.halves, first);
-                    let mut sums = [T::ZERO; SIDE_BY_SIDE];
-                    for (p, (weight, own)) in self.weights.iter().zip(&self.probes.halves).enumerate() {
-                        let products = side_by_side.products::<FUSED>(probes.row(p));
-                        let kernels = gallery.function.apply::<SIDE_BY_SIDE, FUSED>(&products, *own, others);
-                        for l in 0..SIDE_BY_SIDE {
-                            sums[l] = weight.times_plus::<FUSED>(kernels[l], sums[l]);
+                    // So many at a time, because sums in single precision must not get long.
+                    for some in (0..self.weights.len()).step_by(AT_A_TIME) {
+                        let mut sums = [T::ZERO; SIDE_BY_SIDE];
+                        for p in some..(some + AT_A_TIME).min(self.weights.len()) {
+                            let (weight, own) = (self.weights[p], self.probes.halves[p]);
+                            let products = side_by_side.products::<FUSED>(probes.row(p));
+                            let kernels = gallery.function.apply::<SIDE_BY_SIDE, FUSED>(&products, own, others);
+                            for l in 0..SIDE_BY_SIDE {
+                                sums[l] = weight.times_plus::<FUSED>(kernels[l], sums[l]);
+                            }
                         }
+                        self.sums[at..at + count].iter_mut().zip(sums).for_each(|(sum, more)| *sum += more.into());
                     }
-                    self.sums[at..at + count].iter_mut().zip(sums).for_each(|(sum, more)| *sum += more.into());
                 }
             }
             (Shape::Given(rows, of), ProbeShape::Given(probes)) => {

@@ -59,7 +59,9 @@ impl Kernel {
         let product: f64 = x.iter().zip(y).map(|(x, y)| x * y).sum();
         match *self {
             Kernel::Linear => product,
-            Kernel::Polynomial { gamma, constant, degree } => (gamma * product + constant).powi(degree as i32),
+            Kernel::Polynomial { gamma, constant, degree } => {
+                (gamma * product + constant).powi(degree.min(i32::MAX as u32) as i32)
+            }
             Kernel::Rbf { gamma } => (-gamma * x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<f64>()).exp(),
             Kernel::Sigmoid { gamma, constant } => (gamma * product + constant).tanh(),
             Kernel::Precomputed => f64::NAN,
@@ -75,7 +77,9 @@ impl Kernel {
     pub(super) fn of_itself(&self, squared_norm: f64) -> f64 {
         match *self {
             Kernel::Linear | Kernel::Precomputed => squared_norm,
-            Kernel::Polynomial { gamma, constant, degree } => (gamma * squared_norm + constant).powi(degree as i32),
+            Kernel::Polynomial { gamma, constant, degree } => {
+                (gamma * squared_norm + constant).powi(degree.min(i32::MAX as u32) as i32)
+            }
             Kernel::Rbf { .. } => 1.0,
             Kernel::Sigmoid { gamma, constant } => (gamma * squared_norm + constant).tanh(),
         }
@@ -187,10 +191,18 @@ impl<T: Lane> Function<T> {
                     base[l] = gamma.times_plus::<FUSED>(products[l], constant);
                 }
                 kernels = [T::ONE; N];
-                for _ in 0..degree {
-                    for l in 0..N {
-                        kernels[l] = kernels[l] * base[l];
+                // By squaring: the bits of the degree say which squares are factors.
+                let mut left = degree;
+                while left > 0 {
+                    if left % 2 == 1 {
+                        for l in 0..N {
+                            kernels[l] = kernels[l] * base[l];
+                        }
                     }
+                    for l in 0..N {
+                        base[l] = base[l] * base[l];
+                    }
+                    left /= 2;
                 }
             }
             Function::Rbf { twice_gamma } => {

@@ -1,9 +1,9 @@
 //! A fitted linear machine, and what proves how close it is.
 
 use super::descent::Descent;
-use super::{Constant, Loss, Problem};
+use super::{Constant, Coordinate, Loss, Problem};
 use crate::encode::Encoder;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::explain::{Explanation, Listing};
 use crate::learn::{Fitted, Prediction};
 use crate::linear::calibrate;
@@ -89,8 +89,8 @@ impl Problem<'_> {
         let primal = self.primal(&weights, bias, &scores);
         let mut dual = None;
         if matches!(self.loss, Loss::Hinge | Loss::SquaredHinge) {
-            let slope = |k: usize| -self.costs[k] * self.loss.slope(self.target[k], scores[k] + bias);
-            let mut beta: Vec<f64> = (0..self.of.len()).map(slope).collect();
+            let slope = |(one, score): (&Coordinate, &f64)| -one.cost * self.loss.slope(one.target, score + bias);
+            let mut beta: Vec<f64> = self.of.iter().zip(&scores).map(slope).collect();
             if self.constant == Constant::Free {
                 balance(&mut beta);
             }
@@ -102,36 +102,44 @@ impl Problem<'_> {
     /// w = Σ βᵢ xᵢ
     fn weights_of(&self, beta: &[f64], run: &Run) -> Result<Matrix> {
         let mut all = Matrix::zeros(self.rows.rows(), 1);
-        self.of.iter().zip(beta).for_each(|(&i, beta)| all[(i, 0)] = *beta);
+        self.of.iter().zip(beta).for_each(|(one, beta)| all[(one.row, 0)] = *beta);
         self.rows.transposed_multiply(&all, run)
     }
 
     /// w·x of the rows that take part.
     fn products(&self, weights: &Matrix, run: &Run) -> Result<Vec<f64>> {
         let all = self.rows.multiply(weights, &[0.0], run)?;
-        Ok(self.of.iter().map(|&i| all[(i, 0)]).collect())
+        Ok(self.of.iter().map(|one| all[(one.row, 0)]).collect())
     }
 
     fn dual(&self, beta: &[f64], weights: &Matrix) -> f64 {
         let sum: f64 = beta.iter().sum();
         let of_constant = if let Constant::Penalised(scale) = self.constant { (scale * sum).powi(2) } else { 0.0 };
-        let linear: f64 = beta.iter().zip(&self.target).map(|(b, t)| b * t - self.insensitive * b.abs()).sum();
-        let diagonal: f64 = beta.iter().zip(&self.diagonal).map(|(b, d)| d * b * b).sum();
+        let pairs = || self.of.iter().zip(beta);
+        let linear: f64 = pairs().map(|(one, b)| b * one.target - self.insensitive * b.abs()).sum();
+        let diagonal: f64 = pairs().map(|(one, b)| one.diagonal * b * b).sum();
         linear - 0.5 * (squared_norm(weights) + of_constant + diagonal)
     }
 
     fn primal(&self, weights: &Matrix, bias: f64, products: &[f64]) -> f64 {
         let of_constant = if let Constant::Penalised(scale) = self.constant { (bias / scale).powi(2) } else { 0.0 };
-        let loss = |k: usize| {
-            let score = products[k] + bias;
+        let loss = |(one, product): (&Coordinate, &f64)| {
+            let score = product + bias;
             if !self.numbers {
-                return self.loss.of(self.target[k], score);
+                return one.cost * self.loss.of(one.target, score);
             }
-            let off = ((self.target[k] - score).abs() - self.insensitive).max(0.0);
-            if self.loss == Loss::SquaredHinge { off * off } else { off }
+            let off = ((one.target - score).abs() - self.insensitive).max(0.0);
+            one.cost * if self.loss == Loss::SquaredHinge { off * off } else { off }
         };
-        0.5 * (squared_norm(weights) + of_constant) + (0..products.len()).map(|k| self.costs[k] * loss(k)).sum::<f64>()
+        let losses: f64 = self.of.iter().zip(products).map(loss).sum();
+        0.5 * (squared_norm(weights) + of_constant) + losses
     }
+}
+
+/// What scores are multiplied with, if nothing better is known: classes have the scores -s and s, and of the logarithmic loss their
+/// difference should be s.
+fn plain_temperature(loss: Loss) -> f64 {
+    if loss == Loss::Log { 0.5 } else { 1.0 }
 }
 
 fn squared_norm(weights: &Matrix) -> f64 {
@@ -143,7 +151,7 @@ impl LinearMachine {
         LinearMachine {
             weights: proof.weights.clone(),
             bias: proof.bias,
-            temperature: 1.0,
+            temperature: plain_temperature(problem.loss),
             kind: if problem.numbers { Kind::Numbers } else { Kind::Classes },
             beta,
             about: About { rows: problem.of.len(), support, primal: Some(proof.primal), dual: proof.dual },
@@ -151,11 +159,11 @@ impl LinearMachine {
     }
 
     /// A machine of classes with known weights.
-    pub fn of_classes(weights: Vec<f64>, bias: f64) -> LinearMachine {
+    pub fn of_classes(weights: Vec<f64>, bias: f64, loss: Loss) -> LinearMachine {
         LinearMachine {
             weights: Matrix::column_vector(weights),
             bias,
-            temperature: 1.0,
+            temperature: plain_temperature(loss),
             kind: Kind::Classes,
             beta: Vec::new(),
             about: About { rows: 0, support: 0, primal: None, dual: None },
@@ -175,18 +183,15 @@ impl LinearMachine {
     /// w·x + b of every row.
     pub fn scores(&self, rows: &Features<'_>, run: &Run) -> Result<Vec<f64>> {
         if rows.columns() != self.weights.rows() {
-            return Err(Error::data(
-                format!("the rows have {} features, the model has {}", rows.columns(), self.weights.rows()),
-                "Give the same columns as in training.",
-            ));
+            return Err(crate::margin::machine::other_columns(rows.columns(), self.weights.rows()));
         }
         Ok(rows.multiply(&self.weights, &[self.bias], run)?.into_values())
     }
 
     /// β to go on from, if it was kept and fits the problem.
     pub(super) fn start(&self, problem: &Problem<'_>) -> Option<Vec<f64>> {
-        let within = |k: usize| (problem.low[k]..=problem.high[k]).contains(&self.beta[k]);
-        let fits = self.beta.len() == problem.of.len() && (0..self.beta.len()).all(within);
+        let within = |(one, beta): (&Coordinate, &f64)| (one.low..=one.high).contains(beta);
+        let fits = self.beta.len() == problem.of.len() && problem.of.iter().zip(&self.beta).all(within);
         fits.then(|| self.beta.clone())
     }
 }

@@ -8,6 +8,7 @@
 //! number of rows, but wavers about the optimum. Both have the optimum of the kernel machine with a linear kernel.
 
 mod descent;
+mod lanes;
 mod machine;
 mod rows;
 mod sgd;
@@ -17,6 +18,7 @@ pub(super) use machine::{row_table, weight_table};
 pub use sgd::{Loss, Schedule, Sgd, Walked};
 
 use super::dual::balance;
+use super::leave_one_out::every_third;
 use super::svm::{CLASS_WEIGHTS, EPSILON, PROBABILITIES, STANDARDISE, class_weights};
 use crate::error::{Error, Result};
 use crate::learn::{Examples, Learner, Target};
@@ -182,26 +184,35 @@ impl Learner for LinearSvm {
     }
 }
 
-/// A problem of linear machines: its rows, and for each its target, its bounds in the dual and its cost.
+/// A problem of linear machines.
 pub(super) struct Problem<'a> {
     pub(super) rows: Features<'a>,
-    /// Which rows take part.
-    pub(super) of: Vec<usize>,
-    /// ‖x‖² of these.
-    pub(super) norms: Vec<f64>,
-    /// y
-    pub(super) target: Vec<f64>,
-    /// What the loss of each costs.
-    pub(super) costs: Vec<f64>,
-    pub(super) low: Vec<f64>,
-    pub(super) high: Vec<f64>,
-    /// d
-    pub(super) diagonal: Vec<f64>,
+    /// The rows that take part.
+    pub(super) of: Vec<Coordinate>,
     /// ε
     pub(super) insensitive: f64,
     pub(super) constant: Constant,
     pub(super) loss: Loss,
     pub(super) numbers: bool,
+}
+
+/// A row that takes part, and its β in the dual. All of it is in one line of memory, since rows are visited in any order.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(super) struct Coordinate {
+    /// Which row it is.
+    pub(super) row: usize,
+    /// ‖x‖²
+    pub(super) norm: f64,
+    /// y
+    pub(super) target: f64,
+    /// What its loss costs.
+    pub(super) cost: f64,
+    pub(super) low: f64,
+    pub(super) high: f64,
+    /// d
+    pub(super) diagonal: f64,
+    pub(super) beta: f64,
 }
 
 /// What becomes of b.
@@ -215,25 +226,16 @@ pub(super) enum Constant {
     Penalised(f64),
 }
 
-impl<'a> Problem<'a> {
+impl Problem<'_> {
     /// The same with some of the rows.
-    fn part(&self, keep: impl Fn(usize) -> bool) -> Problem<'a> {
-        let kept: Vec<usize> = (0..self.of.len()).filter(|&k| keep(k)).collect();
-        let some = |values: &[f64]| kept.iter().map(|&k| values[k]).collect();
-        Problem {
-            rows: self.rows,
-            of: kept.iter().map(|&k| self.of[k]).collect(),
-            norms: some(&self.norms),
-            target: some(&self.target),
-            costs: some(&self.costs),
-            low: some(&self.low),
-            high: some(&self.high),
-            diagonal: some(&self.diagonal),
-            insensitive: self.insensitive,
-            constant: self.constant,
-            loss: self.loss,
-            numbers: self.numbers,
-        }
+    fn part(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let of = self.of.iter().enumerate().filter(|(k, _)| keep(*k)).map(|(_, one)| *one).collect();
+        Problem { of, ..*self }
+    }
+
+    /// Whether rows of both classes take part.
+    fn has_both_classes(&self) -> bool {
+        self.of.iter().any(|one| one.target > 0.0) && self.of.iter().any(|one| one.target < 0.0)
     }
 }
 
@@ -245,6 +247,13 @@ impl LinearSvm {
         run: &Run,
     ) -> Result<(LinearMachine, Report)> {
         let problem = self.pose(examples, run)?;
+        if self.solver == Solver::Sgd && self.intercept == Intercept::Penalised {
+            return Err(Error::setting(
+                "intercept",
+                "cannot be penalised with sgd",
+                "Use free or none, or solver=dual.",
+            ));
+        }
         let (mut machine, mut report) = match self.solver {
             Solver::Dual => self.descend(&problem, from, run)?,
             Solver::Sgd => self.walk(&problem, from, run)?,
@@ -260,36 +269,8 @@ impl LinearSvm {
     /// The problem of some examples.
     fn pose<'a>(&self, examples: &Examples<'a>, run: &Run) -> Result<Problem<'a>> {
         let rows = examples.features;
-        rows.afford_columns()?;
         let norms = super::svm::finite_norms(&rows, run)?;
         let weight = |i: usize| examples.weights.map_or(1.0, |weights| weights[i]);
-        let of: Vec<usize> = (0..rows.rows()).filter(|&i| weight(i) > 0.0).collect();
-        let (mut target, mut costs) = (Vec::with_capacity(of.len()), Vec::with_capacity(of.len()));
-        let mut unit = 1.0;
-        let numbers = match examples.target {
-            Target::Nothing(_) => return Err(Target::missing()),
-            Target::Classes { classes, codes } => {
-                let weights = class_weights(&self.class_weights, classes, codes, examples.weights)?;
-                for &i in &of {
-                    target.push(if codes[i] == 1 { 1.0 } else { -1.0 });
-                    costs.push(self.c * weight(i) * weights[codes[i] as usize]);
-                }
-                if !(target.contains(&1.0) && target.contains(&-1.0)) {
-                    return Err(super::svm::one_class_only());
-                }
-                false
-            }
-            Target::Numbers(numbers) => {
-                for &i in &of {
-                    target.push(super::svm::one_number(numbers, i)?);
-                }
-                unit = if self.standardise { super::svm::spread(&target) } else { 1.0 };
-                // The squared loss is in the square of the unit, as the squared length of the weights is.
-                let factor = if self.loss == Loss::SquaredHinge { 1.0 } else { unit };
-                costs.extend(of.iter().map(|&i| factor * self.c * weight(i)));
-                true
-            }
-        };
         let squared = self.loss == Loss::SquaredHinge;
         if self.solver == Solver::Dual && !squared && self.loss != Loss::Hinge {
             return Err(Error::setting(
@@ -298,20 +279,47 @@ impl LinearSvm {
                 "Use hinge or squared-hinge, or --set solver=sgd.",
             ));
         }
+        let numbers = matches!(examples.target, Target::Numbers(_));
         if numbers && self.solver == Solver::Sgd {
             return Err(Error::setting("solver", "cannot be sgd for numbers", "Use dual."));
         }
-        let bound = |cost: f64| if squared { f64::INFINITY } else { cost };
-        let pairs = || target.iter().zip(&costs);
-        Ok(Problem {
+        let coordinate = |row: usize, target: f64, cost: f64| {
+            let bound = if squared { f64::INFINITY } else { cost };
+            Coordinate {
+                row,
+                norm: norms[row],
+                target,
+                cost,
+                low: if !numbers && target > 0.0 { 0.0 } else { -bound },
+                high: if !numbers && target < 0.0 { 0.0 } else { bound },
+                diagonal: if squared { 0.5 / cost } else { 0.0 },
+                beta: 0.0,
+            }
+        };
+        let taking_part = || (0..rows.rows()).filter(|&i| weight(i) > 0.0);
+        let mut unit = 1.0;
+        let of: Vec<Coordinate> = match examples.target {
+            Target::Nothing(_) => return Err(Target::missing()),
+            Target::Classes { classes, codes } => {
+                let weights = class_weights(&self.class_weights, classes, codes, examples.weights)?;
+                let of_row = |i: usize| {
+                    let y = if codes[i] == 1 { 1.0 } else { -1.0 };
+                    coordinate(i, y, self.c * weight(i) * weights[codes[i] as usize])
+                };
+                taking_part().map(of_row).collect()
+            }
+            Target::Numbers(target) => {
+                let target: Vec<f64> =
+                    taking_part().map(|i| super::svm::one_number(target, i)).collect::<Result<_>>()?;
+                unit = if self.standardise { super::svm::spread(&target) } else { 1.0 };
+                // The squared loss is in the square of the unit, as the squared length of the weights is.
+                let cost = if squared { self.c } else { unit * self.c };
+                taking_part().zip(target).map(|(i, y)| coordinate(i, y, cost * weight(i))).collect()
+            }
+        };
+        let problem = Problem {
             rows,
-            norms: of.iter().map(|&i| norms[i]).collect(),
             of,
-            low: pairs().map(|(y, cost)| if !numbers && *y > 0.0 { 0.0 } else { -bound(*cost) }).collect(),
-            high: pairs().map(|(y, cost)| if !numbers && *y < 0.0 { 0.0 } else { bound(*cost) }).collect(),
-            diagonal: costs.iter().map(|cost| if squared { 0.5 / cost } else { 0.0 }).collect(),
-            target,
-            costs,
             insensitive: if numbers { unit * self.epsilon } else { 0.0 },
             constant: match self.intercept {
                 Intercept::None => Constant::None,
@@ -320,7 +328,11 @@ impl LinearSvm {
             },
             loss: self.loss,
             numbers,
-        })
+        };
+        if !numbers && !problem.has_both_classes() {
+            return Err(super::svm::one_class_only());
+        }
+        Ok(problem)
     }
 
     /// Down the dual.
@@ -360,18 +372,20 @@ impl LinearSvm {
 
     /// Down the primal.
     fn walk(&self, problem: &Problem<'_>, from: Option<&LinearMachine>, run: &Run) -> Result<(LinearMachine, Report)> {
-        let total: f64 = problem.costs.iter().sum();
+        let total: f64 = problem.of.iter().map(|one| one.cost).sum();
         let count = problem.of.len() as f64;
-        let taken = problem.rows.take(&problem.of);
-        let weights: Vec<f64> = problem.costs.iter().map(|cost| cost * count / total).collect();
-        let all = problem.of.len() == problem.rows.rows();
+        let rows: Vec<usize> = problem.of.iter().map(|one| one.row).collect();
+        let some = (rows.len() < problem.rows.rows()).then(|| problem.rows.take(&rows));
+        let second: Vec<bool> = problem.of.iter().map(|one| one.target > 0.0).collect();
+        let weights: Vec<f64> = problem.of.iter().map(|one| one.cost * count / total).collect();
         let sgd = Sgd {
-            rows: if all { problem.rows } else { taken.features() },
-            target: &problem.target,
-            weights: &weights,
+            rows: some.as_ref().map_or(problem.rows, |some| some.features()),
+            second: &second,
+            weights: Some(&weights),
             loss: self.loss,
             lambda: 1.0 / total,
             lambda_of_sizes: 0.0,
+            lambda_of_steps: 1.0 / total,
             intercept: self.intercept != Intercept::None,
             intercept_share: 1.0,
             schedule: self.schedule,
@@ -387,6 +401,12 @@ impl LinearSvm {
         };
         let start = from.map(|machine| (machine.weights().to_vec(), machine.bias()));
         let walked = sgd.walk(start, run)?;
+        if !(walked.bias.is_finite() && walked.weights.iter().all(|weight| weight.is_finite())) {
+            return Err(Error::data(
+                "the steps have led beyond all numbers",
+                "Scale the columns, or give a smaller rate or c.",
+            ));
+        }
         let proof = run.finish(|| problem.judge(&walked.weights, walked.bias, run))?;
         let mut report = Report {
             route: format!("stochastic gradient descent, {} passes", walked.passes),
@@ -396,10 +416,13 @@ impl LinearSvm {
         };
         proof.tell(&mut report);
         report.fact("passes", walked.passes as f64);
+        if walked.stop == Stop::Budget {
+            report.remarks.push(super::machine::RESUME.into());
+        }
         Ok((LinearMachine::new(problem, &proof, Vec::new(), 0), report))
     }
 
-    /// A temperature for probabilities, from every third row by the machine of the others.
+    /// A temperature for probabilities, from every third row of a class by the machine of the others.
     fn calibrate(
         &self,
         problem: &Problem<'_>,
@@ -409,15 +432,18 @@ impl LinearSvm {
         report: &mut Report,
         run: &Run,
     ) -> Result<()> {
-        let held_out = |k: usize| k % 3 == 2;
-        let others = problem.part(|k| !held_out(k));
-        let both = others.target.contains(&1.0) && others.target.contains(&-1.0);
-        let rows: Vec<usize> = (0..problem.of.len()).filter(|&k| held_out(k) || !both).map(|k| problem.of[k]).collect();
-        let judge = match (both, self.solver) {
-            (false, _) => None,
-            (true, Solver::Dual) => Some(self.descend(&others, None, run)?.0),
-            (true, Solver::Sgd) => Some(self.walk(&others, None, run)?.0),
+        // A fit that was cut short has no time for a second one: its own scores must do.
+        let thirds = match report.stop {
+            Stop::Budget => None,
+            _ => every_third(problem.of.iter().map(|one| one.target > 0.0)),
         };
+        let judge = match (&thirds, self.solver) {
+            (None, _) => None,
+            (Some(thirds), Solver::Dual) => Some(self.descend(&problem.part(|k| !thirds[k]), None, run)?.0),
+            (Some(thirds), Solver::Sgd) => Some(self.walk(&problem.part(|k| !thirds[k]), None, run)?.0),
+        };
+        let judged = problem.part(|k| thirds.as_ref().is_none_or(|thirds| thirds[k]));
+        let rows: Vec<usize> = judged.of.iter().map(|one| one.row).collect();
         let taken = problem.rows.take(&rows);
         let scores = judge.as_ref().unwrap_or(machine).scores(&taken.features(), run)?;
         let codes: Vec<u32> = rows.iter().map(|&i| codes[i]).collect();

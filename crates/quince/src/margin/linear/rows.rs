@@ -62,19 +62,7 @@ impl<'a> Visited<'a> {
             },
         };
         if let Some(sparse) = self.sparse {
-            let (columns, values) = sparse.row(i);
-            // Four sums at a time: each addition waits for the one before it.
-            let mut sums = [0.0; 4];
-            let ((columns, columns_rest), (values, values_rest)) = (columns.as_chunks::<4>(), values.as_chunks::<4>());
-            for (columns, values) in columns.iter().zip(values) {
-                for l in 0..4 {
-                    sums[l] += right[columns[l] as usize] * values[l];
-                }
-            }
-            for (column, value) in columns_rest.iter().zip(values_rest) {
-                sums[0] += right[*column as usize] * value;
-            }
-            sum += (sums[0] + sums[1]) + (sums[2] + sums[3]);
+            sum += sparse.row_product(i, right);
         }
         sum
     }
@@ -95,10 +83,7 @@ impl<'a> Visited<'a> {
             },
         }
         if let Some(sparse) = self.sparse {
-            let (columns, values) = sparse.row(i);
-            for (column, value) in columns.iter().zip(values) {
-                right[*column as usize] += step * value;
-            }
+            sparse.add_row(i, step, right);
         }
     }
 
@@ -123,6 +108,15 @@ impl<'a> Visited<'a> {
             prefetch(columns);
             prefetch(values);
         }
+    }
+
+    /// How many rows are visited in a few hundredths of a second.
+    pub(super) fn piece(&self) -> usize {
+        1 + 40_000_000 / self.rows.row_cost()
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.rows.rows()
     }
 
     pub(super) fn columns(&self) -> usize {

@@ -9,9 +9,13 @@
 //! schedule; the mean of all a since some step wavers less than the last one.
 
 use super::rows::Visited;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::matrix::simd::prefetch;
 use crate::run::{Run, Stop};
 use serde::{Deserialize, Serialize};
+
+/// How many rows ahead one is asked for.
+const AHEAD: usize = 4;
 
 /// What a row costs that has the score s and the class y = ±1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,16 +83,18 @@ pub enum Schedule {
 pub struct Sgd<'a> {
     /// The rows.
     pub rows: crate::matrix::Features<'a>,
-    /// y = ±1 of each.
-    pub target: &'a [f64],
-    /// How much each counts.
-    pub weights: &'a [f64],
+    /// Whether y of each is 1, and not -1. One byte a row stays near the processor, which visits rows in any order.
+    pub second: &'a [bool],
+    /// How much each counts, if not all count one.
+    pub weights: Option<&'a [f64]>,
     /// What a row costs.
     pub loss: Loss,
     /// λ
     pub lambda: f64,
     /// What the sum of the sizes of weights costs, beside half the sum of their squares.
     pub lambda_of_sizes: f64,
+    /// λ as the optimal schedule sees it: of both penalties, or what they would be.
+    pub lambda_of_steps: f64,
     /// Whether there is a constant b.
     pub intercept: bool,
     /// How much of a step b takes: less where rows are sparse, because it is in every row.
@@ -147,10 +153,10 @@ impl Scaled {
     fn shrink(&mut self, factor: f64) {
         self.scale *= factor;
         if self.scale < 1e-9 {
-            let scale = self.scale;
-            self.direction.iter_mut().for_each(|x| *x *= scale);
-            self.scales /= scale.max(f64::MIN_POSITIVE);
-            self.scale = 1.0;
+            // What was counted so far goes into the lag.
+            self.lag.iter_mut().zip(&self.direction).for_each(|(lag, x)| *lag -= self.scales * x);
+            self.direction.iter_mut().for_each(|x| *x *= self.scale);
+            (self.scale, self.scales) = (1.0, 0.0);
         }
     }
 
@@ -175,7 +181,14 @@ impl Sgd<'_> {
     /// Walks from a start (zero if there is none).
     pub fn walk(&self, start: Option<(Vec<f64>, f64)>, run: &Run) -> Result<Walked> {
         let rows = Visited::new(self.rows);
-        let count = self.target.len();
+        let count = self.second.len();
+        let fits = rows.count() == count
+            && self.weights.is_none_or(|weights| weights.len() == count)
+            && start.as_ref().is_none_or(|(weights, _)| weights.len() == rows.columns());
+        if !fits {
+            return Err(Error::data("rows, classes, weights and start do not match", "Give as many of each."));
+        }
+        let look = rows.piece().min(4096);
         let (direction, bias) = start.unwrap_or_else(|| (vec![0.0; rows.columns()], 0.0));
         let lag = if self.average > 0 { vec![0.0; rows.columns()] } else { Vec::new() };
         let mut a = Scaled { direction, scale: 1.0, lag, scales: 0.0, bias, biases: 0.0, counted: 0.0 };
@@ -196,7 +209,7 @@ impl Sgd<'_> {
             }
             let mut lost = 0.0;
             for (at, &i) in order.iter().enumerate() {
-                if at % 4096 == 0 {
+                if at % look == 0 {
                     run.check_cancelled()?;
                     if run.out_of_time() {
                         stop = Stop::Budget;
@@ -204,27 +217,27 @@ impl Sgd<'_> {
                     }
                 }
                 let i = i as usize;
-                if let Some(&next) = order.get(at + 4) {
-                    rows.prefetch(next as usize);
+                if let Some(&next) = order.get(at + AHEAD) {
+                    self.prefetch(&rows, next as usize);
                 }
-                let y = self.target[i];
+                let y = if self.second[i] { 1.0 } else { -1.0 };
                 let score = a.scale * rows.product(i, &a.direction) + a.bias;
                 let eta = match self.schedule {
-                    Schedule::Optimal => 1.0 / (self.strength() * (first + step as f64 - 1.0)),
+                    Schedule::Optimal => 1.0 / (self.lambda_of_steps * (first + step as f64 - 1.0)),
                     Schedule::InverseScaling => self.rate / (step as f64).powf(self.power),
                     Schedule::Constant | Schedule::Adaptive => rate,
                 };
                 lost += self.loss.of(y, score);
                 // Steps that a loss without bound makes too long are cut.
                 let slope = self.loss.slope(y, score).clamp(-1e12, 1e12);
-                let change = -eta * slope * self.weights[i];
+                let change = -eta * slope * self.weights.map_or(1.0, |weights| weights[i]);
                 if self.lambda > 0.0 {
                     a.shrink((1.0 - eta * self.lambda).max(0.0));
                 }
                 if change != 0.0 {
                     let along = change / a.scale;
                     rows.add(i, along, &mut a.direction);
-                    if a.counted > 0.0 {
+                    if a.scales > 0.0 {
                         rows.add(i, along * a.scales, &mut a.lag);
                     }
                     if self.intercept {
@@ -265,17 +278,22 @@ impl Sgd<'_> {
         Ok(Walked { weights, bias, steps: step - 1, passes, stop, trace })
     }
 
-    /// λ as the schedule sees it: both penalties together.
-    fn strength(&self) -> f64 {
-        self.lambda + self.lambda_of_sizes
+    /// Asks for a row that will be visited soon.
+    #[inline]
+    fn prefetch(&self, rows: &Visited<'_>, i: usize) {
+        rows.prefetch(i);
+        prefetch(&self.second[i..=i]);
+        if let Some(weights) = self.weights {
+            prefetch(&weights[i..=i]);
+        }
     }
 
     /// t₀ of the optimal schedule: the first step moves a weight of a typical size, λ^-¼, by no more than that.
     fn first_optimal(&self) -> f64 {
-        let typical = (1.0 / self.strength().sqrt()).sqrt();
+        let typical = (1.0 / self.lambda_of_steps.sqrt()).sqrt();
         let slope = self.loss.slope(1.0, -typical).abs();
         let eta = typical / slope.max(1.0);
-        1.0 / (eta * self.strength())
+        1.0 / (eta * self.lambda_of_steps)
     }
 }
 

@@ -1,0 +1,134 @@
+"""Machines with any kernel for numbers."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import RegressorMixin, _fit_context
+from sklearn.utils._param_validation import Interval
+
+from quince._base import weights_of
+from quince.margin._base import checked
+from quince.margin._kernel import KERNEL_CONSTRAINTS, MIDDLE, KernelMachine
+
+
+class SVR(RegressorMixin, KernelMachine):
+    """A tube around numbers, as flat as possible, with any kernel.
+
+    Parameters
+    ----------
+    kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'} or callable, default='rbf'
+        How alike two rows are.
+    degree : int, default=3
+        The power of the polynomial kernel.
+    gamma : {'scale', 'auto'} or float, default='scale'
+        How narrow the kernel is: 'scale' is 1 / (n_features * X.var()), 'auto' is 1 / n_features.
+    coef0 : float, default=0.0
+        What is added to products in the polynomial and the sigmoid kernel.
+    tol : float, default=1e-3
+        The violation of the optimality conditions at which to stop.
+    C : float, default=1.0
+        What a row outside the tube costs, times how far.
+    epsilon : float, default=0.1
+        Half the width of the tube: how far off a number may be at no cost.
+    shrinking : bool, default=True
+        Whether rows that do not want to move are left out for a while; the answer is the same.
+    cache_size : float, default=200
+        Megabytes for kernels that are kept.
+    verbose : bool, default=False
+        Taken for scikit-learn's sake.
+    max_iter : int, default=-1
+        Steps at most; -1 for as many as it takes.
+    bias : {'mean', 'median'}, default='mean'
+        How the constant is taken from the support vectors between their bounds.
+    standardise : bool, default=False
+        Whether C and epsilon are meant for numbers of deviation 1, whatever the unit of y.
+
+    Attributes
+    ----------
+    support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, fit_status_, n_iter_, shape_fit_
+        As of `SVC`.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had names that are all words.
+    report_ : dict
+        How the answer was found, how exact it is (primal, dual, gap), and remarks.
+
+    Examples
+    --------
+    >>> from quince import SVR
+    >>> SVR(kernel="linear", epsilon=0.0).fit([[0], [1], [2]], [1, 3, 5]).predict([[3]]).round(3)
+    array([7.])
+    """
+
+    _settings: ClassVar = {
+        "kernel": "kernel",
+        "degree": "degree",
+        "gamma": "gamma",
+        "coef0": "constant",
+        "tol": "tolerance",
+        "C": "c",
+        "epsilon": "epsilon",
+        "shrinking": "shrinking",
+        "cache_size": "cache",
+        "max_iter": "steps",
+        "bias": "bias",
+        "standardise": "standardise",
+    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = KERNEL_CONSTRAINTS | {
+        "C": [Interval(Real, 0.0, None, closed="right")],
+        "epsilon": [Interval(Real, 0.0, None, closed="left")],
+        "bias": [MIDDLE],
+        "standardise": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: str | float = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        shrinking: bool = True,
+        cache_size: float = 200,
+        verbose: bool = False,
+        max_iter: int = -1,
+        bias: str = "mean",
+        standardise: bool = False,
+    ) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.C = C
+        self.epsilon = epsilon
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.bias = bias
+        self.standardise = standardise
+
+    def _method_settings(self) -> dict[str, Any]:
+        cost = "infinite" if np.isinf(self.C) else float(self.C)
+        how = {"c": cost, "epsilon": float(self.epsilon), "standardise": bool(self.standardise)}
+        return self._kernel_settings() | how
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SVR:
+        """Fits to rows X (dense or sparse) and their numbers y; sample_weight says how much each row counts."""
+        X, y = checked(self, X, y, y_numeric=True)
+        self._learn(X, y=np.asarray(y, dtype=np.float64), weights=weights_of(sample_weight, X))
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """The number of rows X."""
+        return self._asked(X)
