@@ -3,7 +3,7 @@
 use super::dual::{Dual, Outcome};
 use super::kernel::{Kernel, Space};
 use super::proof::Proof;
-use super::svm::class_scores;
+use super::target::class_scores;
 use crate::encode::Encoder;
 use crate::error::{Error, Result};
 use crate::explain::Explanation;

@@ -23,6 +23,7 @@ mod machine;
 mod one_class;
 mod proof;
 mod svm;
+mod target;
 #[cfg(test)]
 mod tests;
 

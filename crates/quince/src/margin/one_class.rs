@@ -110,12 +110,7 @@ impl Learner for OneClass {
             high,
             insensitive: 0.0,
         };
-        let effort = Effort {
-            tolerance: self.tolerance,
-            cache: (self.cache * 1e6) as usize,
-            steps: if self.steps == 0 { usize::MAX } else { self.steps },
-            shrinking: self.shrinking,
-        };
+        let effort = Effort::of(self.tolerance, self.cache, self.steps, self.shrinking);
         let at = dual.solve(Some(start), &effort, run)?;
         let proof = dual.prove(&at, self.bias, at.stop == Stop::Converged);
         let mut model = SvmModel::of(&dual, &at, &proof, Answer::Novelty);

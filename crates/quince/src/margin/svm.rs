@@ -5,11 +5,11 @@ use super::kernel::{Gamma, Kernel, Space};
 use super::leave_one_out;
 use super::machine::{Answer, SvmModel};
 use super::proof::{Middle, Proof};
+use super::target::{class_scores, class_weights, finite_norms, one_class_only, one_number, spread};
 use crate::error::{Error, Result};
-use crate::learn::{Classes, Examples, Learner, Prediction, Target};
+use crate::learn::{Examples, Learner, Prediction, Target};
 use crate::linear::calibrate;
 use crate::matrix::{Features, Matrix};
-use crate::numbers::mean_and_deviation;
 use crate::registry::{Ability, Allowed, Card, Setting};
 use crate::run::{Report, Run, Stop};
 use serde::{Deserialize, Serialize};
@@ -274,12 +274,6 @@ impl Learner for Svm {
     }
 }
 
-/// One column a class: the score s of two classes becomes (-s, s).
-pub(super) fn class_scores(scores: &[f64]) -> Matrix {
-    let values = scores.iter().flat_map(|&s| [-s, s]).collect();
-    Matrix::new(scores.len(), 2, values).expect("two values for every row")
-}
-
 fn answer(target: &Target) -> Answer {
     if matches!(target, Target::Classes { .. }) { Answer::Classes } else { Answer::Numbers }
 }
@@ -291,12 +285,7 @@ impl Svm {
     }
 
     fn effort(&self) -> Effort {
-        Effort {
-            tolerance: self.tolerance,
-            cache: (self.cache * 1e6) as usize,
-            steps: if self.steps == 0 { usize::MAX } else { self.steps },
-            shrinking: self.shrinking,
-        }
+        Effort::of(self.tolerance, self.cache, self.steps, self.shrinking)
     }
 
     fn fit_from(&self, examples: &Examples<'_>, from: Option<&SvmModel>, run: &Run) -> Result<(SvmModel, Report)> {
@@ -426,86 +415,4 @@ impl KernelName {
             KernelName::Precomputed => Kernel::Precomputed,
         })
     }
-}
-
-/// ‖x‖² of every row; an error if a value is not finite, or there is none.
-pub(super) fn finite_norms(rows: &Features<'_>, run: &Run) -> Result<Vec<f64>> {
-    rows.afford_columns()?;
-    if rows.columns() == 0 {
-        return Err(Error::data("the rows have no columns", "Give at least one column to learn from."));
-    }
-    let norms = rows.row_norms(run)?;
-    if norms.iter().all(|norm| norm.is_finite()) { Ok(norms) } else { Err(rows.not_finite()) }
-}
-
-/// The one number of a row.
-pub(super) fn one_number(numbers: &Matrix, i: usize) -> Result<f64> {
-    if numbers.columns() != 1 {
-        return Err(Error::data(
-            format!("a machine learns one number, and the target has {}", numbers.columns()),
-            "Train a machine for each of them.",
-        ));
-    }
-    let y = numbers[(i, 0)];
-    if y.is_finite() { Ok(y) } else { Err(Error::data("the target contains NaN or infinity", "Remove those rows.")) }
-}
-
-/// The unit of numbers: their standard deviation, or one if they are all the same. In this unit a machine with C and ε is, in
-/// the unit of the target, one with so many times C and ε.
-pub(super) fn spread(numbers: &[f64]) -> f64 {
-    let (_, deviation) = mean_and_deviation(numbers);
-    if deviation > 0.0 && deviation.is_finite() { deviation } else { 1.0 }
-}
-
-pub(super) fn one_class_only() -> Error {
-    Error::data("the target has one class only", "A classifier needs rows of at least two classes.")
-}
-
-/// What each class costs, in multiples of C.
-pub(super) fn class_weights(text: &str, classes: &Classes, codes: &[u32], weights: Option<&[f64]>) -> Result<Vec<f64>> {
-    match classes.count() {
-        0 | 1 => return Err(one_class_only()),
-        2 => {}
-        more => {
-            return Err(Error::data(
-                format!("this method learns two classes, and the target has {more}"),
-                "Choose another method, or join classes.",
-            ));
-        }
-    }
-    let mut of_classes = vec![1.0; classes.count()];
-    match text.trim() {
-        "" | "none" => {}
-        "balanced" => {
-            let mut counts = vec![0.0; classes.count()];
-            codes.iter().enumerate().for_each(|(i, &code)| counts[code as usize] += weights.map_or(1.0, |w| w[i]));
-            let total: f64 = counts.iter().sum();
-            for (weight, count) in of_classes.iter_mut().zip(&counts).filter(|(_, count)| **count > 0.0) {
-                *weight = total / (classes.count() as f64 * count);
-            }
-        }
-        written => {
-            for part in written.split(',') {
-                let wrong = |problem: String, remedy: String| Err(Error::setting("class_weights", problem, remedy));
-                let read = part.rsplit_once('=').and_then(|(label, weight)| {
-                    let weight = weight.trim().parse::<f64>().ok().filter(|w| w.is_finite() && *w > 0.0)?;
-                    Some((label.trim(), weight))
-                });
-                let Some((label, weight)) = read else {
-                    return wrong(
-                        format!("cannot be read at '{}'", part.trim()),
-                        "Write none, balanced, or label=number, separated by commas, with numbers above zero.".into(),
-                    );
-                };
-                let Some(code) = classes.code(label) else {
-                    return wrong(
-                        format!("names '{label}', which is no class"),
-                        format!("The classes are {}.", classes.names().join(", ")),
-                    );
-                };
-                of_classes[code as usize] = weight;
-            }
-        }
-    }
-    Ok(of_classes)
 }

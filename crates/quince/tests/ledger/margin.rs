@@ -1,4 +1,4 @@
-//! S: margins.
+//! S1, S2, S3, S4 and S7: margins.
 
 use quince::learn::{Classes, Examples, Fitted, Learner, Target};
 use quince::margin::{Cost, Gamma, Kernel, KernelName, LinearSvm, Loss, Middle, Solver, Svm, SvmModel, Wanted};

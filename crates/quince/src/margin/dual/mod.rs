@@ -82,6 +82,14 @@ pub(super) struct Effort {
     pub(super) shrinking: bool,
 }
 
+impl Effort {
+    /// From settings: megabytes for kernel rows, and no limit of steps where it is zero.
+    pub(super) fn of(tolerance: f64, megabytes: f64, steps: usize, shrinking: bool) -> Effort {
+        let steps = if steps == 0 { usize::MAX } else { steps };
+        Effort { tolerance, cache: (megabytes * 1e6) as usize, steps, shrinking }
+    }
+}
+
 /// Where a solve stands, or has ended.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {

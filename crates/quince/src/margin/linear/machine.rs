@@ -8,7 +8,7 @@ use crate::explain::{Explanation, Listing};
 use crate::learn::{Fitted, Prediction};
 use crate::linear::calibrate;
 use crate::margin::dual::balance;
-use crate::margin::svm::class_scores;
+use crate::margin::target::class_scores;
 use crate::matrix::{Features, Matrix};
 use crate::model::Parts;
 use crate::numbers::short;

@@ -19,7 +19,8 @@ pub use sgd::{Loss, Schedule, Sgd, Walked};
 
 use super::dual::balance;
 use super::leave_one_out::every_third;
-use super::svm::{CLASS_WEIGHTS, EPSILON, PROBABILITIES, STANDARDISE, class_weights};
+use super::svm::{CLASS_WEIGHTS, EPSILON, PROBABILITIES, STANDARDISE};
+use super::target::{class_scores, class_weights, finite_norms, one_class_only, one_number, spread};
 use crate::error::{Error, Result};
 use crate::learn::{Examples, Learner, Target};
 use crate::linear::calibrate;
@@ -269,7 +270,7 @@ impl LinearSvm {
     /// The problem of some examples.
     fn pose<'a>(&self, examples: &Examples<'a>, run: &Run) -> Result<Problem<'a>> {
         let rows = examples.features;
-        let norms = super::svm::finite_norms(&rows, run)?;
+        let norms = finite_norms(&rows, run)?;
         let weight = |i: usize| examples.weights.map_or(1.0, |weights| weights[i]);
         let squared = self.loss == Loss::SquaredHinge;
         if self.solver == Solver::Dual && !squared && self.loss != Loss::Hinge {
@@ -309,9 +310,8 @@ impl LinearSvm {
                 taking_part().map(of_row).collect()
             }
             Target::Numbers(target) => {
-                let target: Vec<f64> =
-                    taking_part().map(|i| super::svm::one_number(target, i)).collect::<Result<_>>()?;
-                unit = if self.standardise { super::svm::spread(&target) } else { 1.0 };
+                let target: Vec<f64> = taking_part().map(|i| one_number(target, i)).collect::<Result<_>>()?;
+                unit = if self.standardise { spread(&target) } else { 1.0 };
                 // The squared loss is in the square of the unit, as the squared length of the weights is.
                 let cost = if squared { self.c } else { unit * self.c };
                 taking_part().zip(target).map(|(i, y)| coordinate(i, y, cost * weight(i))).collect()
@@ -330,7 +330,7 @@ impl LinearSvm {
             numbers,
         };
         if !numbers && !problem.has_both_classes() {
-            return Err(super::svm::one_class_only());
+            return Err(one_class_only());
         }
         Ok(problem)
     }
@@ -448,7 +448,7 @@ impl LinearSvm {
         let scores = judge.as_ref().unwrap_or(machine).scores(&taken.features(), run)?;
         let codes: Vec<u32> = rows.iter().map(|&i| codes[i]).collect();
         let weights: Option<Vec<f64>> = weights.map(|weights| rows.iter().map(|&i| weights[i]).collect());
-        let scores = super::svm::class_scores(&scores);
+        let scores = class_scores(&scores);
         machine.temperature = calibrate::temperature(&scores, &codes, weights.as_deref(), run)?;
         report.fact("temperature", machine.temperature);
         Ok(())
