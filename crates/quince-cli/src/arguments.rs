@@ -30,7 +30,7 @@ pub struct Common {
     #[arg(long, global = true, default_value_t = 0, value_name = "NUMBER", help_heading = "Everywhere")]
     pub threads: usize,
     /// Stop after this time with the best so far, for example 500ms, 30s, 5m, 1h
-    #[arg(long, global = true, value_parser = parse_duration, value_name = "TIME", help_heading = "Everywhere")]
+    #[arg(long, global = true, value_parser = parse_duration, allow_hyphen_values = true, value_name = "TIME", help_heading = "Everywhere")]
     pub budget: Option<Duration>,
     /// Print JSON instead of tables
     #[arg(long, global = true, help_heading = "Everywhere")]
@@ -57,7 +57,7 @@ pub enum Command {
     Explain(Explain),
     /// Make up rows as a saved model believes they come about
     Sample(Sample),
-    /// Find groups of rows that are alike
+    /// Find groups of rows that are alike, or rows that are unlike all others
     Cluster(Cluster),
     /// Fill the holes of a table with what the rest of their row leads to expect
     Impute(Impute),
@@ -190,10 +190,10 @@ pub struct Train {
     #[command(flatten)]
     pub target: TargetOptions,
     /// The method; `quince models` lists them
-    #[arg(long, short, value_name = "NAME", required_unless_present = "resume")]
+    #[arg(long, alias = "method", short, value_name = "NAME", required_unless_present = "resume")]
     pub model: Option<String>,
     /// Go on from a model that was trained on the same table, with its method and settings, where a budget has cut it short
-    #[arg(long, value_name = "MODEL", conflicts_with = "model")]
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["model", "drop", "encode", "text", "degree"])]
     pub resume: Option<PathBuf>,
     /// The family of columns, for naive-bayes and mixture: normal for all that can, age=normal, visits=poisson, height+weight=gaussian
     /// (may be repeated)
@@ -223,7 +223,7 @@ pub struct Curve {
     #[command(flatten)]
     pub target: TargetOptions,
     /// The method; `quince models` lists them
-    #[arg(long, short, value_name = "NAME")]
+    #[arg(long, alias = "method", short, value_name = "NAME")]
     pub model: String,
     /// The family of columns, for naive-bayes and mixture: normal for all that can, age=normal, visits=poisson, height+weight=gaussian
     /// (may be repeated)
@@ -322,7 +322,7 @@ pub struct Cluster {
     #[command(flatten)]
     pub kinds: KindOptions,
     /// The method
-    #[arg(long, short, default_value = "kmeans", value_name = "NAME")]
+    #[arg(long, alias = "model", short, default_value = "kmeans", value_name = "NAME")]
     pub method: String,
     /// How many clusters, or auto (the default)
     #[arg(short, long = "clusters", value_name = "NUMBER", allow_negative_numbers = true)]

@@ -14,6 +14,7 @@ use quince::Kind;
 use quince::evaluate::evaluate;
 use quince::learn::{Classes, Fitted, Prediction, Task};
 use quince::model::Hole;
+use quince::registry::Ability;
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -34,6 +35,11 @@ impl Model {
     pub(crate) fn fitted<F: Fitted>(&self) -> PyResult<&F> {
         let other = || wrong("the model is of another method", "Open it with the class that saved it.");
         self.0.fitted().ok_or_else(other)
+    }
+
+    /// What a model without a target finds.
+    fn finds(&self) -> &'static str {
+        if self.0.method().card.can(Ability::Novelty) { "novel rows" } else { "clusters" }
     }
 
     /// Predicts for a table, a data frame, the path of a file, or, if the model was trained on a matrix, for a matrix.
@@ -102,7 +108,7 @@ impl Model {
             |what: &str| Err(wrong(format!("the model predicts {what}, which have no classes"), "Use predict."));
         match self.0.task() {
             Task::Regression => return refuse("numbers"),
-            Task::Clustering => return refuse("clusters"),
+            Task::Clustering => return refuse(self.finds()),
             Task::Classification => {}
         }
         match self.prediction(data, n_jobs)? {
@@ -117,7 +123,8 @@ impl Model {
     #[pyo3(signature = (data, *, n_jobs=None))]
     fn evaluate<'py>(&self, data: &Bound<'py, PyAny>, n_jobs: Option<i64>) -> PyResult<Bound<'py, PyAny>> {
         if self.0.task() == Task::Clustering {
-            return Err(wrong("clusters have no target to be evaluated by", "Use quince.silhouette_score."));
+            let remedy = if self.finds() == "clusters" { "Use quince.silhouette_score." } else { "" };
+            return Err(wrong(format!("{} have no target to be evaluated by", self.finds()), remedy));
         }
         let table = from_anything(data, Some(&self.0), true)?;
         let evaluation = work(data.py(), Steering::jobs(data.py(), n_jobs)?, |run| {
@@ -347,7 +354,7 @@ impl Model {
     fn __repr__(&self) -> String {
         let (name, target, rows, columns) = (self.method(), self.0.target(), self.0.rows(), self.0.encoder().columns());
         let what = match (self.0.task(), self.0.classes()) {
-            (Task::Clustering, _) => "clusters".into(),
+            (Task::Clustering, _) => self.finds().into(),
             (_, Some(classes)) => format!("'{target}' ({} classes)", classes.count()),
             (_, None) => format!("'{target}' (numbers)"),
         };

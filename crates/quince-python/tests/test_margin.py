@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ import sklearn.linear_model
 import sklearn.svm
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 import quince
@@ -170,10 +173,12 @@ def test_probabilities_agree_with_the_label(tumours):
 def test_linear_classes_are_those_of_liblinear(tumours, loss, make):
     X, y = tumours
     exact = {"tol": 1e-9, "max_iter": 1_000_000, "C": 0.1, "intercept_scaling": 2.0, "dual": True}
-    ours = quince.LinearSVC(loss=loss, **exact).fit(make(X), y)
     theirs = sklearn.svm.LinearSVC(loss=loss, **exact).fit(make(X), y)
-    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
-    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-5)
+    for dual, route in [(True, "coordinate descent"), (False, "interior"), ("auto", "")]:
+        ours = quince.LinearSVC(loss=loss, **exact | {"dual": dual}).fit(make(X), y)
+        assert route in ours.report_["route"]
+        np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
+        np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-5)
 
 
 @pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
@@ -269,7 +274,8 @@ def test_a_model_that_was_cut_short_goes_on():
     y = np.where(rows[:, 0] * rows[:, 1] + 0.5 * random.standard_normal(400) > 0, "yes", "no")
     table = pd.DataFrame(rows, columns=list("abcd")).assign(y=y)
     how = {"probabilities": False, "leave_one_out": "never"}
-    short = quince.train(table, "y", "svm", how | {"steps": 20})
+    with pytest.warns(ConvergenceWarning):
+        short = quince.train(table, "y", "svm", how | {"steps": 20})
     assert short.report["stop"] == "step-limit"
     resumed = quince.train(table, resume=short, settings={"steps": 0})
     whole = quince.train(table, "y", "svm", how)
@@ -283,3 +289,53 @@ def test_a_model_that_was_cut_short_goes_on():
         quince.train(table, model="ridge", resume=short)
     with pytest.raises(ValueError, match="cannot go on"):
         quince.train(table, resume=quince.train(table, "y", "ridge"))
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_few_columns_are_finished_also_where_c_is_large(loss):
+    X, y = classes(2000, 8)
+    ours = quince.LinearSVC(loss=loss, C=100.0, tol=1e-6).fit(X, y)
+    assert "interior" in ours.report_["route"]
+    # However many passes liblinear may make, it is not below.
+    peer = sklearn.svm.LinearSVC(loss=loss, C=100.0, dual=loss == "hinge", tol=1e-6, max_iter=20_000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        peer.fit(X, y)
+
+    def objective(machine):
+        margins = np.maximum(0, 1 - np.where(y == "yes", 1, -1) * machine.decision_function(X))
+        losses = margins.sum() if loss == "hinge" else (margins**2).sum()
+        return 0.5 * (np.sum(machine.coef_**2) + machine.intercept_[0] ** 2) + 100.0 * losses
+
+    assert objective(ours) <= objective(peer) * (1 + 1e-7)
+
+
+def test_a_fit_that_is_not_finished_warns_and_its_file_can_be_resumed(tmp_path):
+    X, y = classes(400)
+    table = pd.DataFrame(X, columns=list("abcde")).assign(y=y)
+    with pytest.warns(ConvergenceWarning, match="is left to gain"):
+        short = quince.train(table, "y", "svm", {"steps": 5})
+    short.save(tmp_path / "short.quince")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert quince.train(table, resume=tmp_path / "short.quince", settings={"steps": 0}).report["stop"] == "converged"
+
+
+def test_settings_may_be_written_as_python_has_them():
+    X, y = classes(200)
+    table = pd.DataFrame(X, columns=list("abcde")).assign(y=y)
+    one = quince.train(table, "y", "svm", {"class_weights": {"yes": 2.0, "no": 0.5}})
+    assert one.settings["class_weights"] == "yes=2.0,no=0.5"
+    assert quince.train(table, "y", "svm", {"c": np.inf, "gamma": 5.0}).settings["c"] == "infinite"
+    with pytest.raises(ValueError, match="number of seconds"):
+        quince.train(table, "y", "svm", budget="1s")
+    with pytest.raises(ValueError, match="number of seconds"):
+        quince.compare(table, "y", ["svm"], budget="1s")
+
+
+def test_a_machine_of_one_class_finds_novel_rows():
+    X, _ = classes(100)
+    model = quince.train(pd.DataFrame(X, columns=list("abcde")), None, "one-class-svm")
+    assert "novel rows" in repr(model)
+    with pytest.raises(ValueError, match="novel rows have no target"):
+        model.evaluate(pd.DataFrame(X, columns=list("abcde")))

@@ -43,6 +43,13 @@ impl Listing {
         self.rows.push((name.into(), numbers.into_iter().map(Cell::Number).collect()));
     }
 
+    /// Adds a row of which only the last cell, a number, is filled: one that other rows have been added up to, or add to.
+    pub fn last(&mut self, name: impl Into<String>, number: f64) {
+        let mut cells = vec![Cell::Text(String::new()); self.columns.len().saturating_sub(1)];
+        cells.push(Cell::Number(number));
+        self.rows.push((name.into(), cells));
+    }
+
     /// Adds a row of words.
     pub fn words(&mut self, name: impl Into<String>, words: impl IntoIterator<Item = String>) {
         self.rows.push((name.into(), words.into_iter().map(Cell::Text).collect()));

@@ -51,7 +51,7 @@ fn learners(options: &Compare, target: &Target) -> Result<Vec<Box<dyn Learn>>> {
         return Err(Error::Setting {
             name: "models".into(),
             problem: format!("cannot hold '{}', which learns no target", entry.card.name),
-            remedy: "It finds clusters: use `quince cluster`.".into(),
+            remedy: "It learns without one: use `quince cluster`.".into(),
         });
     }
     let mut written = Vec::new();

@@ -24,7 +24,7 @@ fn list() -> String {
             .card
             .abilities
             .iter()
-            .filter(|a| matches!(a, Ability::Classify | Ability::Regress | Ability::Cluster))
+            .filter(|a| matches!(a, Ability::Classify | Ability::Regress | Ability::Cluster | Ability::Novelty))
             .map(|a| a.name())
             .collect();
         vec![entry.card.name.to_string(), learns.join(", "), entry.card.summary.to_string()]

@@ -101,9 +101,12 @@ fn say_what_was_trained(model: &Model, left_out: Option<&Evaluation>, options: &
     }
     if !report.holds() {
         let remedy = match report.stop {
-            Stop::StepLimit => "allow more steps",
-            Stop::Budget => "allow more time",
-            _ => "look for columns of extreme size and rescale them",
+            Stop::StepLimit => {
+                let limit = ["steps", "passes"].into_iter().find(|name| model.method().card.setting(name).is_some());
+                format!("allow more {}", limit.unwrap_or("steps"))
+            }
+            Stop::Budget => "allow more time".into(),
+            _ => "look for columns of extreme size and rescale them".into(),
         };
         session.say(&format!("warning: the answer is not as exact as asked; {remedy}"));
     }

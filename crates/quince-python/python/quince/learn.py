@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
 
 from quince import _quince
 from quince._quince import Model
@@ -18,7 +23,7 @@ def train(
     model: str | None = None,
     settings: Mapping[str, Any] | None = None,
     *,
-    resume: Model | None = None,
+    resume: Model | str | os.PathLike[str] | None = None,
     task: str | None = None,
     weight: str | None = None,
     seed: int = 0,
@@ -37,8 +42,9 @@ def train(
     model : str, optional
         A method: one of `quince.models()`; "ridge" if not given, or without a target "kmeans".
     settings : dict
-        Its settings by name; what is not given has its default.
-    resume : Model, optional
+        Its settings by name; what is not given has its default. A dict of labels and numbers will do for "class_weights",
+        and an infinite number for "infinite".
+    resume : Model or path of one, optional
         A model to go on from, where a budget has cut it short: of the same rows, with its target, its method and its
         settings, but for those that are given.
     task : {"classification", "regression"}, optional
@@ -50,18 +56,22 @@ def train(
     n_jobs : int, optional
         Number of threads; -1 for all processors. The answer does not depend on it.
     budget : float, optional
-        Seconds after which the best answer so far is returned, or TimeoutError raised if there is none.
+        Seconds after which the best answer so far is returned, with a ConvergenceWarning, or TimeoutError raised if there
+        is none.
     """
     _check_seed(seed)
+    _check_budget(budget)
     if resume is not None:
+        if not isinstance(resume, Model):
+            resume = Model.load(resume)
         if model not in (None, resume.method):
             raise ValueError(f"The model to go on from is of {resume.method!r} and not of {model!r}: leave out model.")
         target = target or resume.target
-    return _quince.train(
+    learnt = _quince.train(
         data,
         target,
         model or ("kmeans" if target is None else "ridge"),
-        dict(settings or {}),
+        _plain(settings),
         resume=resume,
         task=task,
         weight=weight,
@@ -69,6 +79,35 @@ def train(
         threads=effective(n_jobs),
         budget=budget,
     )
+    _warn_if_unfinished(learnt)
+    return learnt
+
+
+def _warn_if_unfinished(learnt: Model) -> None:
+    report = learnt.report
+    proof = report["certificate"]
+    why = {"budget": "the budget ran out", "stalled": "rounding leaves no better step"}.get(report["stop"])
+    if report["stop"] == "step-limit" and proof is not None and proof["value"] > proof["tolerance"]:
+        why = "it has made all steps that it may"
+    if why is not None:
+        remarks = "".join(f"; {remark}" for remark in report["remarks"][:1])
+        warnings.warn(f"{learnt.method} is not finished: {why}{remarks}.", ConvergenceWarning, stacklevel=3)
+
+
+def _plain(settings: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Settings as the registry takes them, which has neither dicts nor infinite numbers."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return ",".join(f"{label}={number}" for label, number in value.items())
+        return "infinite" if isinstance(value, Real) and value == math.inf else value
+
+    return {name: plain(value) for name, value in (settings or {}).items()}
+
+
+def _check_budget(budget: float | None) -> None:
+    if budget is not None and (not isinstance(budget, Real) or isinstance(budget, bool)):
+        raise ValueError(f"budget cannot be {budget!r}. It takes a number of seconds, such as 2.5.")
 
 
 def compare(
@@ -107,12 +146,13 @@ def compare(
     if folds != "loo" and (isinstance(folds, bool) or not isinstance(folds, int) or folds < 2):
         raise ValueError(f"folds cannot be {folds!r}. It takes a whole number of at least 2, or 'loo'.")
     _check_seed(seed)
+    _check_budget(budget)
     if isinstance(models, str):
         models = [models]
     pairs = None
     if models is not None:
         settings = models if isinstance(models, Mapping) else {}
-        pairs = [(name, dict(settings.get(name) or {})) for name in models]
+        pairs = [(name, _plain(settings.get(name))) for name in models]
     result = _quince.compare(
         data,
         target,

@@ -13,7 +13,7 @@ use crate::learn::{Examples, Learn, Prediction, Target, Task, check_weights, nam
 use crate::matrix::{Matrix, Rows};
 use crate::numbers::mean_and_deviation;
 use crate::registry::Ability;
-use crate::run::Run;
+use crate::run::{Run, Stop};
 use crate::table::{Labelled, Table};
 use serde::Serialize;
 use serde_json::Value;
@@ -122,6 +122,10 @@ pub fn compare(
         None => leave_each_out(labelled, learners, weights, &mut tallies, &mut warnings, run)?,
         Some(splits) => test_in_folds(labelled, learners, weights, splits, &mut tallies, &mut warnings, run)?,
     }
+    for (learner, tally) in learners.iter().zip(&tallies).filter(|(_, tally)| tally.cut_short > 0) {
+        let (name, cut, all) = (learner.card().name, tally.cut_short, tally.evaluations.len());
+        warnings.push(format!("{cut} of {all} fits of {name} were cut short by the budget"));
+    }
     let by = by.unwrap_or(if task == Task::Classification { Metric::LogLoss } else { Metric::Rmse });
     let mut entrants: Vec<Entrant> =
         learners.iter().zip(tallies).map(|(learner, tally)| tally.finish(learner.as_ref())).collect();
@@ -160,6 +164,8 @@ struct Tally {
     fit: Duration,
     predict: Duration,
     problem: Option<Error>,
+    /// How many fits a budget has cut short.
+    cut_short: usize,
 }
 
 impl Tally {
@@ -288,11 +294,11 @@ fn test_in_folds(
                     let examples = examples.encoded_by(encoders.of(learner.as_ref()));
                     fit_and_predict(learner.as_ref(), &examples, test, run)
                 });
-                let (prediction, times) = named(result, learner.card().name)?;
-                let evaluation = evaluate(&test_rows.target, &prediction, test_weights.as_deref())?;
-                tally.evaluations.push(evaluation);
-                tally.fit += times.0;
-                tally.predict += times.1;
+                let tested = named(result, learner.card().name)?;
+                tally.evaluations.push(evaluate(&test_rows.target, &tested.prediction, test_weights.as_deref())?);
+                tally.fit += tested.fit;
+                tally.predict += tested.predict;
+                tally.cut_short += usize::from(tested.cut_short);
                 Ok(())
             })?;
         }
@@ -379,19 +385,22 @@ impl Encoded {
     }
 }
 
-fn fit_and_predict(
-    learner: &dyn Learn,
-    examples: &Examples<'_>,
-    test: &Rows,
-    run: &Run,
-) -> Result<(Prediction, (Duration, Duration))> {
+/// What a fit says of rows it has not seen, and how long it took.
+struct Tested {
+    prediction: Prediction,
+    fit: Duration,
+    predict: Duration,
+    cut_short: bool,
+}
+
+fn fit_and_predict(learner: &dyn Learn, examples: &Examples<'_>, test: &Rows, run: &Run) -> Result<Tested> {
     run.check()?;
     let start = Instant::now();
-    let (fitted, _) = learner.fit(examples, run)?;
+    let (fitted, report) = learner.fit(examples, run)?;
     let fit = start.elapsed();
     let start = Instant::now();
     let prediction = fitted.predict(&test.features(), run)?;
-    Ok((prediction, (fit, start.elapsed())))
+    Ok(Tested { prediction, fit, predict: start.elapsed(), cut_short: report.stop == Stop::Budget })
 }
 
 fn leave_each_out(

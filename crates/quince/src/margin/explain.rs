@@ -2,7 +2,7 @@
 
 use super::kernel::Kernel;
 use super::linear::{row_table, weight_table};
-use super::machine::{Answer, SvmModel, left_to_gain};
+use super::machine::{Answer, SvmModel, counted, left_to_gain};
 use crate::encode::Encoder;
 use crate::error::Result;
 use crate::explain::{Explanation, Listing};
@@ -82,7 +82,7 @@ impl SvmModel {
             }
         });
         if let Some(weights) = &self.weights {
-            said.tables.push(row_table(row, encoder, weights.values()));
+            said.tables.push(row_table(row, encoder, weights.values(), self.bias));
         } else if self.kernel != Kernel::Precomputed {
             let columns = row.columns();
             let (mut own, mut other) = (vec![0.0; columns], vec![0.0; columns]);
@@ -96,10 +96,17 @@ impl SvmModel {
                 })
                 .collect();
             spoke.sort_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));
-            let mut table = Listing::new("The training rows that spoke most", ["kernel", "kernel x coefficient"]);
-            for (place, kernel, part) in spoke.into_iter().take(TOLD) {
+            let title = "The training rows that spoke most, counted from 1";
+            let mut table = Listing::new(title, ["kernel", "kernel x coefficient"]);
+            let others = spoke.split_off(TOLD.min(spoke.len()));
+            for (place, kernel, part) in spoke {
                 table.numbers(format!("row {}", place + 1), [kernel, part]);
             }
+            if !others.is_empty() {
+                let sum = others.iter().map(|other| other.2).sum();
+                table.last(format!("{} more", counted(others.len(), "row")), sum);
+            }
+            table.last("(constant)", self.bias);
             said.tables.push(table);
         }
         Ok(said)

@@ -11,17 +11,19 @@ use crate::run::{Run, Stop};
 
 /// Up to so many products are computed for leaving out each support vector without being asked.
 const QUICK: f64 = 5e9;
+/// A step of a refit costs as many.
+const STEP: f64 = 1000.0;
 /// The refit for held-out rows need not be as exact.
 const LOOSER: f64 = 10.0;
 
-/// Whether all support vectors can be left out in about a second: a refit computes F anew, and takes no more steps than the fit.
-pub(super) fn is_quick(dual: &Dual<'_>, at: &Outcome) -> bool {
-    let support = at.beta.iter().filter(|beta| **beta != 0.0).count() as f64;
+/// How many steps each refit may take so that all support vectors are left out in about a second; a refit computes F anew.
+pub(super) fn quick_steps(dual: &Dual<'_>, at: &Outcome) -> usize {
+    let support = at.beta.iter().filter(|beta| **beta != 0.0).count().max(1) as f64;
     let anew = support * dual.count() as f64 * (32 + dual.rows.row_cost()) as f64;
-    support * (anew + 1000.0 * at.steps as f64) <= QUICK
+    ((QUICK / support - anew) / STEP).max(0.0) as usize
 }
 
-/// The score of each row by the machine without it.
+/// The score of each row by the machine without it; `None` if a refit takes more steps than `effort` allows.
 pub(super) fn scores(
     dual: &Dual<'_>,
     at: &Outcome,
@@ -29,7 +31,7 @@ pub(super) fn scores(
     effort: &Effort,
     middle: Middle,
     run: &Run,
-) -> Result<Vec<f64>> {
+) -> Result<Option<Vec<f64>>> {
     let mut scores: Vec<f64> = (0..dual.count()).map(|i| dual.target[i] - at.slope[i] + proof.bias).collect();
     let support: Vec<usize> = (0..dual.count()).filter(|&i| at.beta[i] != 0.0).collect();
     let cancel = run.cancel_flag();
@@ -42,11 +44,12 @@ pub(super) fn scores(
             dual.scores_without(|i| i == some[k], at, effort, middle, &run)
         });
         for (&i, score) in some.iter().zip(found) {
-            scores[i] = score?[0];
+            let Some(score) = score? else { return Ok(None) };
+            scores[i] = score[0];
         }
         run.check()?;
     }
-    Ok(scores)
+    Ok(Some(scores))
 }
 
 /// Every third row of each class, and its score by the machine of the others; `None` if a class has too few.
@@ -61,7 +64,7 @@ pub(super) fn held_out(
     let rows: Vec<usize> = (0..dual.count()).filter(|&i| held_out[i]).map(|i| dual.of[i]).collect();
     let effort = Effort { tolerance: (LOOSER * effort.tolerance).min(0.1).max(effort.tolerance), ..*effort };
     let scores = dual.scores_without(|i| held_out[i], at, &effort, middle, run)?;
-    Ok(Some((rows, scores)))
+    Ok(scores.map(|scores| (rows, scores)))
 }
 
 /// Which rows are every third of their class; `None` if one class has none.
@@ -82,7 +85,7 @@ pub(super) fn error(dual: &Dual<'_>, scores: &[f64]) -> f64 {
 }
 
 impl Dual<'_> {
-    /// Scores of some rows by the machine of all others, found from the solution of the whole.
+    /// Scores of some rows by the machine of all others, found from the solution of the whole; `None` if that takes too many steps.
     fn scores_without(
         &self,
         leave_out: impl Fn(usize) -> bool,
@@ -90,12 +93,15 @@ impl Dual<'_> {
         effort: &Effort,
         middle: Middle,
         run: &Run,
-    ) -> Result<Vec<f64>> {
+    ) -> Result<Option<Vec<f64>>> {
         let (left_out, kept): (Vec<usize>, Vec<usize>) = (0..self.count()).partition(|&i| leave_out(i));
         let others = self.part(&kept, 1.0);
         let mut start: Vec<f64> = kept.iter().map(|&i| at.beta[i]).collect();
         balance(&mut start);
         let at = others.solve(Some(start), effort, run)?;
+        if at.stop == Stop::StepLimit {
+            return Ok(None);
+        }
         let proof = others.prove(&at, middle, at.stop == Stop::Converged);
         let support: Vec<usize> = (0..others.count()).filter(|&i| at.beta[i] != 0.0).collect();
         let beta: Vec<f64> = support.iter().map(|&i| at.beta[i]).collect();
@@ -104,6 +110,6 @@ impl Dual<'_> {
         let rows: Vec<usize> = left_out.iter().map(|&i| self.of[i]).collect();
         let mut scores = vec![proof.bias; rows.len()];
         self.space.gallery::<f64>(&self.rows, &rows).add(&probes, &beta, &mut scores, run)?;
-        Ok(scores)
+        Ok(Some(scores))
     }
 }

@@ -131,9 +131,8 @@ impl SvmModel {
         report.fact("bounded", about.bounded as f64);
         report.fact("steps", about.steps as f64);
         report.remarks.push(left_to_gain(about.primal, Some(about.dual)));
-        if at.stalled {
-            let remark = "rounding leaves no better step: scale the columns, or give a larger tolerance";
-            report.remarks.push(remark.into());
+        if at.stop == Stop::Stalled {
+            report.remarks.push(STALLED.into());
         }
         if self.kernel != Kernel::Precomputed {
             report.remarks.push(format!("the model holds {} of those it was trained on", counted(support, "row")));
@@ -248,14 +247,17 @@ pub(super) fn other_columns(given: usize, wanted: usize) -> Error {
 /// What a machine that was stopped early says.
 pub(super) const RESUME: &str = "the budget ran out; go on from the saved model with quince train --resume";
 
+/// What a machine says that rounding keeps from its optimum.
+pub(super) const STALLED: &str = "rounding leaves no better step: scale the columns, or give a larger tolerance";
+
 /// What both objectives say, as far as they are known.
 pub(super) fn left_to_gain(primal: Option<f64>, dual: Option<f64>) -> String {
     match (primal, dual) {
         (Some(primal), Some(dual)) => {
             let share = if primal > dual { (primal - dual) / primal.abs().max(f64::MIN_POSITIVE) } else { 0.0 };
             let (primal, dual) = (short(primal), short(dual));
-            let left = percent(share);
-            format!("the objective is {primal} and cannot be below {dual}: at most {left} of it is left to gain")
+            let least = if primal == dual { String::new() } else { format!(" and cannot be below {dual}") };
+            format!("the objective is {primal}{least}: at most {} of it is left to gain", percent(share))
         }
         (Some(primal), None) => format!("the objective is {}", short(primal)),
         (None, dual) => {

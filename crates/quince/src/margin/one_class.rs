@@ -85,6 +85,7 @@ impl Learner for OneClass {
     };
 
     fn fit(&self, examples: &Examples<'_>, run: &Run) -> Result<(SvmModel, Report)> {
+        self.kernel.check_for(examples)?;
         let rows = &examples.features;
         let space = Space::of(rows, self.kernel.with(self.gamma, self.degree, self.constant, rows, run)?);
         let weight = |i: usize| examples.weights.map_or(1.0, |weights| weights[i]);

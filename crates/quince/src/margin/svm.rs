@@ -5,7 +5,7 @@ use super::kernel::{Gamma, Kernel, Space};
 use super::leave_one_out;
 use super::machine::{Answer, SvmModel};
 use super::proof::{Middle, Proof};
-use super::target::{class_scores, class_weights, finite_norms, one_class_only, one_number, spread};
+use super::target::{check_symmetric, class_scores, class_weights, finite_norms, one_class_only, one_number, spread};
 use crate::error::{Error, Result};
 use crate::learn::{Examples, Learner, Prediction, Target};
 use crate::linear::calibrate;
@@ -245,6 +245,7 @@ impl Learner for Svm {
     };
 
     fn fit(&self, examples: &Examples<'_>, run: &Run) -> Result<(SvmModel, Report)> {
+        self.kernel.check_for(examples)?;
         self.fit_from(examples, None, run)
     }
 
@@ -256,11 +257,13 @@ impl Learner for Svm {
     /// Rows that are no support vectors need no refit: without them the machine is the same.
     fn leave_one_out(&self, examples: &Examples<'_>, run: &Run) -> Result<Option<Prediction>> {
         let space = Space::of(&examples.features, self.kernel_for(&examples.features, run)?);
-        let dual = self.pose(examples, &space)?;
-        let at = dual.solve(None, &self.effort(), run)?;
+        let (dual, unit) = self.pose(examples, &space)?;
+        let effort = self.effort(unit);
+        let at = dual.solve(None, &effort, run)?;
         let proof = dual.prove(&at, self.bias, at.stop == Stop::Converged);
         let mut scores = SvmModel::of(&dual, &at, &proof, answer(examples.target)).scores(&examples.features, run)?;
-        let left_out = leave_one_out::scores(&dual, &at, &proof, &self.effort(), self.bias, run)?;
+        let effort = Effort { steps: usize::MAX, ..effort };
+        let left_out = leave_one_out::scores(&dual, &at, &proof, &effort, self.bias, run)?.unwrap_or_default();
         dual.of.iter().zip(left_out).for_each(|(&i, score)| scores[i] = score);
         Ok(Some(match examples.target {
             Target::Classes { codes, .. } => {
@@ -284,18 +287,20 @@ impl Svm {
         self.kernel.with(self.gamma, self.degree, self.constant, rows, run)
     }
 
-    fn effort(&self) -> Effort {
-        Effort::of(self.tolerance, self.cache, self.steps, self.shrinking)
+    /// How hard it is tried, for a target in some unit: the violation is in it too.
+    fn effort(&self, unit: f64) -> Effort {
+        Effort::of(unit * self.tolerance, self.cache, self.steps, self.shrinking)
     }
 
     fn fit_from(&self, examples: &Examples<'_>, from: Option<&SvmModel>, run: &Run) -> Result<(SvmModel, Report)> {
         let space = Space::of(&examples.features, self.kernel_for(&examples.features, run)?);
-        let dual = self.pose(examples, &space)?;
+        let (dual, unit) = self.pose(examples, &space)?;
+        let effort = self.effort(unit);
         let start = from.map(|model| dual.within_bounds(model.coefficients_of(&dual.of)));
-        let at = dual.solve(start, &self.effort(), run)?;
+        let at = dual.solve(start, &effort, run)?;
         let proof = dual.prove(&at, self.bias, at.stop == Stop::Converged);
         let mut model = SvmModel::of(&dual, &at, &proof, answer(examples.target));
-        let mut report = model.report(&at, self.tolerance);
+        let mut report = model.report(&at, effort.tolerance);
         if at.stop == Stop::Budget {
             report.remarks.push(super::machine::RESUME.into());
         }
@@ -303,8 +308,8 @@ impl Svm {
         Ok((model, report))
     }
 
-    /// The dual problem of some examples.
-    fn pose<'a>(&self, examples: &Examples<'a>, space: &'a Space) -> Result<Dual<'a>> {
+    /// The dual problem of some examples, and the unit of their target.
+    fn pose<'a>(&self, examples: &Examples<'a>, space: &'a Space) -> Result<(Dual<'a>, f64)> {
         let rows = examples.features.rows();
         let weight = |i: usize| examples.weights.map_or(1.0, |weights| weights[i]);
         let of: Vec<usize> = (0..rows).filter(|&i| weight(i) > 0.0).collect();
@@ -342,7 +347,7 @@ impl Svm {
             Target::Nothing(_) => return Err(Target::missing()),
         }
         let insensitive = if matches!(examples.target, Target::Numbers(_)) { unit * self.epsilon } else { 0.0 };
-        Ok(Dual { rows: examples.features, space, of, target, low, high, insensitive })
+        Ok((Dual { rows: examples.features, space, of, target, low, high, insensitive }, unit))
     }
 
     /// What a solved machine still needs: its leave-one-out error, if that is wanted, and a temperature for probabilities.
@@ -356,14 +361,14 @@ impl Svm {
     ) -> Result<()> {
         let Target::Classes { codes, .. } = examples.target else { return Ok(()) };
         let refits = at.stop == Stop::Converged;
-        let wanted = match self.leave_one_out {
-            Wanted::Auto => leave_one_out::is_quick(dual, at),
-            Wanted::Always => true,
-            Wanted::Never => false,
+        let effort = self.effort(1.0);
+        let steps = match self.leave_one_out {
+            Wanted::Auto => leave_one_out::quick_steps(dual, at),
+            Wanted::Always => usize::MAX,
+            Wanted::Never => 0,
         };
-        let effort = self.effort();
-        let left_out = match refits && wanted {
-            true => Some(leave_one_out::scores(dual, at, proof, &effort, self.bias, run)?),
+        let left_out = match refits && steps > 0 {
+            true => leave_one_out::scores(dual, at, proof, &Effort { steps, ..effort }, self.bias, run)?,
             false => None,
         };
         if let Some(scores) = &left_out {
@@ -391,6 +396,15 @@ impl Svm {
 }
 
 impl KernelName {
+    /// An error if a kernel is said to be given, and what is given are the columns of a table.
+    pub(super) fn check_for(self, examples: &Examples<'_>) -> Result<()> {
+        if self != KernelName::Precomputed || examples.encoder.is_none() {
+            return Ok(());
+        }
+        let remedy = "Choose another, or give a matrix of kernels from Python or Rust.";
+        Err(Error::setting("kernel", "cannot be precomputed for the columns of a table", remedy))
+    }
+
     /// The kernel with its numbers, for these rows.
     pub(super) fn with(
         self,
@@ -412,7 +426,10 @@ impl KernelName {
                     "Give the kernel of every row with every row.",
                 ));
             }
-            KernelName::Precomputed => Kernel::Precomputed,
+            KernelName::Precomputed => {
+                check_symmetric(rows)?;
+                Kernel::Precomputed
+            }
         })
     }
 }

@@ -4,12 +4,38 @@ use crate::error::{Error, Result};
 use crate::learn::Classes;
 use crate::matrix::{Features, Matrix};
 use crate::numbers::mean_and_deviation;
-use crate::run::Run;
+use crate::run::{Run, Stream};
 
 /// One column a class: the score s of two classes becomes (-s, s).
 pub(super) fn class_scores(scores: &[f64]) -> Matrix {
     let values = scores.iter().flat_map(|&s| [-s, s]).collect();
     Matrix::new(scores.len(), 2, values).expect("two values for every row")
+}
+
+/// An error if a kernel is given that is not the same from both sides, by a look at some pairs.
+pub(super) fn check_symmetric(rows: &Features<'_>) -> Result<()> {
+    let count = rows.rows();
+    let mut stream = Stream::new(0, 0);
+    let (mut one, mut other) = (vec![0.0f64; count], vec![0.0f64; count]);
+    for _ in 0..count.min(1000) {
+        let (i, j) = (stream.below(count), stream.below(count));
+        rows.pack(std::iter::once(i), &mut one);
+        rows.pack(std::iter::once(j), &mut other);
+        let (here, there) = (one[j], other[i]);
+        if (here - there).abs() > 1e-5 * (here.abs() + there.abs()) {
+            return Err(Error::data(
+                format!(
+                    "the kernel of rows {} and {} is {here}, and of rows {} and {} it is {there}",
+                    i + 1,
+                    j + 1,
+                    j + 1,
+                    i + 1
+                ),
+                "Give a kernel that is the same from both sides.",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// ‖x‖² of every row; an error if a value is not finite, or there is none.
@@ -22,6 +48,9 @@ pub(super) fn finite_norms(rows: &Features<'_>, run: &Run) -> Result<Vec<f64>> {
     if norms.iter().all(|norm| norm.is_finite()) { Ok(norms) } else { Err(rows.not_finite()) }
 }
 
+/// No target is larger than this.
+const LARGEST: f64 = 1e140;
+
 /// The one number of a row.
 pub(super) fn one_number(numbers: &Matrix, i: usize) -> Result<f64> {
     if numbers.columns() != 1 {
@@ -31,6 +60,12 @@ pub(super) fn one_number(numbers: &Matrix, i: usize) -> Result<f64> {
         ));
     }
     let y = numbers[(i, 0)];
+    if y.is_finite() && y.abs() > LARGEST {
+        return Err(Error::data(
+            "the target has numbers whose squares cannot be added up",
+            "Give it in a larger unit.",
+        ));
+    }
     if y.is_finite() { Ok(y) } else { Err(Error::data("the target contains NaN or infinity", "Remove those rows.")) }
 }
 

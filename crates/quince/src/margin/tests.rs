@@ -157,8 +157,12 @@ fn solve(
     check(&dual, &dual.solve(None, &EXACT, &run).unwrap(), &kernels);
 }
 
+fn solver(interior: bool) -> Solver {
+    if interior { Solver::Interior } else { Solver::Dual }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn classes_have_the_optimum_of_an_interior_point_solver(
@@ -240,15 +244,15 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn coordinate_descent_has_the_optimum_of_the_kernel_machine(
-        count in 10usize..80, columns in 1usize..5, power in -2i32..2, numbers in any::<bool>(), seed in 0u64..999,
+    fn linear_machines_have_the_optimum_of_the_kernel_machine(
+        count in 10usize..80, columns in 1usize..5, power in -2i32..2, numbers in any::<bool>(), interior in any::<bool>(), seed in 0u64..999,
     ) {
         let (drawn, c) = (draw(count, columns, numbers, seed), 10f64.powi(power));
         let space = Space::of(&drawn.rows.features(), Kernel::Linear);
         let dual = drawn.dual(drawn.rows.features(), &space, c, numbers.then_some(0.1));
         let at = dual.solve(None, &EXACT, &Run::new()).unwrap();
         let best = dual.prove(&at, Middle::Mean, true);
-        let settings = LinearSvm { c, standardise: false, tolerance: 1e-8, passes: 1_000_000, probabilities: false, ..LinearSvm::default() };
+        let settings = LinearSvm { c, standardise: false, solver: solver(interior), tolerance: 1e-8, passes: 1_000_000, probabilities: false, ..LinearSvm::default() };
         let (primal, lower, _) = linear(&drawn, &settings, numbers);
         prop_assert!((lower - best.dual).abs() <= 1e-6 * best.dual.abs().max(1e-3), "{lower} {}", best.dual);
         prop_assert!(primal >= lower - 1e-12 && primal - lower <= 1e-5 * primal.max(1e-3), "{primal} {lower}");
@@ -256,7 +260,7 @@ proptest! {
 
     #[test]
     fn the_squared_hinge_has_the_optimum_of_an_interior_point_solver(
-        count in 10usize..50, columns in 1usize..5, power in -2i32..2, numbers in any::<bool>(), seed in 0u64..999,
+        count in 10usize..50, columns in 1usize..5, power in -2i32..2, numbers in any::<bool>(), interior in any::<bool>(), seed in 0u64..999,
     ) {
         let (drawn, c) = (draw(count, columns, numbers, seed), 10f64.powi(power));
         // The dual of the squared hinge is that of the hinge without bounds and with 1/(2C) more on the diagonal.
@@ -266,7 +270,7 @@ proptest! {
         let dual = drawn.dual(drawn.rows.features(), &space, 1e6, numbers.then_some(0.1));
         let Some(best) = optimum(&kernels, &dual, 0.0) else { return Ok(()) };
         let settings = LinearSvm {
-            c, loss: Loss::SquaredHinge, standardise: false, tolerance: 1e-9, passes: 1_000_000, probabilities: false, ..LinearSvm::default()
+            c, loss: Loss::SquaredHinge, standardise: false, solver: solver(interior), tolerance: 1e-9, passes: 1_000_000, probabilities: false, ..LinearSvm::default()
         };
         let (primal, lower, _) = linear(&drawn, &settings, numbers);
         prop_assert!((lower - best).abs() <= 1e-6 * best.abs().max(1e-3), "{lower} {best}");
@@ -274,9 +278,9 @@ proptest! {
     }
 
     #[test]
-    fn a_constant_that_costs_is_the_weight_of_a_column(count in 10usize..60, scale in 0.5f64..3.0, seed in 0u64..999) {
+    fn a_constant_that_costs_is_the_weight_of_a_column(count in 10usize..60, scale in 0.5f64..3.0, interior in any::<bool>(), seed in 0u64..999) {
         let drawn = draw(count, 2, false, seed);
-        let settings = LinearSvm { tolerance: 1e-9, passes: 1_000_000, probabilities: false, ..LinearSvm::default() };
+        let settings = LinearSvm { solver: solver(interior), tolerance: 1e-9, passes: 1_000_000, probabilities: false, ..LinearSvm::default() };
         let penalised = LinearSvm { intercept: Intercept::Penalised, intercept_scale: scale, ..settings.clone() };
         let (primal, _, with) = linear(&drawn, &penalised, false);
         let mut rows = Matrix::zeros(count, 3);

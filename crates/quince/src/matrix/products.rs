@@ -3,7 +3,7 @@
 //! Centre and scale are never applied to the features themselves: (X - 1cᵀ)S·B is X·(SB) minus the row cᵀSB, and the
 //! transposed product is S(XᵀB - c·1ᵀB).
 
-use super::simd::squared_norm;
+use super::simd::{add_times, squared_norm};
 use super::view::with_view;
 use super::{Dense, Features, Matrix, by_parts, partials};
 use crate::error::Result;
@@ -131,6 +131,16 @@ impl Features<'_> {
             let upper = &mut sum.values_mut()[..dense * outputs];
             let upper = faer::MatMut::from_row_major_slice_mut(upper, dense, outputs);
             matmul(upper, Accum::Add, left.transpose(), right, 1.0, Par::Seq);
+        } else if let Some(part) = self.dense_part()
+            && outputs == 1
+        {
+            let sum = &mut sum.values_mut()[..dense];
+            with_view!(part, view => match view.whole_row(rows.start) {
+                Some(_) => rows.clone().for_each(|i| {
+                    view.whole_row(i).into_iter().for_each(|row| add_times(sum, row, b[(i, 0)]));
+                }),
+                None => view.for_block(rows.clone(), 0..dense, |i, j, value| sum[j] += value * b[(i, 0)]),
+            });
         } else if let Some(part) = self.dense_part() {
             with_view!(part, view => view.for_block(rows.clone(), 0..dense, |i, j, value| {
                 sum.row_mut(j).iter_mut().zip(b.row(i)).for_each(|(sum, b)| *sum += value * b);

@@ -170,6 +170,32 @@ pub(crate) fn has_wide_vectors() -> bool {
 }
 
 vectorised! {
+    /// Σ x y, over eight partial sums.
+    pub(crate) fn product<T: Real>(x: &[f64], y: &[T]) -> f64 {
+        let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<LANES>(), y.as_chunks::<LANES>());
+        let mut sums = [0.0; LANES];
+        for (x, y) in x.iter().zip(y) {
+            for l in 0..LANES {
+                let y: f64 = y[l].into();
+                sums[l] += x[l] * y;
+            }
+        }
+        let mut sum = fold(sums);
+        for (x, y) in x_rest.iter().zip(y_rest) {
+            let y: f64 = (*y).into();
+            sum += x * y;
+        }
+        sum
+    }
+
+    /// Adds so many times y to x.
+    pub(crate) fn add_times<T: Real>(x: &mut [f64], y: &[T], times: f64) {
+        for (x, y) in x.iter_mut().zip(y) {
+            let y: f64 = (*y).into();
+            *x += times * y;
+        }
+    }
+
     /// Σ x², over eight partial sums.
     pub(crate) fn squared_norm(values: &[f64]) -> f64 {
         let (blocks, rest) = values.as_chunks::<LANES>();

@@ -261,8 +261,9 @@ impl Model {
     /// The target of the rows that have one, in the model's classes, and which rows those are.
     pub fn truth(&self, table: &Table) -> Result<(Target, Vec<usize>)> {
         if self.task == Task::Clustering {
-            let problem = "the model finds clusters, and there is no target to measure it by";
-            return Err(Error::data(problem, "Use quince predict to see the cluster of each row."));
+            let what = if self.method.card.can(Ability::Novelty) { "novel rows" } else { "clusters" };
+            let problem = format!("the model finds {what}, and there is no target to measure it by");
+            return Err(Error::data(problem, "Use quince predict to see what it says of each row."));
         }
         let column = table.column(&self.target)?.as_kind(self.target_kind(), table)?;
         let rows: Vec<usize> = (0..table.rows()).filter(|&i| !column.is_hole(i)).collect();

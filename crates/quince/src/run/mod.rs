@@ -210,6 +210,13 @@ impl Run {
         }
     }
 
+    /// Tells whoever listens how far it is, where the end is not known.
+    pub(crate) fn tell(&self, stage: impl FnOnce() -> String) {
+        if self.observer.borrow().is_some() {
+            self.progress(&stage(), 0, 0);
+        }
+    }
+
     /// Runs `task` for 0, 1, ... `count` - 1 on the run's threads; results come in that order.
     ///
     /// A task must not depend on the number of threads, so that the same bits come out on one thread and on many.

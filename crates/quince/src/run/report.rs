@@ -15,6 +15,8 @@ pub enum Stop {
     Converged,
     /// It took as many steps as it was allowed.
     StepLimit,
+    /// No step leads any closer, because of rounding.
+    Stalled,
     /// The budget ran out; this is the best answer so far.
     Budget,
 }

@@ -1,9 +1,9 @@
 //! Support vector machines that are cut short, go on, and are the same on any number of threads.
 
 use quince::learn::{Classes, Examples, Fitted, Learner, Target};
-use quince::margin::{Cost, Intercept, KernelName, LinearSvm, Svm, SvmModel, Wanted};
+use quince::margin::{Cost, Intercept, KernelName, LinearMachine, LinearSvm, Loss, Solver, Svm, SvmModel, Wanted};
 use quince::matrix::Sparse;
-use quince::run::{Cancel, Stop, Stream};
+use quince::run::{Cancel, Report, Stop, Stream};
 use quince::{Error, Matrix, Model, Run};
 use std::time::{Duration, Instant};
 
@@ -57,7 +57,13 @@ fn a_linear_machine_in_two_lanes_has_the_optimum_and_the_same_bits_on_any_number
     let (sparse, target) = documents(4_500, 2_000, 120);
     let examples = Examples::new(sparse.features(), &target, None).unwrap();
     for intercept in [Intercept::Free, Intercept::Penalised] {
-        let settings = LinearSvm { intercept, tolerance: 1e-5, probabilities: false, ..LinearSvm::default() };
+        let settings = LinearSvm {
+            intercept,
+            solver: Solver::Dual,
+            tolerance: 1e-5,
+            probabilities: false,
+            ..LinearSvm::default()
+        };
         let fit = |threads: usize| {
             let (machine, report) = settings.fit(&examples, &Run::new().threads(threads)).unwrap();
             (machine.weights().to_vec(), machine.bias(), report)
@@ -74,7 +80,8 @@ fn a_linear_machine_in_two_lanes_has_the_optimum_and_the_same_bits_on_any_number
 fn lanes_in_each_others_way_do_no_harm() {
     // Few columns and many rows: what one lane has learnt, the other has too.
     let (rows, target) = noisy(90_000, 12);
-    let settings = LinearSvm { c: 0.001, tolerance: 1e-4, probabilities: false, ..LinearSvm::default() };
+    let settings =
+        LinearSvm { c: 0.001, solver: Solver::Dual, tolerance: 1e-4, probabilities: false, ..LinearSvm::default() };
     let examples = Examples::new(rows.features(), &target, None).unwrap();
     for intercept in [Intercept::Free, Intercept::Penalised] {
         let (_, report) = LinearSvm { intercept, ..settings.clone() }.fit(&examples, &Run::new()).unwrap();
@@ -128,17 +135,19 @@ fn a_budget_gives_a_machine_and_its_gap_and_the_machine_can_go_on() {
 #[test]
 fn a_linear_machine_that_was_cut_short_goes_on_from_its_file() {
     let (rows, target) = noisy(4_000, 12);
-    let short = LinearSvm { passes: 3, probabilities: false, ..LinearSvm::default() };
-    let model = Model::fit_features(&rows.features(), &target, None, &short, &Run::new()).unwrap();
-    assert_eq!(model.report().stop, Stop::StepLimit);
-    let model = Model::from_bytes(&model.to_bytes()).unwrap();
-    let machine: &quince::margin::LinearMachine = model.fitted().unwrap();
-    let examples = Examples::new(rows.features(), &target, None).unwrap();
-    let long = LinearSvm { passes: 10_000, ..short };
-    let (_, resumed) = Learner::resume(&long, machine, &examples, &Run::new()).unwrap().unwrap();
-    let (_, anew) = long.fit(&examples, &Run::new()).unwrap();
-    let fact = |report: &quince::run::Report| report.facts.iter().find(|f| f.0 == "dual").unwrap().1;
-    assert!((fact(&resumed) - fact(&anew)).abs() < 1e-4 * fact(&anew));
+    for solver in [Solver::Dual, Solver::Interior] {
+        let short = LinearSvm { solver, passes: 3, probabilities: false, ..LinearSvm::default() };
+        let model = Model::fit_features(&rows.features(), &target, None, &short, &Run::new()).unwrap();
+        assert_eq!(model.report().stop, Stop::StepLimit);
+        let model = Model::from_bytes(&model.to_bytes()).unwrap();
+        let machine: &quince::margin::LinearMachine = model.fitted().unwrap();
+        let examples = Examples::new(rows.features(), &target, None).unwrap();
+        let long = LinearSvm { passes: 10_000, ..short };
+        let (_, resumed) = Learner::resume(&long, machine, &examples, &Run::new()).unwrap().unwrap();
+        let (_, anew) = long.fit(&examples, &Run::new()).unwrap();
+        let fact = |report: &quince::run::Report| report.facts.iter().find(|f| f.0 == "dual").unwrap().1;
+        assert!((fact(&resumed) - fact(&anew)).abs() < 1e-4 * fact(&anew));
+    }
 }
 
 #[test]
@@ -248,9 +257,47 @@ fn a_free_constant_is_found_whatever_the_unit() {
 }
 
 #[test]
+fn few_columns_are_finished_in_any_unit_at_any_cost_and_on_any_number_of_threads() {
+    let (mut rows, target) = noisy(30_000, 12);
+    // Far from zero, and in units from a thousandth to a thousand.
+    for i in 0..rows.rows() {
+        let row = rows.row_mut(i).iter_mut().enumerate();
+        row.for_each(|(j, x)| *x = 10f64.powi(j as i32 % 7 - 3) * (*x + 20.0));
+    }
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    for (c, loss) in [(1e-3, Loss::Hinge), (1e4, Loss::Hinge), (1e4, Loss::SquaredHinge)] {
+        let settings = LinearSvm { c, loss, probabilities: false, ..LinearSvm::default() };
+        let fit = |threads: usize| settings.fit(&examples, &Run::new().threads(threads)).unwrap();
+        let (machine, report) = fit(1);
+        assert_eq!(report.stop, Stop::Converged, "{report:?}");
+        let proof = report.certificate.as_ref().unwrap();
+        assert!(proof.value <= proof.tolerance, "{report:?}");
+        assert!((machine, report) == fit(8));
+    }
+}
+
+#[test]
+fn what_is_cut_short_in_the_interior_is_a_machine_with_its_gap() {
+    let (rows, target) = noisy(200_000, 40);
+    let settings = LinearSvm { probabilities: false, ..LinearSvm::default() };
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    let (machine, report) = settings.fit(&examples, &Run::new().budget(Duration::from_millis(300))).unwrap();
+    assert_eq!(report.stop, Stop::Budget);
+    let (_, whole) = settings.fit(&examples, &Run::new()).unwrap();
+    let fact = |report: &quince::run::Report, name: &str| report.facts.iter().find(|f| f.0 == name).unwrap().1;
+    let best = fact(&whole, "primal");
+    assert!(fact(&report, "dual") >= 0.0 && fact(&report, "dual") <= best);
+    assert!(best <= fact(&report, "primal") * (1.0 + 1e-9));
+    let (_, resumed) = Learner::resume(&settings, &machine, &examples, &Run::new()).unwrap().unwrap();
+    assert_eq!(resumed.stop, Stop::Converged);
+    assert!((fact(&resumed, "primal") - best).abs() < 1e-5 * best);
+}
+
+#[test]
 fn a_budget_holds_for_a_linear_machine_with_probabilities() {
     let (rows, target) = noisy(60_000, 30);
-    let settings = LinearSvm { c: 100.0, tolerance: 1e-10, passes: 1_000_000, ..LinearSvm::default() };
+    let settings =
+        LinearSvm { c: 100.0, solver: Solver::Dual, tolerance: 1e-10, passes: 1_000_000, ..LinearSvm::default() };
     let start = Instant::now();
     let run = Run::new().budget(Duration::from_millis(500));
     let model = Model::fit_features(&rows.features(), &target, None, &settings, &run).unwrap();
@@ -279,7 +326,152 @@ fn other_columns_are_refused() {
     for kernel in [KernelName::Rbf, KernelName::Linear] {
         let model =
             Model::fit_features(&rows.features(), &target, None, &Svm { kernel, ..plain() }, &Run::new()).unwrap();
-        let said = model.fitted::<SvmModel>().unwrap().scores(&others.features(), &Run::new()).unwrap_err().to_string();
+        let said =
+            model.fitted::<SvmModel>().unwrap().scores(&others.features(), &Run::new()).err().unwrap().to_string();
         assert!(said.contains("3 features") && said.contains('4'), "{said}");
     }
+}
+
+#[test]
+fn the_unit_of_the_target_changes_nothing() {
+    let (rows, _) = noisy(300, 3);
+    let numbers: Vec<f64> = (0..300).map(|i| rows[(i, 0)].sin() + rows[(i, 1)] * rows[(i, 2)]).collect();
+    let support = |unit: f64| {
+        let target = Target::Numbers(Matrix::column_vector(numbers.iter().map(|y| unit * y).collect()));
+        let examples = Examples::new(rows.features(), &target, None).unwrap();
+        let (machine, _) = plain().fit(&examples, &Run::new()).unwrap();
+        let (_, linear) = LinearSvm::default().fit(&examples, &Run::new()).unwrap();
+        (machine.places().to_vec(), linear.facts.iter().find(|f| f.0 == "support vectors").unwrap().1)
+    };
+    // Powers of two, so that no bit changes.
+    let usual = support(1.0);
+    assert!(usual.0.len() > 50 && usual == support(2f64.powi(-30)) && usual == support(2f64.powi(30)));
+    let target = Target::Numbers(Matrix::column_vector(vec![1e300, -1e300, 1.5e300]));
+    let examples = Matrix::column_vector(vec![1.0, 2.0, 3.0]);
+    let said =
+        Model::fit_features(&examples.features(), &target, None, &plain(), &Run::new()).err().unwrap().to_string();
+    assert!(said.contains("cannot be added up"), "{said}");
+}
+
+#[test]
+fn a_kernel_that_is_not_the_same_from_both_sides_is_refused() {
+    let mut stream = Stream::new(1, 0);
+    let kernel = Matrix::new(40, 40, (0..1600).map(|_| stream.normal()).collect()).unwrap();
+    let target = Target::Classes { classes: Classes::of(["a", "b"]), codes: (0..40).map(|i| i % 2).collect() };
+    let settings = Svm { kernel: KernelName::Precomputed, ..plain() };
+    let said =
+        Model::fit_features(&kernel.features(), &target, None, &settings, &Run::new()).err().unwrap().to_string();
+    assert!(said.contains("the kernel of rows"), "{said}");
+}
+
+#[test]
+fn without_a_tolerance_a_linear_machine_is_as_exact_as_it_can_be() {
+    let (rows, target) = noisy(500, 6);
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    for (solver, gap) in [(Solver::Dual, 1e-6), (Solver::Interior, 1e-9)] {
+        let settings = LinearSvm { solver, tolerance: 0.0, probabilities: false, ..LinearSvm::default() };
+        let (_, report) = settings.fit(&examples, &Run::new()).unwrap();
+        let fact = |name: &str| report.facts.iter().find(|f| f.0 == name).unwrap().1;
+        assert!(fact("gap") <= gap * fact("primal"), "{report:?}");
+    }
+}
+
+/// A linear machine by the interior and what it reports, for numbers as they are.
+fn through_the_interior(rows: &Matrix, numbers: Vec<f64>, settings: LinearSvm) -> (LinearMachine, Report) {
+    let target = Target::Numbers(Matrix::column_vector(numbers));
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    let (machine, report) = settings.fit(&examples, &Run::new()).unwrap();
+    assert_eq!(report.stop, Stop::Converged, "{report:?}");
+    assert!(report.holds() && report.route.contains("interior"), "{report:?}");
+    (machine, report)
+}
+
+#[test]
+fn the_interior_has_its_optimum_where_nothing_is_left_to_pay() {
+    let (rows, _) = noisy(50, 3);
+    let plain = LinearSvm { standardise: false, probabilities: false, ..LinearSvm::default() };
+    for loss in [Loss::Hinge, Loss::SquaredHinge] {
+        for intercept in [Intercept::Free, Intercept::Penalised, Intercept::None] {
+            let settings = LinearSvm { loss, intercept, ..plain.clone() };
+            // All numbers within ε; all the same; and none that the columns do not explain.
+            let (machine, _) =
+                through_the_interior(&rows, (0..50).map(|i| 0.01 * f64::from(i % 3)).collect(), settings.clone());
+            assert!(machine.weights().iter().all(|weight| weight.abs() < 1e-3));
+            let free = LinearSvm { intercept: Intercept::Free, ..settings.clone() };
+            let (machine, _) = through_the_interior(&rows, vec![7.0; 50], free);
+            assert!((machine.bias() - 7.0).abs() <= 0.1 + 1e-6);
+            let exact = LinearSvm { epsilon: 0.0, c: 1e3, ..settings };
+            let (machine, report) = through_the_interior(&rows, (0..50).map(|i| 2.0 * rows[(i, 1)]).collect(), exact);
+            assert!((machine.weights()[1] - 2.0).abs() < 1e-2, "{:?}", machine.weights());
+            assert!(report.facts.iter().find(|f| f.0 == "support vectors").unwrap().1 <= 50.0);
+        }
+    }
+    // Rows that are all the same, and a single one.
+    let same = Matrix::new(4, 2, [1.0, 2.0].repeat(4)).unwrap();
+    let (machine, _) = through_the_interior(&same, vec![1.0, 2.0, 3.0, 6.0], plain.clone());
+    let middle = machine.scores(&same.features(), &Run::new()).unwrap()[0];
+    assert!((1.9..=3.1).contains(&middle), "{middle}");
+    through_the_interior(&rows.take_rows(&[0]), vec![3.0], plain);
+}
+
+#[test]
+fn the_interior_minds_no_weights_that_differ_widely() {
+    let (rows, target) = noisy(2_000, 4);
+    for weights in [
+        (0..2_000).map(|i| 0.98f64.powi(i)).collect::<Vec<f64>>(),
+        (0..2_000).map(|i| if i == 7 { 1e-200 } else { 1.0 }).collect(),
+        (0..2_000).map(|i| if i % 50 == 0 { 1e6 } else { 1.0 }).collect(),
+    ] {
+        let examples = Examples::new(rows.features(), &target, Some(&weights)).unwrap();
+        for loss in [Loss::Hinge, Loss::SquaredHinge] {
+            let settings = LinearSvm { loss, solver: Solver::Interior, probabilities: false, ..LinearSvm::default() };
+            let (_, report) = settings.fit(&examples, &Run::new()).unwrap();
+            assert!(report.stop == Stop::Converged && report.holds(), "{report:?}");
+        }
+    }
+}
+
+#[test]
+fn a_cheap_constant_is_a_free_one() {
+    let (rows, target) = noisy(3_000, 5);
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    let fit = |intercept: Intercept| {
+        let settings = LinearSvm {
+            intercept,
+            intercept_scale: 1e6,
+            tolerance: 1e-5,
+            probabilities: false,
+            ..LinearSvm::default()
+        };
+        let (machine, report) = settings.fit(&examples, &Run::new()).unwrap();
+        assert!(report.stop == Stop::Converged && report.holds(), "{report:?}");
+        machine.bias()
+    };
+    assert!((fit(Intercept::Free) - fit(Intercept::Penalised)).abs() < 1e-3);
+}
+
+#[test]
+fn going_on_just_before_the_end_does_no_harm() {
+    let (rows, target) = noisy(4_000, 12);
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    for c in [0.01, 1.0, 100.0] {
+        let whole = LinearSvm { c, solver: Solver::Interior, probabilities: false, ..LinearSvm::default() };
+        let (_, anew) = whole.fit(&examples, &Run::new()).unwrap();
+        let steps = anew.facts.iter().find(|f| f.0 == "passes").unwrap().1 as usize;
+        for passes in [steps / 2, steps - 2, steps - 1] {
+            let short = LinearSvm { passes, ..whole.clone() };
+            let (machine, report) = short.fit(&examples, &Run::new()).unwrap();
+            assert_eq!(report.stop, Stop::StepLimit);
+            let (_, resumed) = Learner::resume(&whole, &machine, &examples, &Run::new()).unwrap().unwrap();
+            assert!(resumed.stop == Stop::Converged && resumed.holds(), "{c} {passes} of {steps}: {resumed:?}");
+        }
+    }
+}
+
+#[test]
+fn a_given_kernel_is_no_table() {
+    let given = Svm { kernel: KernelName::Precomputed, ..Svm::default() };
+    let table = quince::Table::from_csv("a,b,y\n1,2,x\n2,1,z\n3,1,x\n").unwrap();
+    let said = Model::train(&table, "y", &given, &Run::new()).err().unwrap().to_string();
+    assert!(said.contains("cannot be precomputed for the columns of a table"), "{said}");
 }

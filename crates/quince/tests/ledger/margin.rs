@@ -111,8 +111,10 @@ fn s4_the_primal_walk_reaches_the_optimum_of_the_dual() {
         fit(&Svm { kernel: KernelName::Linear, c: Cost::Finite(c), tolerance: 1e-8, ..Svm::default() }, &rows, &target);
     let best = fact(&by_kernel, "dual");
     let linear = LinearSvm { c, tolerance: 1e-8, passes: 1_000_000, probabilities: false, ..LinearSvm::default() };
-    let (_, by_descent) = linear.fit(&examples, &Run::new()).unwrap();
-    assert!((fact(&by_descent, "dual") - best).abs() < 1e-6 * best);
+    for solver in [Solver::Dual, Solver::Interior] {
+        let (_, report) = LinearSvm { solver, ..linear.clone() }.fit(&examples, &Run::new()).unwrap();
+        assert!((fact(&report, "dual") - best).abs() < 1e-6 * best);
+    }
     let walk = LinearSvm { solver: Solver::Sgd, tolerance: 0.0, passes: 2000, ..linear.clone() };
     let (_, by_walk) = walk.fit(&examples, &Run::new()).unwrap();
     assert!(fact(&by_walk, "primal") >= best && fact(&by_walk, "primal") < 1.001 * best);

@@ -44,8 +44,7 @@ fn between(mut plot: Plot, plane: &Plane, target: &Target, svm: &Svm) -> Result<
 }
 
 /// The names of two classes, and of support vectors.
-fn legend(figure: Figure, target: &Target) -> Figure {
-    let names = if let Target::Classes { classes, .. } = target { classes.names() } else { &[] };
+fn legend(figure: Figure, names: &[&str]) -> Figure {
     let figure = names
         .iter()
         .enumerate()
@@ -80,7 +79,8 @@ pub(super) fn margin() -> Result<Figure> {
          the others, the border would be the same.",
         plane.points.len()
     );
-    Ok(legend(Figure::pair(hard, soft, caption), &irises.target))
+    let both = ["left; versicolor", "right; virginica"];
+    Ok(legend(Figure::pair(hard, soft, caption), &both))
 }
 
 /// Penguins by their bills: male and female, by a line and by a curve.
@@ -99,7 +99,7 @@ pub(super) fn kernels() -> Result<Figure> {
          sexes of each.",
         plane.points.len()
     );
-    Ok(legend(Figure::pair(line, curve, caption), &penguins.target))
+    Ok(legend(Figure::pair(line, curve, caption), &["female", "male"]))
 }
 
 /// Where fruit is, by a wide kernel and by a narrow one.

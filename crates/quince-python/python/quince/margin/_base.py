@@ -34,6 +34,9 @@ class Machine(Estimator):
         model = fit_machine(self._method, for_extension(X), self._method_settings(), threads=effective(None), **target)
         if model.report["stop"] == "step-limit":
             warnings.warn(self._not_converged.format(self), ConvergenceWarning, stacklevel=3)
+        elif model.report["stop"] == "stalled":
+            remedy = "Rounding leaves no better step: scale the columns, or give a larger tol."
+            warnings.warn(remedy, ConvergenceWarning, stacklevel=3)
         return model
 
     def _scores(self, X: Any) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Linear machines, by coordinate descent in the dual."""
+"""Linear machines, by an interior-point method or by coordinate descent in the dual."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ class LinearMachine(Machine):
     def _linear_settings(self) -> dict[str, Any]:
         return {
             "c": float(self.C),
+            "solver": "auto" if isinstance(self.dual, str) else "dual" if self.dual else "interior",
             "tolerance": float(np.clip(self.tol, 0.0, 1.0)),
             "passes": max(1, int(self.max_iter)),
             "intercept": "penalised" if self.fit_intercept else "none",
@@ -79,7 +80,8 @@ class LinearSVC(SparseWeights, TwoClasses, ClassifierMixin, LinearMachine):
     loss : {'hinge', 'squared_hinge'}, default='squared_hinge'
         What a row costs that is on the wrong side of its margin.
     dual : 'auto' or bool, default='auto'
-        Taken for scikit-learn's sake: the optimum is found in the dual.
+        True for coordinate descent in the dual, False for an interior-point method; the optimum is the same. 'auto' takes
+        the latter for few features, and where the former does not get on.
     tol : float, default=1e-4
         The violation of the optimality conditions at which to stop.
     C : float, default=1.0
@@ -97,7 +99,7 @@ class LinearSVC(SparseWeights, TwoClasses, ClassifierMixin, LinearMachine):
     random_state : int, RandomState or None, default=None
         The order in which rows are visited.
     max_iter : int, default=1000
-        Passes over the rows at most.
+        Passes over the rows, or steps of the interior-point method, at most.
     probability : bool, default=False
         Whether there is `predict_proba`.
 
@@ -110,7 +112,7 @@ class LinearSVC(SparseWeights, TwoClasses, ClassifierMixin, LinearMachine):
     classes_ : ndarray of shape (2,)
         The classes.
     n_iter_ : int
-        Passes that were made.
+        Passes or steps that were made.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -226,13 +228,14 @@ class LinearSVR(RegressorMixin, LinearMachine):
     intercept_scaling : float, default=1.0
         How cheap the constant is: the value of the column whose weight it is.
     dual : 'auto' or bool, default='auto'
-        Taken for scikit-learn's sake: the optimum is found in the dual.
+        True for coordinate descent in the dual, False for an interior-point method; the optimum is the same. 'auto' takes
+        the latter for few features, and where the former does not get on.
     verbose : int, default=0
         Taken for scikit-learn's sake.
     random_state : int, RandomState or None, default=None
         The order in which rows are visited.
     max_iter : int, default=1000
-        Passes over the rows at most.
+        Passes over the rows, or steps of the interior-point method, at most.
     standardise : bool, default=False
         Whether C and epsilon are meant for numbers of deviation 1, whatever the unit of y.
 
@@ -243,7 +246,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
     intercept_ : ndarray of shape (1,)
         The constant.
     n_iter_ : int
-        Passes that were made.
+        Passes or steps that were made.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -198,7 +198,7 @@ impl Dual<'_> {
             single &= violation < 0.5 * at.violation && !at.stalled;
             at.violation = violation;
             if vain >= IN_VAIN {
-                (at.stop, at.stalled) = (Stop::StepLimit, true);
+                at.stop = Stop::Stalled;
                 return Ok(at);
             }
         }
@@ -301,8 +301,11 @@ impl Dual<'_> {
         let mut lowest = (f64::INFINITY, at.trace.len());
         loop {
             run.check_cancelled()?;
-            run.progress("blocks", at.blocks, 0);
             let (top, bottom) = active.ends(self.insensitive);
+            run.tell(|| {
+                let (violation, asked) = (top - bottom, effort.tolerance);
+                format!("violation {violation:.1e} of {asked:.0e} after {} blocks of rows", at.blocks)
+            });
             if top - bottom <= RESERVE * effort.tolerance {
                 break;
             }

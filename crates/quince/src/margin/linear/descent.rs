@@ -16,6 +16,7 @@ use super::lanes::{Lane, Lanes};
 use super::rows::Visited;
 use super::{Constant, Coordinate, Problem};
 use crate::error::Result;
+use crate::matrix::Matrix;
 use crate::run::{Run, Stop};
 
 /// How many rows ahead one is asked for: rows are visited in any order, and memory is slow to answer.
@@ -25,15 +26,22 @@ const AHEAD: usize = 2;
 /// pass: it would follow what goes too far.
 const PAST: f64 = 0.3;
 
+/// A violation of this share of the targets is none that those who were skipped could wait for.
+const ROUNDING: f64 = 1e-12;
+
 /// Where a descent has ended.
 #[derive(Clone, Debug)]
 pub(super) struct Descent {
     pub(super) beta: Vec<f64>,
-    /// b; that of a free constant is not yet that of the balanced β.
-    pub(super) bias: f64,
     pub(super) stop: Stop,
     pub(super) passes: usize,
-    pub(super) violation: f64,
+    /// Passes of coordinate descent before steps through the interior.
+    pub(super) before: usize,
+    /// The largest violation of the last pass, where passes were made.
+    pub(super) violation: Option<f64>,
+    pub(super) support: usize,
+    /// w and b, where they are known better than from β: of columns far from zero Σ βx has few digits.
+    pub(super) known: Option<(Matrix, f64)>,
 }
 
 /// Where a row stands: its slope on either side, and what it may do.
@@ -142,6 +150,7 @@ impl Problem<'_> {
         lane.sum = of.iter().map(|one| one.beta).sum();
         let mean_norm = of.iter().map(|one| one.norm).sum::<f64>() / count.max(1) as f64;
         let cost: f64 = of.iter().map(|one| one.cost).sum();
+        let scale = of.iter().map(|one| one.target.abs()).fold(0.0, f64::max);
         let pull = match self.constant {
             Constant::None => 0.0,
             // Where rows are short, b has to go as far as they do together at their bounds.
@@ -156,7 +165,7 @@ impl Problem<'_> {
         let mut active = count;
         let (mut stop, mut passes, mut violation) = (Stop::StepLimit, 0, f64::INFINITY);
         'passes: while passes < most {
-            run.progress("passes", passes, 0);
+            run.tell(|| format!("violation {violation:.1e} of {tolerance:.0e} after {passes} passes"));
             stream.shuffle(&mut of[..active]);
             (lane.largest, lane.least) = (0.0, 0.0);
             let mut live = 0;
@@ -185,7 +194,7 @@ impl Problem<'_> {
                 stop = Stop::Converged;
                 break;
             }
-            if violation <= tolerance {
+            if violation <= tolerance.max(ROUNDING * scale) {
                 // Those that were skipped are looked at once more.
                 active = count;
                 (visitor.above, visitor.below) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -194,10 +203,10 @@ impl Problem<'_> {
                 visitor.below = if lane.least < 0.0 { lane.least } else { f64::NEG_INFINITY };
             }
         }
-        let bias = visitor.centre + if self.constant == Constant::Free { 0.0 } else { pull * lane.sum };
         of.sort_unstable_by_key(|one| one.row);
-        let beta = of.iter().map(|one| one.beta).collect();
-        Ok(Descent { beta, bias, stop, passes, violation })
+        let beta: Vec<f64> = of.iter().map(|one| one.beta).collect();
+        let support = beta.iter().filter(|beta| **beta != 0.0).count();
+        Ok(Descent { beta, stop, passes, before: 0, violation: Some(violation), support, known: None })
     }
 }
 

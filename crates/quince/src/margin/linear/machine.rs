@@ -55,6 +55,12 @@ pub(super) struct Proof {
 }
 
 impl Proof {
+    /// The gap as a share of the objective, or of one that is negligible if it is less.
+    pub(super) fn gap_share(&self, negligible: f64) -> f64 {
+        let gap = self.dual.map_or(f64::INFINITY, |dual| (self.primal - dual).max(0.0));
+        if gap > 0.0 { gap / self.primal.max(negligible) } else { 0.0 }
+    }
+
     /// Adds to a report what is proved.
     pub(super) fn tell(&self, report: &mut Report) {
         report.fact("primal", self.primal);
@@ -67,17 +73,19 @@ impl Proof {
 }
 
 impl Problem<'_> {
-    /// Proves where a descent has ended, with w computed anew from β.
+    /// Proves where a descent has ended, with w computed anew from β, at least for the dual.
     pub(super) fn prove(&self, ended: &Descent, run: &Run) -> Result<Proof> {
         let weights = self.weights_of(&ended.beta, run)?;
         let dual = self.dual(&ended.beta, &weights);
-        let scores = self.products(&weights, run)?;
-        let bias = match self.constant {
-            Constant::None => 0.0,
-            Constant::Penalised(scale) => scale * scale * ended.beta.iter().sum::<f64>(),
-            Constant::Free => ended.bias,
+        let (weights, known) = match &ended.known {
+            Some((weights, bias)) => (weights.clone(), Some(*bias)),
+            None => (weights, None),
         };
-        // b of the descent stands on -t: the slope of a row at rest is w·x + b - t = 0.
+        let scores = self.products(&weights, run)?;
+        let bias = match (self.constant, known) {
+            (Constant::Penalised(_), Some(bias)) => bias,
+            _ => self.constant_of(&ended.beta, &scores),
+        };
         let primal = self.primal(&weights, bias, &scores);
         Ok(Proof { weights, bias, primal, dual: Some(dual) })
     }
@@ -100,28 +108,38 @@ impl Problem<'_> {
     }
 
     /// w = Σ βᵢ xᵢ
-    fn weights_of(&self, beta: &[f64], run: &Run) -> Result<Matrix> {
+    pub(super) fn weights_of(&self, beta: &[f64], run: &Run) -> Result<Matrix> {
         let mut all = Matrix::zeros(self.rows.rows(), 1);
         self.of.iter().zip(beta).for_each(|(one, beta)| all[(one.row, 0)] = *beta);
         self.rows.transposed_multiply(&all, run)
     }
 
     /// w·x of the rows that take part.
-    fn products(&self, weights: &Matrix, run: &Run) -> Result<Vec<f64>> {
+    pub(super) fn products(&self, weights: &Matrix, run: &Run) -> Result<Vec<f64>> {
         let all = self.rows.multiply(weights, &[0.0], run)?;
         Ok(self.of.iter().map(|one| all[(one.row, 0)]).collect())
     }
 
-    fn dual(&self, beta: &[f64], weights: &Matrix) -> f64 {
+    /// The dual objective of β, or of a share of β that has a better one.
+    pub(super) fn dual(&self, beta: &[f64], weights: &Matrix) -> f64 {
         let sum: f64 = beta.iter().sum();
         let of_constant = if let Constant::Penalised(scale) = self.constant { (scale * sum).powi(2) } else { 0.0 };
         let pairs = || self.of.iter().zip(beta);
         let linear: f64 = pairs().map(|(one, b)| b * one.target - self.insensitive * b.abs()).sum();
         let diagonal: f64 = pairs().map(|(one, b)| one.diagonal * b * b).sum();
-        linear - 0.5 * (squared_norm(weights) + of_constant + diagonal)
+        let square = squared_norm(weights) + of_constant + diagonal;
+        let share = if square > linear { (linear / square).max(0.0) } else { 1.0 };
+        share * linear - 0.5 * share * share * square
     }
 
-    fn primal(&self, weights: &Matrix, bias: f64, products: &[f64]) -> f64 {
+    /// An objective that is as good as zero.
+    pub(super) fn negligible(&self) -> f64 {
+        let unit = if self.loss == Loss::SquaredHinge { self.unit * self.unit } else { self.unit };
+        (1e-9 * unit * self.of.iter().map(|one| one.cost).sum::<f64>()).max(f64::MIN_POSITIVE)
+    }
+
+    /// The objective at w and b, given w·x of the rows that take part.
+    pub(super) fn primal(&self, weights: &Matrix, bias: f64, products: &[f64]) -> f64 {
         let of_constant = if let Constant::Penalised(scale) = self.constant { (bias / scale).powi(2) } else { 0.0 };
         let loss = |(one, product): (&Coordinate, &f64)| {
             let score = product + bias;
@@ -133,6 +151,47 @@ impl Problem<'_> {
         };
         let losses: f64 = self.of.iter().zip(products).map(loss).sum();
         0.5 * (squared_norm(weights) + of_constant) + losses
+    }
+
+    /// b of some β, given w·x of the rows that take part.
+    pub(super) fn constant_of(&self, beta: &[f64], products: &[f64]) -> f64 {
+        match self.constant {
+            Constant::None => 0.0,
+            Constant::Penalised(scale) => scale * scale * beta.iter().sum::<f64>(),
+            Constant::Free => self.best_constant(products),
+        }
+    }
+
+    /// The free constant with the least objective, given w·x of the rows that take part: where the slope of the losses turns.
+    fn best_constant(&self, products: &[f64]) -> f64 {
+        let pairs = || self.of.iter().zip(products);
+        let slope = |bias: f64| -> f64 {
+            let of_row = |(one, product): (&Coordinate, &f64)| {
+                let score = product + bias;
+                if !self.numbers {
+                    return one.cost * self.loss.slope(one.target, score);
+                }
+                let off = score - one.target;
+                let beyond = (off.abs() - self.insensitive).max(0.0);
+                let squared = self.loss == Loss::SquaredHinge;
+                let size = if squared { 2.0 * beyond } else { f64::from(u8::from(beyond > 0.0)) };
+                one.cost * size * off.signum()
+            };
+            pairs().map(of_row).sum()
+        };
+        let ends = pairs().map(|(one, product)| one.target - product);
+        let (least, most) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), b| (low.min(b), high.max(b)));
+        let ends = (least - self.insensitive, most + self.insensitive);
+        // The slope never falls; it may be zero for a while.
+        let turn = |is_past: &dyn Fn(f64) -> bool| {
+            let (mut low, mut high) = ends;
+            for _ in 0..60 {
+                let middle = low + 0.5 * (high - low);
+                if is_past(slope(middle)) { high = middle } else { low = middle }
+            }
+            low + 0.5 * (high - low)
+        };
+        0.5 * (turn(&|slope| slope >= 0.0) + turn(&|slope| slope > 0.0))
     }
 }
 
@@ -242,7 +301,7 @@ impl Fitted for LinearMachine {
                 format!("The score is {}, which means '{class}'.", short(score))
             }
         };
-        let tables = vec![row_table(row, encoder, self.weights())];
+        let tables = vec![row_table(row, encoder, self.weights(), self.bias)];
         Ok(Some(Explanation { sentences: vec![sentence], tables }))
     }
 
@@ -282,7 +341,7 @@ pub(in crate::margin) fn weight_table(encoder: &Encoder, weights: &[f64], bias: 
 }
 
 /// What features say of a row, by their names, the largest first.
-pub(in crate::margin) fn row_table(row: &Features<'_>, encoder: &Encoder, weights: &[f64]) -> Listing {
+pub(in crate::margin) fn row_table(row: &Features<'_>, encoder: &Encoder, weights: &[f64], bias: f64) -> Listing {
     let names: Vec<String> = encoder.feature_names().collect();
     let mut spoke: Vec<(String, f64, f64)> = Vec::new();
     row.for_row(0, |j, value| spoke.push((names[j].clone(), value, value * weights[j])));
@@ -290,5 +349,6 @@ pub(in crate::margin) fn row_table(row: &Features<'_>, encoder: &Encoder, weight
     let mut table = Listing::new("What spoke for it", ["value", "value x weight"]);
     let spoke = spoke.into_iter().filter(|(_, _, part)| *part != 0.0);
     spoke.for_each(|(name, value, part)| table.numbers(name, [value, part]));
+    table.last("(constant)", bias);
     table
 }

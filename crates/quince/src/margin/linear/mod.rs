@@ -4,10 +4,12 @@
 //! minimise  ½‖w‖² + C Σ loss(yᵢ, w·xᵢ + b)    which is  1/λ times  λ/2 ‖w‖² + the mean loss,  with C = 1/(λN)
 //! ```
 //!
-//! `descent.rs` goes down the dual, one row at a time, and proves how close it is; `sgd.rs` goes down the primal, which takes any
-//! number of rows, but wavers about the optimum. Both have the optimum of the kernel machine with a linear kernel.
+//! `interior.rs` goes straight to the optimum, where there are few columns; `descent.rs` goes down the dual, one row at a time, where
+//! there are many. Both prove how close they are. `sgd.rs` goes down the primal, which takes any number of rows, but wavers about the
+//! optimum. All have the optimum of the kernel machine with a linear kernel.
 
 mod descent;
+mod interior;
 mod lanes;
 mod machine;
 mod rows;
@@ -19,6 +21,7 @@ pub use sgd::{Loss, Schedule, Sgd, Walked};
 
 use super::dual::balance;
 use super::leave_one_out::every_third;
+use super::machine::counted;
 use super::svm::{CLASS_WEIGHTS, EPSILON, PROBABILITIES, STANDARDISE};
 use super::target::{class_scores, class_weights, finite_norms, one_class_only, one_number, spread};
 use crate::error::{Error, Result};
@@ -27,7 +30,24 @@ use crate::linear::calibrate;
 use crate::matrix::Features;
 use crate::registry::{Ability, Allowed, Card, Setting};
 use crate::run::{Certificate, Report, Run, Stop};
+use descent::Descent;
 use serde::{Deserialize, Serialize};
+
+/// Up to so many columns, if they are dense, the interior-point method is the faster.
+const AT_ONCE: usize = 300;
+/// Up to so many it finishes what coordinate descent has not ended after so many passes a column, which take about as long.
+const AFTER_ALL: usize = 2000;
+const PASSES_A_COLUMN: usize = 1;
+/// The gap that the interior-point method is asked for, as a share of the objective, for a violation that would be allowed.
+const GAP_FOR_VIOLATION: f64 = 1e-3;
+
+/// A gap that is good enough if rounding leaves no smaller one.
+const LEAST_GAP: f64 = 1e-10;
+
+/// So many passes.
+fn passes(count: usize) -> String {
+    format!("{count} pass{}", if count == 1 { "" } else { "es" })
+}
 
 /// A linear support vector machine for two classes or for numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -80,9 +100,14 @@ pub enum Intercept {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Solver {
-    /// By coordinate descent in the dual.
+    /// By the interior-point method where there are few columns, and by coordinate descent where there are many, or entries are
+    /// few, as long as that gets on.
     #[default]
+    Auto,
+    /// By coordinate descent in the dual.
     Dual,
+    /// By an interior-point method.
+    Interior,
     /// By stochastic gradient descent in the primal.
     Sgd,
 }
@@ -97,7 +122,7 @@ impl Default for LinearSvm {
             intercept: Intercept::Free,
             intercept_scale: 1.0,
             class_weights: "none".into(),
-            solver: Solver::Dual,
+            solver: Solver::Auto,
             tolerance: 1e-3,
             passes: 10_000,
             schedule: Schedule::Optimal,
@@ -142,15 +167,19 @@ impl Learner for LinearSvm {
             CLASS_WEIGHTS,
             Setting {
                 name: "solver",
-                allowed: Allowed::Choice(&["dual", "sgd"]),
-                help: "Coordinate descent in the dual, or stochastic gradient descent in the primal.",
+                allowed: Allowed::Choice(&["auto", "dual", "interior", "sgd"]),
+                help: "Coordinate descent in the dual, an interior-point method for few columns, or stochastic gradient descent in the primal.",
             },
             Setting {
                 name: "tolerance",
                 allowed: Allowed::Number(0.0, 1.0),
-                help: "The violation at which the dual stops, or what a pass of sgd must gain per row; 0 makes all passes.",
+                help: "The violation at which the dual stops (interior: a thousand times the gap, as a share of the objective), or what a pass of sgd must gain per row; 0 makes all passes.",
             },
-            Setting { name: "passes", allowed: Allowed::Whole(1), help: "Passes over the rows at most." },
+            Setting {
+                name: "passes",
+                allowed: Allowed::Whole(1),
+                help: "Passes over the rows, or steps of the interior-point method, at most.",
+            },
             Setting {
                 name: "schedule",
                 allowed: Allowed::Choice(&["optimal", "constant", "inverse-scaling", "adaptive"]),
@@ -195,6 +224,8 @@ pub(super) struct Problem<'a> {
     pub(super) constant: Constant,
     pub(super) loss: Loss,
     pub(super) numbers: bool,
+    /// The unit of the target, in which the violation is too.
+    pub(super) unit: f64,
 }
 
 /// A row that takes part, and its β in the dual. All of it is in one line of memory, since rows are visited in any order.
@@ -227,6 +258,13 @@ pub(super) enum Constant {
     Penalised(f64),
 }
 
+impl Coordinate {
+    /// Whether β has bounds on both sides.
+    pub(super) fn is_bounded(&self) -> bool {
+        self.low.is_finite() && self.high.is_finite()
+    }
+}
+
 impl Problem<'_> {
     /// The same with some of the rows.
     fn part(&self, keep: impl Fn(usize) -> bool) -> Self {
@@ -256,8 +294,8 @@ impl LinearSvm {
             ));
         }
         let (mut machine, mut report) = match self.solver {
-            Solver::Dual => self.descend(&problem, from, run)?,
             Solver::Sgd => self.walk(&problem, from, run)?,
+            _ => self.descend(&problem, from, run)?,
         };
         if let Target::Classes { codes, .. } = examples.target
             && self.probabilities
@@ -273,7 +311,7 @@ impl LinearSvm {
         let norms = finite_norms(&rows, run)?;
         let weight = |i: usize| examples.weights.map_or(1.0, |weights| weights[i]);
         let squared = self.loss == Loss::SquaredHinge;
-        if self.solver == Solver::Dual && !squared && self.loss != Loss::Hinge {
+        if self.solver != Solver::Sgd && !squared && self.loss != Loss::Hinge {
             return Err(Error::setting(
                 "loss",
                 "has no dual that is solved here",
@@ -299,7 +337,7 @@ impl LinearSvm {
         };
         let taking_part = || (0..rows.rows()).filter(|&i| weight(i) > 0.0);
         let mut unit = 1.0;
-        let of: Vec<Coordinate> = match examples.target {
+        let mut of: Vec<Coordinate> = match examples.target {
             Target::Nothing(_) => return Err(Target::missing()),
             Target::Classes { classes, codes } => {
                 let weights = class_weights(&self.class_weights, classes, codes, examples.weights)?;
@@ -317,6 +355,11 @@ impl LinearSvm {
                 taking_part().zip(target).map(|(i, y)| coordinate(i, y, cost * weight(i))).collect()
             }
         };
+        if of.iter().any(|one| !one.cost.is_finite()) {
+            return Err(Error::setting("c", "is too large for the weights of these rows", "Give a smaller c."));
+        }
+        // What costs next to nothing takes no part.
+        of.retain(|one| one.cost >= f64::MIN_POSITIVE);
         let problem = Problem {
             rows,
             of,
@@ -328,11 +371,47 @@ impl LinearSvm {
             },
             loss: self.loss,
             numbers,
+            unit,
         };
         if !numbers && !problem.has_both_classes() {
             return Err(one_class_only());
         }
         Ok(problem)
+    }
+
+    /// To the optimum by one way or the other, to a violation or a gap.
+    fn optimum(
+        &self,
+        problem: &Problem<'_>,
+        start: Option<Vec<f64>>,
+        (violation, gap): (f64, f64),
+        run: &Run,
+    ) -> Result<Descent> {
+        let columns = problem.rows.columns();
+        let first = match self.solver {
+            Solver::Interior => 0,
+            Solver::Auto if problem.rows.sparse_part().is_none() && columns <= AT_ONCE => 0,
+            Solver::Auto if columns <= AFTER_ALL => PASSES_A_COLUMN * columns,
+            _ => self.passes,
+        };
+        if first == 0 {
+            return problem.follow(start, gap, self.passes, run);
+        }
+        let descent = problem.descend(start, violation, first.min(self.passes), run)?;
+        if first >= self.passes || descent.stop != Stop::StepLimit {
+            return Ok(descent);
+        }
+        let mut interior = problem.follow(None, gap, self.passes - first, run)?;
+        if interior.stop != Stop::Converged {
+            // Which of the two is nearer?
+            let dual = |ended: &Descent| Ok(problem.dual(&ended.beta, &problem.weights_of(&ended.beta, run)?));
+            let better = run.finish(|| -> Result<bool> { Ok(dual(&interior)? >= dual(&descent)?) })?;
+            if !better {
+                return Ok(Descent { stop: interior.stop, ..descent });
+            }
+        }
+        interior.before = descent.passes;
+        Ok(interior)
     }
 
     /// Down the dual.
@@ -343,30 +422,44 @@ impl LinearSvm {
         run: &Run,
     ) -> Result<(LinearMachine, Report)> {
         let start = from.and_then(|machine| machine.start(problem));
-        let mut ended = problem.descend(start, self.tolerance, self.passes, run)?;
+        let tolerance = problem.unit * self.tolerance;
+        let share = GAP_FOR_VIOLATION * self.tolerance;
+        let mut ended = self.optimum(problem, start, (tolerance, share), run)?;
         if self.intercept == Intercept::Free {
             balance(&mut ended.beta);
         }
         let proof = run.finish(|| problem.prove(&ended, run))?;
-        let support = ended.beta.iter().filter(|beta| **beta != 0.0).count();
-        let mut report = Report {
-            route: format!("coordinate descent in the dual, {} passes", ended.passes),
-            stop: ended.stop,
-            certificate: Some(Certificate {
-                measure: "largest violation of the optimality conditions".into(),
-                value: ended.violation,
-                tolerance: self.tolerance,
-            }),
-            ..Report::default()
+        let (route, certificate) = match ended.violation {
+            None => {
+                let (value, tolerance) = (proof.gap_share(problem.negligible()), share.max(LEAST_GAP));
+                // The proof has the last word.
+                if matches!(ended.stop, Stop::Converged | Stop::Stalled) {
+                    ended.stop = if value <= tolerance { Stop::Converged } else { Stop::Stalled };
+                }
+                let measure = "gap, as a share of the objective".into();
+                let mut route = format!("interior-point method, {}", counted(ended.passes, "step"));
+                if ended.before > 0 {
+                    route += &format!(", after {} of coordinate descent", passes(ended.before));
+                }
+                (route, Certificate { measure, value, tolerance })
+            }
+            Some(value) => {
+                let measure = "largest violation of the optimality conditions".into();
+                let route = format!("coordinate descent in the dual, {}", passes(ended.passes));
+                (route, Certificate { measure, value, tolerance })
+            }
         };
+        let mut report = Report { route, stop: ended.stop, certificate: Some(certificate), ..Report::default() };
         proof.tell(&mut report);
-        report.fact("support vectors", support as f64);
-        report.fact("passes", ended.passes as f64);
-        if ended.stop == Stop::Budget {
-            report.remarks.push(super::machine::RESUME.into());
+        report.fact("support vectors", ended.support as f64);
+        report.fact("passes", (ended.before + ended.passes) as f64);
+        match ended.stop {
+            Stop::Budget => report.remarks.push(super::machine::RESUME.into()),
+            Stop::Stalled => report.remarks.push(super::machine::STALLED.into()),
+            _ => {}
         }
         let kept = if ended.stop == Stop::Converged { Vec::new() } else { ended.beta };
-        let machine = LinearMachine::new(problem, &proof, kept, support);
+        let machine = LinearMachine::new(problem, &proof, kept, ended.support);
         Ok((machine, report))
     }
 
@@ -409,7 +502,7 @@ impl LinearSvm {
         }
         let proof = run.finish(|| problem.judge(&walked.weights, walked.bias, run))?;
         let mut report = Report {
-            route: format!("stochastic gradient descent, {} passes", walked.passes),
+            route: format!("stochastic gradient descent, {}", passes(walked.passes)),
             stop: walked.stop,
             trace: walked.trace,
             ..Report::default()
@@ -439,8 +532,8 @@ impl LinearSvm {
         };
         let judge = match (&thirds, self.solver) {
             (None, _) => None,
-            (Some(thirds), Solver::Dual) => Some(self.descend(&problem.part(|k| !thirds[k]), None, run)?.0),
             (Some(thirds), Solver::Sgd) => Some(self.walk(&problem.part(|k| !thirds[k]), None, run)?.0),
+            (Some(thirds), _) => Some(self.descend(&problem.part(|k| !thirds[k]), None, run)?.0),
         };
         let judged = problem.part(|k| thirds.as_ref().is_none_or(|thirds| thirds[k]));
         let rows: Vec<usize> = judged.of.iter().map(|one| one.row).collect();

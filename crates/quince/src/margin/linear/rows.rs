@@ -1,35 +1,7 @@
 //! Rows one at a time: their product with w, and w with a multiple of a row added.
 
-use crate::matrix::simd::{LANES, prefetch, vectorised};
-use crate::matrix::{Dense, Features, Real, Sparse};
-
-vectorised! {
-    /// Σ w x
-    fn product<T: Real>(weights: &[f64], row: &[T]) -> f64 {
-        let ((weights, rest), (row, row_rest)) = (weights.as_chunks::<LANES>(), row.as_chunks::<LANES>());
-        let mut sums = [0.0; LANES];
-        for (weights, row) in weights.iter().zip(row) {
-            for l in 0..LANES {
-                let x: f64 = row[l].into();
-                sums[l] += weights[l] * x;
-            }
-        }
-        let mut sum = ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
-        for (weight, x) in rest.iter().zip(row_rest) {
-            let x: f64 = (*x).into();
-            sum += weight * x;
-        }
-        sum
-    }
-
-    /// w + step · x
-    fn add<T: Real>(weights: &mut [f64], row: &[T], step: f64) {
-        for (weight, x) in weights.iter_mut().zip(row) {
-            let x: f64 = (*x).into();
-            *weight += step * x;
-        }
-    }
-}
+use crate::matrix::simd::{add_times, prefetch, product};
+use crate::matrix::{Dense, Features, Sparse};
 
 /// Rows that are visited one at a time.
 pub(super) struct Visited<'a> {
@@ -74,11 +46,11 @@ impl<'a> Visited<'a> {
         match self.dense {
             None => {}
             Some(Dense::F64(view)) => match view.whole_row(i) {
-                Some(row) => add(left, row, step),
+                Some(row) => add_times(left, row, step),
                 None => left.iter_mut().enumerate().for_each(|(j, weight)| *weight += step * view.get(i, j)),
             },
             Some(Dense::F32(view)) => match view.whole_row(i) {
-                Some(row) => add(left, row, step),
+                Some(row) => add_times(left, row, step),
                 None => left.iter_mut().enumerate().for_each(|(j, weight)| *weight += step * view.get(i, j)),
             },
         }
