@@ -53,18 +53,32 @@ pub(crate) fn prefetch<T>(values: &[T]) {
 
 /// Work whose loops are compiled for the machine's vectors.
 pub(crate) trait Wide {
+    /// Whether vectors of 512 bits make it faster, where the machine has them. They change no bit.
+    const WIDEST: bool = false;
+
     /// Implementations are `#[inline(always)]`, and so is all that they call. `FUSED` says that products and sums are one step.
     fn run<const FUSED: bool>(&mut self);
 }
 
 /// Does work on the widest vectors of the machine at hand.
-pub(crate) fn on_wide_vectors(work: &mut impl Wide) {
+pub(crate) fn on_wide_vectors<W: Wide>(work: &mut W) {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
     fn wide(work: &mut impl Wide) {
         work.run::<true>();
     }
 
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,avx512f")]
+    fn widest(work: &mut impl Wide) {
+        work.run::<true>();
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    if W::WIDEST && has_widest_vectors() {
+        // SAFETY: the machine was asked, and has these instructions.
+        return unsafe { widest(work) };
+    }
     #[cfg(target_arch = "x86_64")]
     if has_wide_vectors() {
         // SAFETY: the machine was asked, and has these instructions.
@@ -167,6 +181,13 @@ impl Lane for f32 {
 #[inline]
 pub(crate) fn has_wide_vectors() -> bool {
     pulp::x86::V3::try_new().is_some()
+}
+
+/// Whether this machine has AVX-512, beside all of the above.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn has_widest_vectors() -> bool {
+    has_wide_vectors() && std::arch::is_x86_feature_detected!("avx512f")
 }
 
 vectorised! {

@@ -407,6 +407,8 @@ struct Add<'g, T> {
 }
 
 impl<T: Multiply> Wide for Add<'_, T> {
+    const WIDEST: bool = true;
+
     #[inline(always)]
     fn run<const FUSED: bool>(&mut self) {
         let length = self.sums.len();
