@@ -12,6 +12,7 @@ mod descent;
 mod interior;
 mod lanes;
 mod machine;
+mod problem;
 mod rows;
 mod sgd;
 
@@ -27,10 +28,10 @@ use super::target::{class_scores, class_weights, finite_norms, one_class_only, o
 use crate::error::{Error, Result};
 use crate::learn::{Examples, Learner, Target};
 use crate::linear::calibrate;
-use crate::matrix::Features;
 use crate::registry::{Ability, Allowed, Card, Setting};
 use crate::run::{Certificate, Report, Run, Stop};
 use descent::Descent;
+use problem::{Constant, Coordinate, Problem};
 use serde::{Deserialize, Serialize};
 
 /// Up to so many columns, if they are dense, the interior-point method is the faster.
@@ -211,70 +212,6 @@ impl Learner for LinearSvm {
         run: &Run,
     ) -> Result<Option<(LinearMachine, Report)>> {
         self.fit_from(examples, Some(from), run).map(Some)
-    }
-}
-
-/// A problem of linear machines.
-pub(super) struct Problem<'a> {
-    pub(super) rows: Features<'a>,
-    /// The rows that take part.
-    pub(super) of: Vec<Coordinate>,
-    /// ε
-    pub(super) insensitive: f64,
-    pub(super) constant: Constant,
-    pub(super) loss: Loss,
-    pub(super) numbers: bool,
-    /// The unit of the target, in which the violation is too.
-    pub(super) unit: f64,
-}
-
-/// A row that takes part, and its β in the dual. All of it is in one line of memory, since rows are visited in any order.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-pub(super) struct Coordinate {
-    /// Which row it is.
-    pub(super) row: usize,
-    /// ‖x‖²
-    pub(super) norm: f64,
-    /// y
-    pub(super) target: f64,
-    /// What its loss costs.
-    pub(super) cost: f64,
-    pub(super) low: f64,
-    pub(super) high: f64,
-    /// d
-    pub(super) diagonal: f64,
-    pub(super) beta: f64,
-}
-
-/// What becomes of b.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Constant {
-    /// There is none.
-    None,
-    /// It costs nothing.
-    Free,
-    /// It costs like the weight of a column of this value.
-    Penalised(f64),
-}
-
-impl Coordinate {
-    /// Whether β has bounds on both sides.
-    pub(super) fn is_bounded(&self) -> bool {
-        self.low.is_finite() && self.high.is_finite()
-    }
-}
-
-impl Problem<'_> {
-    /// The same with some of the rows.
-    fn part(&self, keep: impl Fn(usize) -> bool) -> Self {
-        let of = self.of.iter().enumerate().filter(|(k, _)| keep(*k)).map(|(_, one)| *one).collect();
-        Problem { of, ..*self }
-    }
-
-    /// Whether rows of both classes take part.
-    fn has_both_classes(&self) -> bool {
-        self.of.iter().any(|one| one.target > 0.0) && self.of.iter().any(|one| one.target < 0.0)
     }
 }
 
