@@ -17,6 +17,8 @@ const EXACT: Effort = Effort { tolerance: 1e-9, cache: 1 << 20, steps: usize::MA
 struct Drawn {
     rows: Matrix,
     target: Vec<f64>,
+    /// What C is multiplied with.
+    costs: Vec<f64>,
 }
 
 fn draw(count: usize, columns: usize, numbers: bool, seed: u64) -> Drawn {
@@ -28,20 +30,33 @@ fn draw(count: usize, columns: usize, numbers: bool, seed: u64) -> Drawn {
         rows.row_mut(i).iter_mut().for_each(|x| *x = stream.normal() + 0.7 * class);
         target.push(if numbers { rows.row(i)[0].sin() + 0.3 * stream.normal() } else { class });
     }
-    Drawn { rows, target }
+    Drawn { rows, target, costs: vec![1.0; count] }
+}
+
+/// Rows of whole numbers, many of which are the same, at different costs.
+fn draw_whole(count: usize, columns: usize, numbers: bool, seed: u64) -> Drawn {
+    let mut drawn = draw(count, columns, numbers, seed);
+    for i in 0..count {
+        drawn.rows.row_mut(i).iter_mut().for_each(|x| *x = x.round());
+        drawn.target[i] = if numbers { drawn.target[i].round() } else { drawn.target[i] };
+        drawn.costs[i] = 0.3 * (1 + i % 3) as f64;
+    }
+    drawn
 }
 
 impl Drawn {
     fn dual<'a>(&'a self, rows: Features<'a>, space: &'a Space, c: f64, insensitive: Option<f64>) -> Dual<'a> {
-        let low = |y: &f64| if insensitive.is_none() && *y > 0.0 { 0.0 } else { -c };
-        let high = |y: &f64| if insensitive.is_none() && *y < 0.0 { 0.0 } else { c };
+        let some = |wanted: &dyn Fn(f64) -> bool, c: f64| -> Vec<f64> {
+            let bound = |(y, cost): (&f64, &f64)| if insensitive.is_some() || wanted(*y) { c * cost } else { 0.0 };
+            self.target.iter().zip(&self.costs).map(bound).collect()
+        };
         Dual {
             rows,
             space,
             of: (0..self.target.len()).collect(),
             target: self.target.clone(),
-            low: self.target.iter().map(low).collect(),
-            high: self.target.iter().map(high).collect(),
+            low: some(&|y| y < 0.0, -c),
+            high: some(&|y| y > 0.0, c),
             insensitive: insensitive.unwrap_or(0.0),
         }
     }
@@ -166,9 +181,9 @@ proptest! {
 
     #[test]
     fn classes_have_the_optimum_of_an_interior_point_solver(
-        which in 0usize..4, count in 4usize..60, columns in 1usize..5, power in -2i32..3, seed in 0u64..999,
+        which in 0usize..4, count in 4usize..60, columns in 1usize..5, power in -2i32..3, whole in any::<bool>(), seed in 0u64..999,
     ) {
-        let drawn = draw(count, columns, false, seed);
+        let drawn = if whole { draw_whole } else { draw }(count, columns, false, seed);
         solve(&drawn, KERNELS[which], 10f64.powi(power), None, |dual, at, kernels| {
             let Some(theirs) = optimum(kernels, dual, 0.0) else { return };
             let ours = objective(kernels, dual, &at.beta);
@@ -179,9 +194,10 @@ proptest! {
 
     #[test]
     fn numbers_have_the_optimum_of_an_interior_point_solver(
-        which in 0usize..4, count in 4usize..50, columns in 1usize..4, power in -2i32..3, epsilon in 0.0f64..0.5, seed in 0u64..999,
+        which in 0usize..4, count in 4usize..50, columns in 1usize..4, power in -2i32..3, epsilon in 0.0f64..0.5,
+        whole in any::<bool>(), seed in 0u64..999,
     ) {
-        let drawn = draw(count, columns, true, seed);
+        let drawn = if whole { draw_whole } else { draw }(count, columns, true, seed);
         solve(&drawn, KERNELS[which], 10f64.powi(power), Some(epsilon), |dual, at, kernels| {
             let Some(theirs) = optimum(kernels, dual, 0.0) else { return };
             let ours = objective(kernels, dual, &at.beta);
@@ -191,10 +207,11 @@ proptest! {
 
     #[test]
     fn every_solution_keeps_its_bounds_its_sum_and_the_conditions_of_the_optimum(
-        which in 0usize..5, count in 4usize..200, power in -2i32..3, numbers in any::<bool>(), seed in 0u64..999,
+        which in 0usize..5, count in 4usize..200, power in -2i32..3, numbers in any::<bool>(),
+        whole in any::<bool>(), seed in 0u64..999,
     ) {
         let kernel = KERNELS.get(which).copied().unwrap_or(Kernel::Sigmoid { gamma: 0.1, constant: -0.5 });
-        let drawn = draw(count, 3, numbers, seed);
+        let drawn = if whole { draw_whole } else { draw }(count, 3, numbers, seed);
         solve(&drawn, kernel, 10f64.powi(power), numbers.then_some(0.1), |dual, at, kernels| {
             for i in 0..count {
                 assert!((dual.low[i]..=dual.high[i]).contains(&at.beta[i]));
@@ -285,7 +302,7 @@ proptest! {
         let (primal, _, with) = linear(&drawn, &penalised, false);
         let mut rows = Matrix::zeros(count, 3);
         (0..count).for_each(|i| rows.row_mut(i).copy_from_slice(&[drawn.rows[(i, 0)], drawn.rows[(i, 1)], scale]));
-        let widened = Drawn { rows, target: drawn.target.clone() };
+        let widened = Drawn { rows, target: drawn.target.clone(), costs: drawn.costs.clone() };
         let (other, _, column) = linear(&widened, &LinearSvm { intercept: Intercept::None, ..settings }, false);
         prop_assert!((primal - other).abs() <= 1e-6 * primal);
         prop_assert!((with[2] - scale * column[2]).abs() <= 1e-3 * (1.0 + with[2].abs()), "{with:?} {column:?}");

@@ -11,7 +11,8 @@
 //! Rows are moved in blocks: a working set of rows that violate most, whose kernels with all rows are one product
 //! (`kernel/block.rs`) and are kept (`cache.rs`), is solved pair by pair within itself (`inner.rs`); then F of all rows is brought
 //! up to date at once (`active.rs`). Rows that sit at a bound and do not want to leave it are left out until all others are done.
-//! Large problems start from the solution for a sample of their rows (`sample.rs`).
+//! Rows that are the same count as one (`same.rs`), and large problems start from the solution for a sample of their rows
+//! (`sample.rs`).
 //!
 //! Kernels that are bounded are kept in single precision. F is recomputed in double precision at the end, which also brings back
 //! the rows that were left out. If that shows a violation still too large, the solve goes on from there: what single precision
@@ -20,6 +21,7 @@
 mod active;
 mod cache;
 mod inner;
+mod same;
 mod sample;
 
 use super::kernel::{Gallery, Space};
@@ -34,6 +36,7 @@ pub(super) use sample::balance;
 
 use active::Active;
 use inner::{Inner, Row};
+use same::Same;
 use std::time::Instant;
 
 /// Rows in a working set.
@@ -133,7 +136,10 @@ impl Dual<'_> {
 
     /// Solves the problem from a start that keeps all bounds; without one from zero, or from the solution for a sample.
     pub(super) fn solve(&self, start: Option<Vec<f64>>, effort: &Effort, run: &Run) -> Result<Outcome> {
-        self.solve_by(start, effort, &mut Clock::default(), run)
+        let clock = &mut Clock::default();
+        let Some(same) = Same::find(self, run) else { return self.solve_by(start, effort, clock, run) };
+        let start = start.map(|beta| same.sum(&beta));
+        Ok(same.spread(self, same.merge(self).solve_by(start, effort, clock, run)?))
     }
 
     fn solve_by(&self, start: Option<Vec<f64>>, effort: &Effort, clock: &mut Clock, run: &Run) -> Result<Outcome> {
