@@ -1,4 +1,4 @@
-"""Linear machines, by an interior-point method or by coordinate descent in the dual."""
+"""Linear machines, by Newton's method, an interior-point method, or coordinate descent in the dual."""
 
 from __future__ import annotations
 
@@ -42,9 +42,10 @@ class LinearMachine(Machine):
     n_iter_: int
 
     def _linear_settings(self) -> dict[str, Any]:
+        no_dual = "auto" if self.loss.startswith("squared") else "interior"
         return {
             "c": float(self.C),
-            "solver": "auto" if isinstance(self.dual, str) else "dual" if self.dual else "interior",
+            "solver": self.dual if isinstance(self.dual, str) else "dual" if self.dual else no_dual,
             "tolerance": float(np.clip(self.tol, 0.0, 1.0)),
             "passes": max(1, int(self.max_iter)),
             "intercept": "penalised" if self.fit_intercept else "none",
@@ -80,8 +81,8 @@ class LinearSVC(SparseWeights, TwoClasses, ClassifierMixin, LinearMachine):
     loss : {'hinge', 'squared_hinge'}, default='squared_hinge'
         What a row costs that is on the wrong side of its margin.
     dual : 'auto' or bool, default='auto'
-        True for coordinate descent in the dual, False for an interior-point method; the optimum is the same. 'auto' takes
-        the latter for few features, and where the former does not get on.
+        True for coordinate descent in the dual. Else few features are solved by Newton's method (squared hinge) or an
+        interior-point method (hinge), and many by coordinate descent; the optimum is the same.
     tol : float, default=1e-4
         The violation of the optimality conditions at which to stop.
     C : float, default=1.0
@@ -99,7 +100,7 @@ class LinearSVC(SparseWeights, TwoClasses, ClassifierMixin, LinearMachine):
     random_state : int, RandomState or None, default=None
         The order in which rows are visited.
     max_iter : int, default=1000
-        Passes over the rows, or steps of the interior-point method, at most.
+        Passes over the rows, or steps of the other methods, at most.
     probability : bool, default=False
         Whether there is `predict_proba`.
 
@@ -228,14 +229,14 @@ class LinearSVR(RegressorMixin, LinearMachine):
     intercept_scaling : float, default=1.0
         How cheap the constant is: the value of the column whose weight it is.
     dual : 'auto' or bool, default='auto'
-        True for coordinate descent in the dual, False for an interior-point method; the optimum is the same. 'auto' takes
-        the latter for few features, and where the former does not get on.
+        True for coordinate descent in the dual. Else few features are solved by Newton's method (squared hinge) or an
+        interior-point method (hinge), and many by coordinate descent; the optimum is the same.
     verbose : int, default=0
         Taken for scikit-learn's sake.
     random_state : int, RandomState or None, default=None
         The order in which rows are visited.
     max_iter : int, default=1000
-        Passes over the rows, or steps of the interior-point method, at most.
+        Passes over the rows, or steps of the other methods, at most.
     standardise : bool, default=False
         Whether C and epsilon are meant for numbers of deviation 1, whatever the unit of y.
 

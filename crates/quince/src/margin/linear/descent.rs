@@ -14,8 +14,9 @@
 
 use super::lanes::{Lane, Lanes};
 use super::rows::Visited;
-use super::{Constant, Coordinate, Problem};
+use super::{Constant, Coordinate, Problem, counted_passes};
 use crate::error::Result;
+use crate::margin::machine::counted;
 use crate::matrix::Matrix;
 use crate::run::{Run, Stop};
 
@@ -29,14 +30,35 @@ const PAST: f64 = 0.3;
 /// A violation of this share of the targets is none that those who were skipped could wait for.
 const ROUNDING: f64 = 1e-12;
 
+/// Which way it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// One row at a time.
+    Coordinates,
+    Interior,
+    Newton,
+}
+
+impl Way {
+    /// What it is called, after so many passes or steps.
+    pub(super) fn told(self, passes: usize) -> String {
+        match self {
+            Way::Coordinates => format!("coordinate descent in the dual, {}", counted_passes(passes)),
+            Way::Interior => format!("interior-point method, {}", counted(passes, "step")),
+            Way::Newton => format!("Newton's method in the primal, {}", counted(passes, "step")),
+        }
+    }
+}
+
 /// Where a descent has ended.
 #[derive(Clone, Debug)]
 pub(super) struct Descent {
     pub(super) beta: Vec<f64>,
     pub(super) stop: Stop,
+    pub(super) way: Way,
     pub(super) passes: usize,
-    /// Passes of coordinate descent before steps through the interior.
-    pub(super) before: usize,
+    /// Another way that was tried before, and for how many passes.
+    pub(super) before: Option<(Way, usize)>,
     /// The largest violation of the last pass, where passes were made.
     pub(super) violation: Option<f64>,
     pub(super) support: usize,
@@ -206,13 +228,14 @@ impl Problem<'_> {
         of.sort_unstable_by_key(|one| one.row);
         let beta: Vec<f64> = of.iter().map(|one| one.beta).collect();
         let support = beta.iter().filter(|beta| **beta != 0.0).count();
-        Ok(Descent { beta, stop, passes, before: 0, violation: Some(violation), support, known: None })
+        let way = Way::Coordinates;
+        Ok(Descent { beta, stop, way, passes, before: None, violation: Some(violation), support, known: None })
     }
 }
 
 /// A number drawn towards zero by so much.
 #[inline(always)]
-fn drawn_to_zero(value: f64, by: f64) -> f64 {
+pub(super) fn drawn_to_zero(value: f64, by: f64) -> f64 {
     if value > by {
         value - by
     } else if value < -by {

@@ -19,10 +19,11 @@
 //! so a step costs what a weighted least-squares fit costs, and a few dozen of them reach any accuracy, however columns are scaled
 //! and however large C is.
 
-use super::descent::Descent;
+use super::descent::{Descent, Way};
+use super::system::System;
 use super::{Constant, Coordinate, Problem};
 use crate::error::{Error, Result};
-use crate::matrix::{About, Cholesky, Matrix, centred_moments};
+use crate::matrix::Matrix;
 use crate::run::{Run, Stop};
 
 /// A step ends at this share of the way to the nearest bound.
@@ -179,18 +180,6 @@ struct Interior<'a> {
     price: f64,
 }
 
-/// The factored system of a step.
-struct System {
-    /// θ of every side.
-    thetas: Vec<f64>,
-    factor: Cholesky,
-    /// What each unknown is multiplied with, so that the diagonal is one.
-    scale: Vec<f64>,
-    /// Σθ, and the mean of x by θ.
-    total: f64,
-    means: Vec<f64>,
-}
-
 impl Problem<'_> {
     /// Follows the path until the gap is at most a share of the objective.
     pub(super) fn follow(&self, start: Option<Vec<f64>>, share: f64, most: usize, run: &Run) -> Result<Descent> {
@@ -264,26 +253,25 @@ impl<'a> Interior<'a> {
                 *side = side.moved_to(side.sign * beta[side.of], score, one.diagonal, mu);
             }
         }
-        let price = match problem.constant {
-            Constant::None => f64::INFINITY,
-            Constant::Free => 0.0,
-            Constant::Penalised(scale) => (scale * scale).recip(),
-        };
-        Ok(Interior { problem, sides, weights, bias, products, price })
+        Ok(Interior { problem, sides, weights, bias, products, price: problem.price() })
     }
 
     /// A step of Newton's method: first to see how far one towards μ = 0 would lead, then towards the μ that this suggests, and
     /// again where single products keep it short (Gondzio 1996). How long it was; `None` if there is none.
     fn step(&mut self, apart: f64, run: &Run) -> Result<Option<f64>> {
-        let Some(system) = self.system(run)? else { return Ok(None) };
+        let problem = self.problem;
+        let thetas: Vec<f64> = self.sides.iter().map(|side| side.give(problem.of[side.of].diagonal)).collect();
+        let mut by_row = vec![0.0; problem.rows.rows()];
+        self.sides.iter().zip(&thetas).for_each(|(side, theta)| by_row[problem.of[side.of].row] += theta);
+        let Some(system) = System::of(problem.rows, by_row, problem.price(), run)? else { return Ok(None) };
         let sum = |aim: Aim| aim.below + aim.above;
-        let tried = self.direction(&system, &vec![Aim::default(); self.sides.len()], run)?.moves;
+        let tried = self.direction(&system, &thetas, &vec![Aim::default(); self.sides.len()], run)?.moves;
         let reach = self.reach(&tried).min(1.0);
         let left: f64 = self.sides.iter().zip(&tried).map(|(side, by)| sum(side.after(by, reach))).sum();
         let products: usize = self.sides.iter().map(|side| 1 + usize::from(side.is_bounded())).sum();
         let mu = (left / apart).powi(3) * apart / products as f64;
         let mut aims: Vec<Aim> = self.sides.iter().zip(&tried).map(|(side, by)| side.towards(mu, by)).collect();
-        let mut by = self.direction(&system, &aims, run)?;
+        let mut by = self.direction(&system, &thetas, &aims, run)?;
         let mut step = (SHORT_OF * self.reach(&by.moves)).min(1.0);
         for _ in 0..CORRECTIONS {
             if step >= LONG_ENOUGH {
@@ -292,7 +280,7 @@ impl<'a> Interior<'a> {
             let wished = (step + LONGER).min(1.0);
             let sides = self.sides.iter().zip(&by.moves).zip(&aims);
             let nearer: Vec<Aim> = sides.map(|((side, by), aim)| side.kept_near(mu, by, wished, aim)).collect();
-            let other = self.direction(&system, &nearer, run)?;
+            let other = self.direction(&system, &thetas, &nearer, run)?;
             let longer = (SHORT_OF * self.reach(&other.moves)).min(1.0);
             if longer < step + 0.1 * LONGER {
                 break;
@@ -314,45 +302,15 @@ impl<'a> Interior<'a> {
         self.sides.iter().zip(moves).map(|(side, by)| side.reach(by)).fold(f64::INFINITY, f64::min)
     }
 
-    /// 1 + Σ θ x xᵀ without the part of b. Of the sums about the mean of x by θ, which eliminating b would leave if b cost nothing,
-    /// so much of the mean is missing as b costs.
-    fn system(&self, run: &Run) -> Result<Option<System>> {
-        let problem = self.problem;
-        let thetas: Vec<f64> = self.sides.iter().map(|side| side.give(problem.of[side.of].diagonal)).collect();
-        let total: f64 = thetas.iter().sum();
-        // Where products have become zero, rounding rules.
-        if !(total > 0.0 && total.is_finite()) {
-            return Ok(None);
-        }
-        let mut roots = vec![0.0; problem.rows.rows()];
-        self.sides.iter().zip(&thetas).for_each(|(side, theta)| roots[problem.of[side.of].row] += theta);
-        roots.iter_mut().for_each(|root| *root = root.sqrt());
-        let nothing = Matrix::zeros(roots.len(), 0);
-        let beside = About { values: &nothing, centre: &[] };
-        let (means, found) = centred_moments(problem.rows, beside, Some(&roots), run)?;
-        let mut matrix = found.gram;
-        matrix.add_to_diagonal(1.0);
-        let missing = if self.price.is_infinite() { total } else { total * (self.price / (self.price + total)) };
-        let size = matrix.size();
-        for j in 0..size {
-            (j..size).for_each(|i| matrix.add(i, j, missing * means[i] * means[j]));
-        }
-        let scale: Vec<f64> = matrix.diagonal().iter().map(|x| x.sqrt().recip()).collect();
-        for j in 0..size {
-            (j..size).for_each(|i| matrix.set(i, j, matrix.get(i, j) * scale[i] * scale[j]));
-        }
-        Ok(Cholesky::of(matrix, run)?.map(|factor| System { thetas, factor, scale, total, means }))
-    }
-
     /// The way to some aims.
-    fn direction(&self, system: &System, aims: &[Aim], run: &Run) -> Result<Direction> {
+    fn direction(&self, system: &System, thetas: &[f64], aims: &[Aim], run: &Run) -> Result<Direction> {
         let problem = self.problem;
         let pull = |(side, aim): (&Side, &Aim)| {
             side.pull(self.products[side.of] + self.bias, problem.of[side.of].diagonal, aim)
         };
         // θh of every side.
         let mut pulls: Vec<f64> = self.sides.iter().zip(aims).map(pull).collect();
-        pulls.iter_mut().zip(&system.thetas).for_each(|(pull, theta)| *pull *= theta);
+        pulls.iter_mut().zip(thetas).for_each(|(pull, theta)| *pull *= theta);
         let mut by_row = Matrix::zeros(problem.rows.rows(), 1);
         let mut sum = 0.0;
         for (side, pull) in self.sides.iter().zip(&pulls) {
@@ -361,21 +319,12 @@ impl<'a> Interior<'a> {
             sum += signed;
         }
         let mut right = problem.rows.transposed_multiply(&by_row, run)?;
-        let (of_constant, share) = match self.price.is_infinite() {
-            true => (0.0, 0.0),
-            false => (sum - self.price * self.bias, 1.0 / (system.total + self.price)),
-        };
-        for (j, value) in right.values_mut().iter_mut().enumerate() {
-            let own = *value - self.weights[(j, 0)] - system.total * share * system.means[j] * of_constant;
-            *value = own * system.scale[j];
-        }
-        let mut weights = system.factor.solve(&right);
-        weights.values_mut().iter_mut().zip(&system.scale).for_each(|(weight, scale)| *weight *= scale);
-        let along: f64 = weights.values().iter().zip(&system.means).map(|(weight, mean)| weight * mean).sum();
-        let bias = share * (of_constant - system.total * along);
+        right.values_mut().iter_mut().zip(self.weights.values()).for_each(|(right, weight)| *right -= weight);
+        let of_constant = if self.price.is_finite() { sum - self.price * self.bias } else { 0.0 };
+        let (weights, bias) = system.solve(right, of_constant);
         let products = problem.products(&weights, run)?;
         let moves =
-            self.sides.iter().zip(aims).zip(&pulls).zip(&system.thetas).map(|(((side, aim), pull), theta)| {
+            self.sides.iter().zip(aims).zip(&pulls).zip(thetas).map(|(((side, aim), pull), theta)| {
                 side.along(pull - theta * side.sign * (products[side.of] + bias), aim)
             });
         Ok(Direction { moves: moves.collect(), weights, bias, products })
@@ -393,7 +342,8 @@ impl<'a> Interior<'a> {
         }
         beta.iter_mut().zip(&problem.of).for_each(|(beta, one)| *beta = beta.clamp(one.low, one.high));
         let support = supports.into_iter().filter(|holds| *holds).count();
-        Descent { beta, stop, passes, before: 0, violation: None, support, known: Some((self.weights, self.bias)) }
+        let known = Some((self.weights, self.bias));
+        Descent { beta, stop, passes, before: None, way: Way::Interior, violation: None, support, known }
     }
 }
 

@@ -4,17 +4,19 @@
 //! minimise  ½‖w‖² + C Σ loss(yᵢ, w·xᵢ + b)    which is  1/λ times  λ/2 ‖w‖² + the mean loss,  with C = 1/(λN)
 //! ```
 //!
-//! `interior.rs` goes straight to the optimum, where there are few columns; `descent.rs` goes down the dual, one row at a time, where
-//! there are many. Both prove how close they are. `sgd.rs` goes down the primal, which takes any number of rows, but wavers about the
-//! optimum. All have the optimum of the kernel machine with a linear kernel.
+//! Where there are few columns, `interior.rs` goes straight to the optimum, and `newton.rs` to that of the squared hinge; `descent.rs`
+//! goes down the dual, one row at a time, where there are many. All prove how close they are. `sgd.rs` goes down the primal, which
+//! takes any number of rows, but wavers about the optimum. All have the optimum of the kernel machine with a linear kernel.
 
 mod descent;
 mod interior;
 mod lanes;
 mod machine;
+mod newton;
 mod problem;
 mod rows;
 mod sgd;
+mod system;
 
 pub use machine::LinearMachine;
 pub(super) use machine::{row_table, weight_table};
@@ -22,7 +24,6 @@ pub use sgd::{Loss, Schedule, Sgd, Walked};
 
 use super::dual::balance;
 use super::leave_one_out::every_third;
-use super::machine::counted;
 use super::svm::{CLASS_WEIGHTS, EPSILON, PROBABILITIES, STANDARDISE};
 use super::target::{class_scores, class_weights, finite_norms, one_class_only, one_number, spread};
 use crate::error::{Error, Result};
@@ -30,7 +31,7 @@ use crate::learn::{Examples, Learner, Target};
 use crate::linear::calibrate;
 use crate::registry::{Ability, Allowed, Card, Setting};
 use crate::run::{Certificate, Report, Run, Stop};
-use descent::Descent;
+use descent::{Descent, Way};
 use problem::{Constant, Coordinate, Problem};
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +40,8 @@ const AT_ONCE: usize = 300;
 /// Up to so many it finishes what coordinate descent has not ended after so many passes a column, which take about as long.
 const AFTER_ALL: usize = 2000;
 const PASSES_A_COLUMN: usize = 1;
+/// It also finishes what Newton's method has not ended after so many steps, as it does not where C is very large.
+const STEPS: usize = 40;
 /// The gap that the interior-point method is asked for, as a share of the objective, for a violation that would be allowed.
 const GAP_FOR_VIOLATION: f64 = 1e-3;
 
@@ -46,7 +49,7 @@ const GAP_FOR_VIOLATION: f64 = 1e-3;
 const LEAST_GAP: f64 = 1e-10;
 
 /// So many passes.
-fn passes(count: usize) -> String {
+fn counted_passes(count: usize) -> String {
     format!("{count} pass{}", if count == 1 { "" } else { "es" })
 }
 
@@ -101,14 +104,16 @@ pub enum Intercept {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Solver {
-    /// By the interior-point method where there are few columns, and by coordinate descent where there are many, or entries are
-    /// few, as long as that gets on.
+    /// Where there are few columns by Newton's method for the squared hinge, and by the interior-point method for the hinge; by
+    /// coordinate descent where there are many, or entries are few, as long as that gets on.
     #[default]
     Auto,
     /// By coordinate descent in the dual.
     Dual,
     /// By an interior-point method.
     Interior,
+    /// By Newton's method in the primal, for the squared hinge.
+    Newton,
     /// By stochastic gradient descent in the primal.
     Sgd,
 }
@@ -168,18 +173,18 @@ impl Learner for LinearSvm {
             CLASS_WEIGHTS,
             Setting {
                 name: "solver",
-                allowed: Allowed::Choice(&["auto", "dual", "interior", "sgd"]),
-                help: "Coordinate descent in the dual, an interior-point method for few columns, or stochastic gradient descent in the primal.",
+                allowed: Allowed::Choice(&["auto", "dual", "interior", "newton", "sgd"]),
+                help: "Coordinate descent in the dual, an interior-point method for few columns, Newton's method for the squared hinge, or stochastic gradient descent in the primal.",
             },
             Setting {
                 name: "tolerance",
                 allowed: Allowed::Number(0.0, 1.0),
-                help: "The violation at which the dual stops (interior: a thousand times the gap, as a share of the objective), or what a pass of sgd must gain per row; 0 makes all passes.",
+                help: "The violation at which the dual stops (interior and newton: a thousand times the gap, as a share of the objective), or what a pass of sgd must gain per row; 0 makes all passes.",
             },
             Setting {
                 name: "passes",
                 allowed: Allowed::Whole(1),
-                help: "Passes over the rows, or steps of the interior-point method, at most.",
+                help: "Passes over the rows, or steps of interior and newton, at most.",
             },
             Setting {
                 name: "schedule",
@@ -255,6 +260,13 @@ impl LinearSvm {
                 "Use hinge or squared-hinge, or --set solver=sgd.",
             ));
         }
+        if self.solver == Solver::Newton && !squared {
+            return Err(Error::setting(
+                "solver",
+                "cannot be newton for a loss that is not smooth",
+                "Use loss=squared-hinge, or another solver.",
+            ));
+        }
         let numbers = matches!(examples.target, Target::Numbers(_));
         if numbers && self.solver == Solver::Sgd {
             return Err(Error::setting("solver", "cannot be sgd for numbers", "Use dual."));
@@ -325,17 +337,26 @@ impl LinearSvm {
         run: &Run,
     ) -> Result<Descent> {
         let columns = problem.rows.columns();
-        let first = match self.solver {
-            Solver::Interior => 0,
-            Solver::Auto if problem.rows.sparse_part().is_none() && columns <= AT_ONCE => 0,
-            Solver::Auto if columns <= AFTER_ALL => PASSES_A_COLUMN * columns,
-            _ => self.passes,
+        let sparse = problem.rows.sparse_part().is_some();
+        let way = match self.solver {
+            Solver::Interior => Way::Interior,
+            Solver::Newton => Way::Newton,
+            Solver::Auto if columns > AFTER_ALL => Way::Coordinates,
+            Solver::Auto if self.loss == Loss::SquaredHinge => Way::Newton,
+            Solver::Auto if !sparse && columns <= AT_ONCE => Way::Interior,
+            _ => Way::Coordinates,
         };
-        if first == 0 {
-            return problem.follow(start, gap, self.passes, run);
-        }
-        let descent = problem.descend(start, violation, first.min(self.passes), run)?;
-        if first >= self.passes || descent.stop != Stop::StepLimit {
+        let first = match way {
+            _ if self.solver != Solver::Auto || columns > AFTER_ALL => self.passes,
+            Way::Newton => self.passes.min(STEPS),
+            _ => self.passes.min(PASSES_A_COLUMN * columns),
+        };
+        let descent = match way {
+            Way::Interior => return problem.follow(start, gap, self.passes, run),
+            Way::Newton => problem.newton(start, gap, first, run)?,
+            Way::Coordinates => problem.descend(start, violation, first, run)?,
+        };
+        if first == self.passes || descent.stop != Stop::StepLimit {
             return Ok(descent);
         }
         let mut interior = problem.follow(None, gap, self.passes - first, run)?;
@@ -347,7 +368,7 @@ impl LinearSvm {
                 return Ok(Descent { stop: interior.stop, ..descent });
             }
         }
-        interior.before = descent.passes;
+        interior.before = Some((descent.way, descent.passes));
         Ok(interior)
     }
 
@@ -366,7 +387,7 @@ impl LinearSvm {
             balance(&mut ended.beta);
         }
         let proof = run.finish(|| problem.prove(&ended, run))?;
-        let (route, certificate) = match ended.violation {
+        let certificate = match ended.violation {
             None => {
                 let (value, tolerance) = (proof.gap_share(problem.negligible()), share.max(LEAST_GAP));
                 // The proof has the last word.
@@ -374,22 +395,19 @@ impl LinearSvm {
                     ended.stop = if value <= tolerance { Stop::Converged } else { Stop::Stalled };
                 }
                 let measure = "gap, as a share of the objective".into();
-                let mut route = format!("interior-point method, {}", counted(ended.passes, "step"));
-                if ended.before > 0 {
-                    route += &format!(", after {} of coordinate descent", passes(ended.before));
-                }
-                (route, Certificate { measure, value, tolerance })
+                Certificate { measure, value, tolerance }
             }
             Some(value) => {
                 let measure = "largest violation of the optimality conditions".into();
-                let route = format!("coordinate descent in the dual, {}", passes(ended.passes));
-                (route, Certificate { measure, value, tolerance })
+                Certificate { measure, value, tolerance }
             }
         };
+        let before = ended.before.map(|(way, passes)| format!(", after {}", way.told(passes)));
+        let route = ended.way.told(ended.passes) + &before.unwrap_or_default();
         let mut report = Report { route, stop: ended.stop, certificate: Some(certificate), ..Report::default() };
         proof.tell(&mut report);
         report.fact("support vectors", ended.support as f64);
-        report.fact("passes", (ended.before + ended.passes) as f64);
+        report.fact("passes", (ended.before.map_or(0, |before| before.1) + ended.passes) as f64);
         match ended.stop {
             Stop::Budget => report.remarks.push(super::machine::RESUME.into()),
             Stop::Stalled => report.remarks.push(super::machine::STALLED.into()),
@@ -439,7 +457,7 @@ impl LinearSvm {
         }
         let proof = run.finish(|| problem.judge(&walked.weights, walked.bias, run))?;
         let mut report = Report {
-            route: format!("stochastic gradient descent, {}", passes(walked.passes)),
+            route: format!("stochastic gradient descent, {}", counted_passes(walked.passes)),
             stop: walked.stop,
             trace: walked.trace,
             ..Report::default()

@@ -66,6 +66,15 @@ impl Problem<'_> {
         Problem { of, ..*self }
     }
 
+    /// δ, by which b costs: δb²/2. Infinite if there is none.
+    pub(super) fn price(&self) -> f64 {
+        match self.constant {
+            Constant::None => f64::INFINITY,
+            Constant::Free => 0.0,
+            Constant::Penalised(scale) => (scale * scale).recip(),
+        }
+    }
+
     /// Whether rows of both classes take part.
     pub(super) fn has_both_classes(&self) -> bool {
         self.of.iter().any(|one| one.target > 0.0) && self.of.iter().any(|one| one.target < 0.0)
