@@ -232,7 +232,8 @@ impl Clusters<'_> {
     }
 
     fn weight_of(&self, cluster: Option<usize>) -> f64 {
-        self.members(cluster).map(|i| self.weight(i)).sum()
+        // The sum of nothing is -0.
+        0.0 + self.members(cluster).map(|i| self.weight(i)).sum::<f64>()
     }
 
     /// The mean of the numbers of a cluster (or of all rows), or its most frequent category, as text and as JSON.

@@ -95,10 +95,10 @@ impl Dual<'_> {
         run: &Run,
     ) -> Result<Option<Vec<f64>>> {
         let (left_out, kept): (Vec<usize>, Vec<usize>) = (0..self.count()).partition(|&i| leave_out(i));
-        let others = self.part(&kept, 1.0);
+        let others = self.part(&kept);
         let mut start: Vec<f64> = kept.iter().map(|&i| at.beta[i]).collect();
         balance(&mut start);
-        let at = others.solve(Some(start), effort, run)?;
+        let at = others.solve_near(start, effort, run)?;
         if at.stop == Stop::StepLimit {
             return Ok(None);
         }

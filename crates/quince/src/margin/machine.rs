@@ -49,7 +49,7 @@ pub(super) enum Answer {
 pub struct About {
     /// How many rows took part.
     pub rows: usize,
-    /// Support vectors of which β is at its bound.
+    /// Support vectors beyond the edge, whose β is at its bound.
     pub bounded: usize,
     /// The objective of the machine, which is to be small; `None` where a hard margin is not yet kept.
     pub primal: Option<f64>,
@@ -73,7 +73,7 @@ impl SvmModel {
         let support: Vec<usize> = (0..dual.count()).filter(|&i| at.beta[i] != 0.0).collect();
         let places: Vec<usize> = support.iter().map(|&i| dual.of[i]).collect();
         let beta: Vec<f64> = support.iter().map(|&i| at.beta[i]).collect();
-        let bounded = support.iter().filter(|&&i| at.beta[i] <= dual.low[i] || at.beta[i] >= dual.high[i]).count();
+        let bounded = support.iter().filter(|&&i| dual.is_beyond(at, i, proof.bias)).count();
         let kernel = dual.space.kernel;
         let supports = match kernel {
             Kernel::Precomputed => Rows::default(),

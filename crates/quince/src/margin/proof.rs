@@ -9,6 +9,7 @@
 //! a sum of terms none of which is negative: the gap. The optimum lies between the two.
 
 use super::dual::{Dual, Outcome};
+use crate::run::Stop;
 use serde::{Deserialize, Serialize};
 
 /// How b is taken from the support vectors between their bounds, each of which gives one.
@@ -53,6 +54,14 @@ impl Dual<'_> {
             linear - 0.5 * squared_norm + (0..self.count()).map(|i| self.gap(at, i, bias)).sum::<f64>()
         };
         Proof { bias, primal, dual, squared_norm }
+    }
+
+    /// Whether a row is at its bound, and where the optimum was reached also beyond the edge: of copies on the edge, some are at
+    /// their bound.
+    pub(super) fn is_beyond(&self, at: &Outcome, i: usize, bias: f64) -> bool {
+        let edge = if at.stop == Stop::Converged { self.insensitive + at.violation } else { f64::NEG_INFINITY };
+        let ahead = at.slope[i] - bias;
+        (at.beta[i] >= self.high[i] && ahead > edge) || (at.beta[i] <= self.low[i] && -ahead > edge)
     }
 
     /// The largest share of β that is within its bounds.

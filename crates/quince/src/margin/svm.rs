@@ -304,6 +304,9 @@ impl Svm {
         if at.stop == Stop::Budget {
             report.remarks.push(super::machine::RESUME.into());
         }
+        if at.stop != Stop::Converged && space.kernel == Kernel::Linear {
+            report.remarks.push("with a linear kernel, 'linear-svm' finds the same machine, and sooner".into());
+        }
         run.finish(|| self.finish(examples, (&dual, &at, &proof), &mut model, &mut report, run))?;
         Ok((model, report))
     }

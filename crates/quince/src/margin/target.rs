@@ -77,7 +77,10 @@ pub(super) fn spread(numbers: &[f64]) -> f64 {
 }
 
 pub(super) fn one_class_only() -> Error {
-    Error::data("the target has one class only", "A classifier needs rows of at least two classes.")
+    Error::data(
+        "the target has one class only",
+        "A classifier needs rows of at least two classes, of weights above zero.",
+    )
 }
 
 /// What each class costs, in multiples of C.

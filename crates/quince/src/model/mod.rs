@@ -51,6 +51,13 @@ pub struct Model {
     pub(crate) notes: Value,
 }
 
+/// What a report calls the total weight of its rows, if they have weights.
+const WEIGHT: &str = "weight of all rows";
+
+fn weight_of(weights: Option<&[f64]>) -> Option<f64> {
+    weights.map(|weights| weights.iter().sum())
+}
+
 impl Model {
     /// Learns column `target` of a table from all its other columns.
     pub fn train(table: &Table, target: &str, learner: &dyn Learn, run: &Run) -> Result<Model> {
@@ -94,12 +101,22 @@ impl Model {
             let problem = "the model was trained on other rows";
             return Err(Error::data(problem, "Give the table that it was trained on, or train anew."));
         }
+        let before = self.report.facts.iter().find(|fact| fact.0 == WEIGHT).map(|fact| fact.1);
+        let same = match (before, weight_of(weights)) {
+            (Some(before), Some(now)) => (before - now).abs() <= 1e-9 * before,
+            (before, now) => before == now,
+        };
+        if !same {
+            let problem = "the model was trained with other weights of rows";
+            return Err(Error::data(problem, "Give the weights that it was trained with (--weight), or train anew."));
+        }
         let rows = self.encode(&labelled.table, run)?;
         let examples = Examples::new(rows.features(), &labelled.target, weights)?.encoded_by(&self.encoder);
-        let (fitted, report) = learner.resume(self.fitted.as_ref(), &examples, run)?.ok_or_else(|| {
+        let (fitted, mut report) = learner.resume(self.fitted.as_ref(), &examples, run)?.ok_or_else(|| {
             let problem = format!("'{}' cannot go on from where a fit has ended", self.method.card.name);
             Error::data(problem, "Train it anew.")
         })?;
+        weight_of(weights).into_iter().for_each(|total| report.fact(WEIGHT, total));
         let mut model = Model::from_fitted(learner, (&rows.features(), &labelled.target), fitted, report, run)?;
         (model.encoder, model.target) = (self.encoder.clone(), self.target.clone());
         Ok(model)
@@ -136,7 +153,8 @@ impl Model {
                 },
             ));
         }
-        let (fitted, report) = learner.fit(examples, run)?;
+        let (fitted, mut report) = learner.fit(examples, run)?;
+        weight_of(examples.weights).into_iter().for_each(|total| report.fact(WEIGHT, total));
         Model::from_fitted(learner, (features, target), fitted, report, run)
     }
 

@@ -491,3 +491,156 @@ fn a_given_kernel_is_no_table() {
     let said = Model::train(&table, "y", &given, &Run::new()).err().unwrap().to_string();
     assert!(said.contains("cannot be precomputed for the columns of a table"), "{said}");
 }
+
+/// What a report says of one thing.
+fn fact(report: &Report, name: &str) -> f64 {
+    report.facts.iter().find(|f| f.0 == name).unwrap().1
+}
+
+/// Two classes of rows that a plane separates.
+fn apart(count: usize, columns: usize) -> (Matrix, Target) {
+    let (mut rows, _) = noisy(count, columns);
+    for i in 0..count {
+        rows.row_mut(i)[0] += if i % 2 == 0 { 6.0 } else { -6.0 };
+    }
+    (rows, Target::Classes { classes: Classes::of(["a", "b"]), codes: (0..count as u32).map(|i| i % 2).collect() })
+}
+
+#[test]
+fn the_squared_hinge_has_its_optimum_far_from_zero_and_at_any_cost() {
+    let squared = LinearSvm { loss: Loss::SquaredHinge, probabilities: false, ..LinearSvm::default() };
+    let (rows, _) = noisy(300, 5);
+    for (far, c) in [(1e6, 1.0), (1e7, 100.0), (1e6, 1e6)] {
+        reach(
+            &rows,
+            (0..300).map(|i| rows[(i, 0)] + rows[(i, 4)].sin() + far).collect(),
+            LinearSvm { c, ..squared.clone() },
+        );
+    }
+    reach(&rows, (0..300).map(|i| 1e-100 * rows[(i, 1)].sin()).collect(), squared.clone());
+    let (rows, target) = apart(500, 5);
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    for c in [1e4, 1e12, 1e20] {
+        let (_, interior) =
+            LinearSvm { c, solver: Solver::Interior, ..squared.clone() }.fit(&examples, &Run::new()).unwrap();
+        let (_, auto) = LinearSvm { c, ..squared.clone() }.fit(&examples, &Run::new()).unwrap();
+        assert!(fact(&auto, "primal") <= fact(&interior, "primal") * (1.0 + 1e-6), "{c}: {auto:?} {interior:?}");
+    }
+}
+
+#[test]
+fn costs_beyond_all_numbers_are_not_certified() {
+    let (rows, target) = noisy(500, 5);
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    for c in [1e153, 1e200, 1e300] {
+        for solver in [Solver::Auto, Solver::Interior, Solver::Newton] {
+            let settings =
+                LinearSvm { c, loss: Loss::SquaredHinge, solver, probabilities: false, ..LinearSvm::default() };
+            let Ok((_, report)) = settings.fit(&examples, &Run::new()) else { continue };
+            let (primal, dual) = (fact(&report, "primal"), fact(&report, "dual"));
+            assert!(report.stop != Stop::Converged || primal - dual <= 1e-6 * primal, "{report:?}");
+        }
+    }
+}
+
+#[test]
+fn going_on_a_few_steps_at_a_time_gets_there() {
+    let (rows, target) = noisy(2_000, 10);
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    let short =
+        LinearSvm { loss: Loss::SquaredHinge, c: 100.0, passes: 1, probabilities: false, ..LinearSvm::default() };
+    let (mut machine, mut report) = short.fit(&examples, &Run::new()).unwrap();
+    for _ in 0..30 {
+        let before = fact(&report, "primal");
+        (machine, report) = Learner::resume(&short, &machine, &examples, &Run::new()).unwrap().unwrap();
+        assert!(fact(&report, "primal") <= before * (1.0 + 1e-12));
+    }
+    assert_eq!(report.stop, Stop::Converged);
+}
+
+#[test]
+fn one_step_through_the_interior_does_not_spoil_what_newton_has_found() {
+    let (rows, target) = apart(300, 40);
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    let primal = |passes: usize| {
+        let settings =
+            LinearSvm { loss: Loss::SquaredHinge, c: 1e6, passes, probabilities: false, ..LinearSvm::default() };
+        fact(&settings.fit(&examples, &Run::new()).unwrap().1, "primal")
+    };
+    assert!(primal(41) <= primal(40) * (1.0 + 1e-9));
+}
+
+#[test]
+fn matrices_that_do_not_fit_are_refused() {
+    let rows = Sparse::from_rows(2_000_000, (0..100u32).map(|i| vec![(i * 7, 1.0), (i * 11 + 3, 2.0)])).unwrap();
+    let target = Target::Classes { classes: Classes::of(["a", "b"]), codes: (0..100).map(|i| i % 2).collect() };
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    for (loss, solver) in STRAIGHT {
+        let settings = LinearSvm { loss, solver, ..LinearSvm::default() };
+        let said = settings.fit(&examples, &Run::new()).err().unwrap().to_string();
+        assert!(said.contains("GB of memory"), "{said}");
+    }
+}
+
+#[test]
+fn copies_share_what_their_row_would_have() {
+    // The four points of the ledger (S1), the inner ones ten times: together the copies have 0.5, each at most C.
+    let inner = [[5.0, 2.0], [7.0, 2.0]].repeat(10).concat();
+    let rows = Matrix::new(22, 2, [inner, vec![5.0, 1.0, 7.0, 3.0]].concat()).unwrap();
+    let target = Target::Classes { classes: Classes::of(["a", "b"]), codes: (0..22).map(|i| i % 2).collect() };
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    for (c, support) in [(0.1, 10), (0.2, 6), (1.0, 2)] {
+        let settings = Svm { kernel: KernelName::Linear, c: Cost::Finite(c), tolerance: 1e-9, ..plain() };
+        let (machine, report) = settings.fit(&examples, &Run::new()).unwrap();
+        assert_eq!(machine.places(), (0..support).collect::<Vec<_>>());
+        let of_class = |class: usize| machine.coefficients().iter().skip(class).step_by(2).sum::<f64>();
+        assert!((of_class(0) + 0.5).abs() < 1e-9 && (of_class(1) - 0.5).abs() < 1e-9);
+        assert!(machine.coefficients().iter().all(|beta| beta.abs() <= c));
+        // All are on the edge, though some are at their bound.
+        assert_eq!(fact(&report, "bounded"), 0.0);
+    }
+    // Of a hard margin one takes it all.
+    let (machine, _) =
+        Svm { kernel: KernelName::Linear, c: Cost::Infinite, ..plain() }.fit(&examples, &Run::new()).unwrap();
+    assert_eq!(machine.places(), [0, 1]);
+}
+
+#[test]
+fn a_fit_goes_on_with_its_own_weights_only() {
+    let text: String =
+        (0..200).map(|i| format!("{},{},{}\n", i % 17, (i * 7) % 23, if i % 3 == 0 { "a" } else { "b" })).collect();
+    let table = quince::Table::from_csv(&format!("u,v,y\n{text}")).unwrap();
+    let labelled = table.labelled("y", None).unwrap();
+    let weights: Vec<f64> = (0..200).map(|i| 0.1 + f64::from(i % 4)).collect();
+    let short = LinearSvm { passes: 1, probabilities: false, ..LinearSvm::default() };
+    let model = Model::fit(&labelled, Some(&weights), &short, &Run::new()).unwrap();
+    let model = Model::from_bytes(&model.to_bytes()).unwrap();
+    let long = LinearSvm { passes: 1_000, ..short };
+    assert!(model.resumed(&labelled, Some(&weights), &long, &Run::new()).is_ok());
+    let others = vec![1.0; 200];
+    for other in [None, Some(&others[..])] {
+        let said = model.resumed(&labelled, other, &long, &Run::new()).err().unwrap().to_string();
+        assert!(said.contains("other weights"), "{said}");
+    }
+}
+
+#[test]
+fn steps_that_were_too_long_are_told() {
+    let (rows, target) = noisy(3_000, 6);
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    let steps = |rate: f64| {
+        let settings = LinearSvm {
+            loss: Loss::SquaredHinge,
+            solver: Solver::Sgd,
+            schedule: quince::margin::Schedule::Constant,
+            rate,
+            passes: 3,
+            average: false,
+            probabilities: false,
+            ..LinearSvm::default()
+        };
+        let (_, report) = settings.fit(&examples, &Run::new()).unwrap();
+        report.remarks.iter().any(|remark| remark.contains("too long"))
+    };
+    assert!(steps(1.0) && !steps(0.001));
+}

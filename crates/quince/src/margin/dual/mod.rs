@@ -120,16 +120,16 @@ impl Dual<'_> {
         Row { beta, low: self.low[i], high: self.high[i] }
     }
 
-    /// The same problem with some of its rows, at so many times their cost.
-    pub(super) fn part(&self, keep: &[usize], cost: f64) -> Self {
-        let some = |values: &[f64], scale: f64| keep.iter().map(|&i| scale * values[i]).collect();
+    /// The same problem with some of its rows.
+    pub(super) fn part(&self, keep: &[usize]) -> Self {
+        let some = |values: &[f64]| keep.iter().map(|&i| values[i]).collect();
         Dual {
             rows: self.rows,
             space: self.space,
             of: keep.iter().map(|&i| self.of[i]).collect(),
-            target: some(&self.target, 1.0),
-            low: some(&self.low, cost),
-            high: some(&self.high, cost),
+            target: some(&self.target),
+            low: some(&self.low),
+            high: some(&self.high),
             insensitive: self.insensitive,
         }
     }
@@ -137,9 +137,14 @@ impl Dual<'_> {
     /// Solves the problem from a start that keeps all bounds; without one from zero, or from the solution for a sample.
     pub(super) fn solve(&self, start: Option<Vec<f64>>, effort: &Effort, run: &Run) -> Result<Outcome> {
         let clock = &mut Clock::default();
-        let Some(same) = Same::find(self, run) else { return self.solve_by(start, effort, clock, run) };
+        let Some(same) = Same::find(self, run)? else { return self.solve_by(start, effort, clock, run) };
         let start = start.map(|beta| same.sum(&beta));
         Ok(same.spread(self, same.merge(self).solve_by(start, effort, clock, run)?))
+    }
+
+    /// Solves the problem from a start that is near to its solution.
+    pub(super) fn solve_near(&self, start: Vec<f64>, effort: &Effort, run: &Run) -> Result<Outcome> {
+        self.solve_by(Some(start), effort, &mut Clock::default(), run)
     }
 
     fn solve_by(&self, start: Option<Vec<f64>>, effort: &Effort, clock: &mut Clock, run: &Run) -> Result<Outcome> {

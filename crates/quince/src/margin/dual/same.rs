@@ -4,10 +4,16 @@
 //! all copies, so only the sum of their β matters.
 
 use super::{Dual, Outcome};
+use crate::error::Result;
 use crate::run::Run;
 
 /// Rows that one task reads.
-const PIECE: usize = 1024;
+const PIECE: usize = 128;
+/// Tasks between two looks whether to stop.
+const AT_A_TIME: usize = 64;
+
+/// What is left of β when it should be nothing is at most this share of it.
+const ROUNDING: f64 = 1e-12;
 
 /// Which rows of a problem are the same.
 pub(super) struct Same {
@@ -19,10 +25,13 @@ pub(super) struct Same {
 
 impl Same {
     /// `None` if no two rows are.
-    pub(super) fn find(dual: &Dual<'_>, run: &Run) -> Option<Same> {
+    pub(super) fn find(dual: &Dual<'_>, run: &Run) -> Result<Option<Same>> {
         let mut order: Vec<(u64, usize)> = (0..dual.count()).map(|i| (0, i)).collect();
         let mut pieces: Vec<&mut [(u64, usize)]> = order.chunks_mut(PIECE).collect();
-        run.each(&mut pieces, |_, piece| piece.iter_mut().for_each(|(print, i)| *print = fingerprint(dual, *i)));
+        for some in pieces.chunks_mut(AT_A_TIME) {
+            run.check_cancelled()?;
+            run.each(some, |_, piece| piece.iter_mut().for_each(|(print, i)| *print = fingerprint(dual, *i)));
+        }
         order.sort_unstable();
         // The first row of the kind of each row.
         let mut first_of: Vec<usize> = (0..dual.count()).collect();
@@ -39,17 +48,17 @@ impl Same {
         }
         let first: Vec<usize> = (0..dual.count()).filter(|&i| first_of[i] == i).collect();
         if first.len() == dual.count() {
-            return None;
+            return Ok(None);
         }
         let mut kind = vec![0; dual.count()];
         first.iter().enumerate().for_each(|(k, &i)| kind[i] = k);
         (0..dual.count()).for_each(|i| kind[i] = kind[first_of[i]]);
-        Some(Same { first, kind })
+        Ok(Some(Same { first, kind }))
     }
 
     /// The problem with one row of every kind.
     pub(super) fn merge<'a>(&self, dual: &Dual<'a>) -> Dual<'a> {
-        Dual { low: self.sum(&dual.low), high: self.sum(&dual.high), ..dual.part(&self.first, 1.0) }
+        Dual { low: self.sum(&dual.low), high: self.sum(&dual.high), ..dual.part(&self.first) }
     }
 
     /// The sum over all rows of each kind.
@@ -59,26 +68,24 @@ impl Same {
         sums
     }
 
-    /// The outcome for all rows. β of a kind goes to its rows in order, each as far as its bounds allow, so that few have any.
+    /// The outcome for all rows. The β of a kind goes to its rows in order, each as far as its bounds allow, so that few have any.
     pub(super) fn spread(&self, dual: &Dual<'_>, at: Outcome) -> Outcome {
         let (low, high) = (self.sum(&dual.low), self.sum(&dual.high));
         let mut rest = at.beta.clone();
         let mut beta = vec![0.0; dual.count()];
         for (i, &kind) in self.kind.iter().enumerate() {
-            beta[i] = if at.beta[kind] >= high[kind] {
-                dual.high[i]
-            } else if at.beta[kind] <= low[kind] {
-                dual.low[i]
-            } else {
+            let whole = at.beta[kind];
+            // At the bounds, or past them, as the machine of a sample may be, all have their share.
+            beta[i] = if whole >= high[kind] && whole > 0.0 {
+                dual.high[i] * (whole / high[kind])
+            } else if whole <= low[kind] && whole < 0.0 {
+                dual.low[i] * (whole / low[kind])
+            } else if rest[kind].abs() > ROUNDING * whole.abs() {
                 rest[kind].clamp(dual.low[i], dual.high[i])
+            } else {
+                0.0
             };
             rest[kind] -= beta[i];
-        }
-        // The machine of a sample may have more than the bounds allow.
-        for (kind, &i) in self.first.iter().enumerate() {
-            if at.beta[kind] > high[kind] || at.beta[kind] < low[kind] {
-                beta[i] += rest[kind];
-            }
         }
         let slope = self.kind.iter().map(|&kind| at.slope[kind]).collect();
         Outcome { beta, slope, ..at }

@@ -1,9 +1,9 @@
 //! Where a large problem starts: from the solution for a quarter of its rows.
 //!
 //! With a quarter of the rows, each at four times the cost C, the machine is nearly the same, and sixteen times cheaper to
-//! find. Its rows keep their β as far as their own bounds allow; what is above them goes to other rows of the same side, those
-//! first that the small machine puts deepest into the margin. Nearly all rows are then at the right bound, and have cost one
-//! kernel row each.
+//! find. (Rows of great cost, such as many copies of one have together, are all among them, at that cost.) Its rows keep their β as
+//! far as their own bounds allow; what is above them goes to other rows of the same side, those first that the small machine puts
+//! deepest into the margin. Nearly all rows are then at the right bound, and have cost one kernel row each.
 
 use super::active::lot;
 use super::{Clock, Dual, Effort, Outcome};
@@ -48,13 +48,23 @@ pub(super) fn start<T: Multiply>(
     if count < LEAST || !bounded {
         return Ok(Begun::Here);
     }
-    let sample: Vec<usize> = (0..count).filter(|&i| (lot(i) >> 16).is_multiple_of(ONE_IN)).collect();
+    // Rows that cost much more than others are all in, at their own cost.
+    let cost = |i: usize| dual.high[i] - dual.low[i];
+    let heavy = f64::from(ONE_IN) * (0..count).map(cost).sum::<f64>() / count as f64;
+    let drawn = |i: usize| (lot(i) >> 16).is_multiple_of(ONE_IN);
+    let sample: Vec<usize> = (0..count).filter(|&i| cost(i) > heavy || drawn(i)).collect();
+    let light = |i: &usize| cost(*i) <= heavy;
+    let more = (0..count).filter(light).count() as f64 / sample.iter().copied().filter(light).count() as f64;
+    let mut small = dual.part(&sample);
+    for (k, &i) in sample.iter().enumerate().filter(|(_, i)| light(i)) {
+        (small.low[k], small.high[k]) = (more * dual.low[i], more * dual.high[i]);
+    }
     let scale = count as f64 / sample.len() as f64;
     let looser = Effort { tolerance: (LOOSER * effort.tolerance).min(LOOSEST).max(effort.tolerance), ..*effort };
     // After F of the sample, that of all rows is to be computed.
     let times = clock.times;
     clock.times = 1.0 + scale * times;
-    let solved = dual.part(&sample, scale).solve_by(None, &looser, clock, run)?;
+    let solved = small.solve_by(None, &looser, clock, run)?;
     clock.times = times;
     (at.steps, at.blocks) = (solved.steps, solved.blocks);
     let mut found = vec![0.0; count];

@@ -30,22 +30,22 @@ const PAST: f64 = 0.3;
 /// A violation of this share of the targets is none that those who were skipped could wait for.
 const ROUNDING: f64 = 1e-12;
 
-/// Which way it was.
+/// How an optimum is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Method {
     /// One row at a time.
     Coordinates,
     Interior,
     Newton,
 }
 
-impl Way {
+impl Method {
     /// What it is called, after so many passes or steps.
     pub(super) fn told(self, passes: usize) -> String {
         match self {
-            Way::Coordinates => format!("coordinate descent in the dual, {}", counted_passes(passes)),
-            Way::Interior => format!("interior-point method, {}", counted(passes, "step")),
-            Way::Newton => format!("Newton's method in the primal, {}", counted(passes, "step")),
+            Method::Coordinates => format!("coordinate descent in the dual, {}", counted_passes(passes)),
+            Method::Interior => format!("interior-point method, {}", counted(passes, "step")),
+            Method::Newton => format!("Newton's method in the primal, {}", counted(passes, "step")),
         }
     }
 }
@@ -55,10 +55,10 @@ impl Way {
 pub(super) struct Descent {
     pub(super) beta: Vec<f64>,
     pub(super) stop: Stop,
-    pub(super) way: Way,
+    pub(super) method: Method,
     pub(super) passes: usize,
-    /// Another way that was tried before, and for how many passes.
-    pub(super) before: Option<(Way, usize)>,
+    /// Another method that was tried before, and for how many passes.
+    pub(super) before: Option<(Method, usize)>,
     /// The largest violation of the last pass, where passes were made.
     pub(super) violation: Option<f64>,
     pub(super) support: usize,
@@ -228,8 +228,8 @@ impl Problem<'_> {
         of.sort_unstable_by_key(|one| one.row);
         let beta: Vec<f64> = of.iter().map(|one| one.beta).collect();
         let support = beta.iter().filter(|beta| **beta != 0.0).count();
-        let way = Way::Coordinates;
-        Ok(Descent { beta, stop, way, passes, before: None, violation: Some(violation), support, known: None })
+        let method = Method::Coordinates;
+        Ok(Descent { beta, stop, method, passes, before: None, violation: Some(violation), support, known: None })
     }
 }
 

@@ -19,7 +19,7 @@
 //! so a step costs what a weighted least-squares fit costs, and a few dozen of them reach any accuracy, however columns are scaled
 //! and however large C is.
 
-use super::descent::{Descent, Way};
+use super::descent::{Descent, Method};
 use super::system::System;
 use super::{Constant, Coordinate, Problem};
 use crate::error::{Error, Result};
@@ -176,8 +176,6 @@ struct Interior<'a> {
     bias: f64,
     /// w·x of the rows that take part.
     products: Vec<f64>,
-    /// δ, by which b costs: δb²/2. Infinite if there is none.
-    price: f64,
 }
 
 impl Problem<'_> {
@@ -242,18 +240,25 @@ impl<'a> Interior<'a> {
         let mut sides: Vec<Side> = all.iter().map(side).collect();
         let mut weights = Matrix::zeros(problem.rows.columns(), 1);
         let mut products = vec![0.0; problem.of.len()];
-        if let Some(beta) = start {
-            weights = problem.weights_of(&beta, run)?;
-            products = problem.products(&weights, run)?;
-            bias = problem.constant_of(&beta, &products);
+        let mut gap = problem.primal(&weights, bias, &products);
+        let start = start.map(|beta| -> Result<_> {
+            let weights = problem.weights_of(&beta, run)?;
+            let products = problem.products(&weights, run)?;
+            let bias = problem.constant_of(&beta, &products);
             let gap = problem.primal(&weights, bias, &products) - problem.dual(&beta, &weights);
+            Ok((beta, weights, products, bias, gap))
+        });
+        // Coefficients from an early step may be worse than none.
+        if let Some(start) = start.transpose()?.filter(|start| start.4 < gap) {
+            let beta;
+            (beta, weights, products, bias, gap) = start;
             let mu = gap.max(f64::MIN_POSITIVE) / (2.0 * sides.len() as f64);
             for side in &mut sides {
                 let (score, one) = (products[side.of] + bias, &problem.of[side.of]);
                 *side = side.moved_to(side.sign * beta[side.of], score, one.diagonal, mu);
             }
         }
-        Ok(Interior { problem, sides, weights, bias, products, price: problem.price() })
+        Ok(Interior { problem, sides, weights, bias, products })
     }
 
     /// A step of Newton's method: first to see how far one towards μ = 0 would lead, then towards the μ that this suggests, and
@@ -320,7 +325,8 @@ impl<'a> Interior<'a> {
         }
         let mut right = problem.rows.transposed_multiply(&by_row, run)?;
         right.values_mut().iter_mut().zip(self.weights.values()).for_each(|(right, weight)| *right -= weight);
-        let of_constant = if self.price.is_finite() { sum - self.price * self.bias } else { 0.0 };
+        let price = problem.price();
+        let of_constant = if price.is_finite() { sum - price * self.bias } else { 0.0 };
         let (weights, bias) = system.solve(right, of_constant);
         let products = problem.products(&weights, run)?;
         let moves =
@@ -343,7 +349,7 @@ impl<'a> Interior<'a> {
         beta.iter_mut().zip(&problem.of).for_each(|(beta, one)| *beta = beta.clamp(one.low, one.high));
         let support = supports.into_iter().filter(|holds| *holds).count();
         let known = Some((self.weights, self.bias));
-        Descent { beta, stop, passes, before: None, way: Way::Interior, violation: None, support, known }
+        Descent { beta, stop, passes, before: None, method: Method::Interior, violation: None, support, known }
     }
 }
 

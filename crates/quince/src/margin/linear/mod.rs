@@ -29,20 +29,22 @@ use super::target::{class_scores, class_weights, finite_norms, one_class_only, o
 use crate::error::{Error, Result};
 use crate::learn::{Examples, Learner, Target};
 use crate::linear::calibrate;
+use crate::matrix::Matrix;
 use crate::registry::{Ability, Allowed, Card, Setting};
 use crate::run::{Certificate, Report, Run, Stop};
-use descent::{Descent, Way};
+use descent::{Descent, Method};
 use problem::{Constant, Coordinate, Problem};
 use serde::{Deserialize, Serialize};
 
-/// Up to so many columns, if they are dense, the interior-point method is the faster.
+/// Up to so many columns Newton's method is the faster, or, for the hinge and dense columns, the interior-point method.
 const AT_ONCE: usize = 300;
-/// Up to so many it finishes what coordinate descent has not ended after so many passes a column, which take about as long.
+/// Up to so many dense columns, if there are at least as many rows, Newton's method is too. Up to so many of any kind the
+/// interior-point method finishes what coordinate descent has not ended after so many passes a column, which take about as long...
 const AFTER_ALL: usize = 2000;
 const PASSES_A_COLUMN: usize = 1;
-/// It also finishes what Newton's method has not ended after so many steps, as it does not where C is very large.
+/// ... and Newton's method after so many steps, as happens where C is very large.
 const STEPS: usize = 40;
-/// The gap that the interior-point method is asked for, as a share of the objective, for a violation that would be allowed.
+/// The gap that both are asked for, as a share of the objective, for a violation that would be allowed.
 const GAP_FOR_VIOLATION: f64 = 1e-3;
 
 /// A gap that is good enough if rounding leaves no smaller one.
@@ -232,7 +234,7 @@ impl LinearSvm {
             return Err(Error::setting(
                 "intercept",
                 "cannot be penalised with sgd",
-                "Use free or none, or solver=dual.",
+                "Use free or none, or solver=auto.",
             ));
         }
         let (mut machine, mut report) = match self.solver {
@@ -256,7 +258,7 @@ impl LinearSvm {
         if self.solver != Solver::Sgd && !squared && self.loss != Loss::Hinge {
             return Err(Error::setting(
                 "loss",
-                "has no dual that is solved here",
+                "is for stochastic gradient descent alone",
                 "Use hinge or squared-hinge, or --set solver=sgd.",
             ));
         }
@@ -269,7 +271,7 @@ impl LinearSvm {
         }
         let numbers = matches!(examples.target, Target::Numbers(_));
         if numbers && self.solver == Solver::Sgd {
-            return Err(Error::setting("solver", "cannot be sgd for numbers", "Use dual."));
+            return Err(Error::setting("solver", "cannot be sgd for numbers", "Use auto."));
         }
         let coordinate = |row: usize, target: f64, cost: f64| {
             let bound = if squared { f64::INFINITY } else { cost };
@@ -332,43 +334,44 @@ impl LinearSvm {
     fn optimum(
         &self,
         problem: &Problem<'_>,
-        start: Option<Vec<f64>>,
+        from: Option<&LinearMachine>,
         (violation, gap): (f64, f64),
         run: &Run,
     ) -> Result<Descent> {
         let columns = problem.rows.columns();
-        let sparse = problem.rows.sparse_part().is_some();
-        let way = match self.solver {
-            Solver::Interior => Way::Interior,
-            Solver::Newton => Way::Newton,
-            Solver::Auto if columns > AFTER_ALL => Way::Coordinates,
-            Solver::Auto if self.loss == Loss::SquaredHinge => Way::Newton,
-            Solver::Auto if !sparse && columns <= AT_ONCE => Way::Interior,
-            _ => Way::Coordinates,
+        let (sparse, squared) = (problem.rows.sparse_part().is_some(), self.loss == Loss::SquaredHinge);
+        let tall = !sparse && columns <= AFTER_ALL && problem.of.len() >= columns;
+        let method = match self.solver {
+            Solver::Interior => Method::Interior,
+            Solver::Newton => Method::Newton,
+            Solver::Auto if squared && (columns <= AT_ONCE || tall) => Method::Newton,
+            Solver::Auto if !sparse && columns <= AT_ONCE => Method::Interior,
+            _ => Method::Coordinates,
         };
-        let first = match way {
+        let first = match method {
             _ if self.solver != Solver::Auto || columns > AFTER_ALL => self.passes,
-            Way::Newton => self.passes.min(STEPS),
+            Method::Newton => self.passes.min(STEPS),
             _ => self.passes.min(PASSES_A_COLUMN * columns),
         };
-        let descent = match way {
-            Way::Interior => return problem.follow(start, gap, self.passes, run),
-            Way::Newton => problem.newton(start, gap, first, run)?,
-            Way::Coordinates => problem.descend(start, violation, first, run)?,
+        let start = from.and_then(|machine| machine.start(problem));
+        let descent = match method {
+            Method::Interior => return problem.follow(start, gap, self.passes, run),
+            Method::Newton => problem.newton(from, gap, first, run)?,
+            Method::Coordinates => problem.descend(start, violation, first, run)?,
         };
-        if first == self.passes || descent.stop != Stop::StepLimit {
+        let ended = matches!(descent.stop, Stop::Converged | Stop::Budget);
+        if ended || first == self.passes || self.solver != Solver::Auto || columns > AFTER_ALL {
             return Ok(descent);
         }
         let mut interior = problem.follow(None, gap, self.passes - first, run)?;
         if interior.stop != Stop::Converged {
             // Which of the two is nearer?
-            let dual = |ended: &Descent| Ok(problem.dual(&ended.beta, &problem.weights_of(&ended.beta, run)?));
-            let better = run.finish(|| -> Result<bool> { Ok(dual(&interior)? >= dual(&descent)?) })?;
-            if !better {
+            let primal = |ended: &Descent| problem.prove(ended, run).map(|proof| proof.primal);
+            if run.finish(|| -> Result<bool> { Ok(primal(&descent)? < primal(&interior)?) })? {
                 return Ok(Descent { stop: interior.stop, ..descent });
             }
         }
-        interior.before = Some((descent.way, descent.passes));
+        interior.before = Some((descent.method, descent.passes));
         Ok(interior)
     }
 
@@ -379,10 +382,9 @@ impl LinearSvm {
         from: Option<&LinearMachine>,
         run: &Run,
     ) -> Result<(LinearMachine, Report)> {
-        let start = from.and_then(|machine| machine.start(problem));
         let tolerance = problem.unit * self.tolerance;
         let share = GAP_FOR_VIOLATION * self.tolerance;
-        let mut ended = self.optimum(problem, start, (tolerance, share), run)?;
+        let mut ended = self.optimum(problem, from, (tolerance, share), run)?;
         if self.intercept == Intercept::Free {
             balance(&mut ended.beta);
         }
@@ -402,8 +404,8 @@ impl LinearSvm {
                 Certificate { measure, value, tolerance }
             }
         };
-        let before = ended.before.map(|(way, passes)| format!(", after {}", way.told(passes)));
-        let route = ended.way.told(ended.passes) + &before.unwrap_or_default();
+        let before = ended.before.map(|(method, passes)| format!(", after {}", method.told(passes)));
+        let route = ended.method.told(ended.passes) + &before.unwrap_or_default();
         let mut report = Report { route, stop: ended.stop, certificate: Some(certificate), ..Report::default() };
         proof.tell(&mut report);
         report.fact("support vectors", ended.support as f64);
@@ -466,6 +468,12 @@ impl LinearSvm {
         report.fact("passes", walked.passes as f64);
         if walked.stop == Stop::Budget {
             report.remarks.push(super::machine::RESUME.into());
+        }
+        let nothing = Matrix::zeros(problem.rows.columns(), 1);
+        if proof.primal > problem.primal(&nothing, 0.0, &vec![0.0; problem.of.len()]) {
+            report.stop = Stop::Stalled;
+            let advice = "the steps were too long: this is worse than no weights at all; give schedule=adaptive and a small rate, or another solver";
+            report.remarks.push(advice.into());
         }
         Ok((LinearMachine::new(problem, &proof, Vec::new(), 0), report))
     }

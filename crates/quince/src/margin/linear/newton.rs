@@ -1,27 +1,30 @@
 //! Newton's method for the squared hinge and few columns (Mangasarian 2002; Keerthi and DeCoste 2005).
 //!
 //! ```text
-//! minimise  ½‖w‖² + ½δb² + Σ (tᵢ - w·xᵢ - b)² / 2dᵢ    over the rows on the wrong side of their margin
+//! minimise  ½‖w‖² + ½δb² + Σ C (t - w·x - b)²    over the rows on the wrong side of their margin
 //! ```
 //!
-//! with δ what b costs and d = 1/(2C). As long as these rows stay the same this is a ridge regression of their targets. On the way to
-//! its solution other rows join and some leave, so the objective along it is made of pieces of parabolas, whose lowest point is found
-//! exactly, from one product of all rows with the way. A dozen of such ways end at the optimum, and most of them ask for the Gram
-//! matrix of a few rows only.
+//! with δ what b costs. (Numbers are on the wrong side if they are more than ε off, and cost the square of the rest.) As long as
+//! these rows stay the same this is a ridge regression of their targets. On the way to its solution other rows join and some leave,
+//! so the objective along it is made of pieces of parabolas, whose lowest point is found exactly, from one product of all rows with
+//! the way. A few such ways end at the optimum. Only where C is so large that nearly all rows end on the edge of their margin are
+//! there many, each a little further.
 //!
-//! β = (t - w·x - b)/d, or zero for rows on the right side, proves how close that is.
+//! What each row pulls at w is β, which proves how close that is.
 
-use super::descent::{Descent, Way, drawn_to_zero};
+use super::descent::{Descent, Method};
+use super::problem::gap_share;
 use super::system::System;
-use super::{Coordinate, Problem};
+use super::{Constant, Coordinate, LEAST_GAP, LinearMachine, Problem};
 use crate::error::{Error, Result};
+use crate::margin::dual::balance;
 use crate::matrix::Matrix;
 use crate::run::{Run, Stop};
 
 /// A way on which the objective falls by less than this share of it is the last.
 const NOTHING: f64 = 1e-15;
 /// The lowest point of a way is known to this share of its distance.
-const EXACTLY: f64 = 1e-13;
+const EXACTLY: f64 = 1e-10;
 
 /// Where the method stands, or a way it could go.
 #[derive(Clone)]
@@ -44,8 +47,18 @@ struct Standing {
 
 impl Problem<'_> {
     /// Goes down the primal of the squared hinge until the gap is at most a share of the objective.
-    pub(super) fn newton(&self, start: Option<Vec<f64>>, share: f64, most: usize, run: &Run) -> Result<Descent> {
-        let mut at = run.finish(|| self.place(start, run))?;
+    pub(super) fn newton(&self, from: Option<&LinearMachine>, share: f64, most: usize, run: &Run) -> Result<Descent> {
+        // Numbers far from zero would cost digits.
+        let far = self.numbers && self.constant == Constant::Free;
+        let middle = if far { self.of.iter().map(|one| one.target / self.of.len() as f64).sum() } else { 0.0 };
+        let of = self.of.iter().map(|one| Coordinate { target: one.target - middle, ..*one }).collect();
+        let mut ended = Problem { of, ..*self }.down(from.map(|from| (from, middle)), share, most, run)?;
+        ended.known.iter_mut().for_each(|(_, bias)| *bias += middle);
+        Ok(ended)
+    }
+
+    fn down(&self, from: Option<(&LinearMachine, f64)>, share: f64, most: usize, run: &Run) -> Result<Descent> {
+        let mut at = run.finish(|| self.place(from, run))?;
         let (mut passes, mut last) = (0, f64::INFINITY);
         let (stop, beta) = loop {
             let now = run.finish(|| self.stand(&at, run))?;
@@ -55,12 +68,12 @@ impl Problem<'_> {
             } else if passes >= most {
                 Some(Stop::StepLimit)
             } else if last - now.primal <= NOTHING * now.primal {
-                Some(Stop::Stalled)
+                Some(if now.gap <= LEAST_GAP { Stop::Converged } else { Stop::Stalled })
             } else {
                 last = now.primal;
                 match self.way(&at, &now, run) {
                     Ok(Some(way)) => {
-                        self.go(&mut at, &way);
+                        self.go(&mut at, &way, run)?;
                         passes += 1;
                         None
                     }
@@ -75,34 +88,20 @@ impl Problem<'_> {
         };
         let support = beta.iter().filter(|beta| **beta != 0.0).count();
         let known = Some((at.weights, at.bias));
-        Ok(Descent { beta, stop, passes, before: None, way: Way::Newton, violation: None, support, known })
+        Ok(Descent { beta, stop, passes, before: None, method: Method::Newton, violation: None, support, known })
     }
 
-    /// The place of some β.
-    fn place(&self, start: Option<Vec<f64>>, run: &Run) -> Result<Place> {
-        let (weights, products) = match start {
-            None => (Matrix::zeros(self.rows.columns(), 1), vec![0.0; self.of.len()]),
-            Some(beta) => {
-                let weights = self.weights_of(&beta, run)?;
-                let products = self.products(&weights, run)?;
-                (weights, products)
-            }
-        };
-        let mut place = Place { weights, bias: 0.0, products };
-        self.move_constant(&mut place);
-        Ok(place)
-    }
-
-    /// β of a row with this score.
-    fn pull(&self, one: &Coordinate, score: f64) -> f64 {
-        let off = one.target - score;
-        if self.numbers {
-            drawn_to_zero(off, self.insensitive) / one.diagonal
-        } else if off * one.target > 0.0 {
-            off / one.diagonal
-        } else {
-            0.0
+    /// Where to start: at the weights of a machine, or at zero.
+    fn place(&self, from: Option<(&LinearMachine, f64)>, run: &Run) -> Result<Place> {
+        let columns = self.rows.columns();
+        let mut place = Place { weights: Matrix::zeros(columns, 1), bias: 0.0, products: vec![0.0; self.of.len()] };
+        if let Some((machine, middle)) = from.filter(|(machine, _)| machine.weights().len() == columns) {
+            place.weights.values_mut().copy_from_slice(machine.weights());
+            place.products = self.products(&place.weights, run)?;
+            place.bias = if self.price().is_finite() { machine.bias() - middle } else { 0.0 };
         }
+        self.move_constant(&mut place, run)?;
+        Ok(place)
     }
 
     /// β of all rows.
@@ -111,10 +110,13 @@ impl Problem<'_> {
     }
 
     fn stand(&self, at: &Place, run: &Run) -> Result<Standing> {
-        let beta: Vec<f64> = self.pulls(at).collect();
+        let mut beta: Vec<f64> = self.pulls(at).collect();
+        if self.constant == Constant::Free {
+            balance(&mut beta);
+        }
         let mut down = self.weights_of(&beta, run)?;
         let primal = self.primal(&at.weights, at.bias, &at.products);
-        let gap = (primal - self.dual(&beta, &down)).max(0.0) / primal.max(self.negligible());
+        let gap = gap_share(primal, self.dual(&beta, &down), self.negligible());
         down.values_mut().iter_mut().zip(at.weights.values()).for_each(|(down, weight)| *down -= weight);
         Ok(Standing { beta, down, primal, gap })
     }
@@ -126,9 +128,7 @@ impl Problem<'_> {
         let taken = (2 * some.len() < self.rows.rows()).then(|| self.rows.take(&some));
         let rows = taken.as_ref().map_or(self.rows, |taken| taken.features());
         let mut thetas = vec![0.0; rows.rows()];
-        costly()
-            .enumerate()
-            .for_each(|(k, one)| thetas[if taken.is_some() { k } else { one.row }] = one.diagonal.recip());
+        costly().enumerate().for_each(|(k, one)| thetas[if taken.is_some() { k } else { one.row }] = 2.0 * one.cost);
         let price = self.price();
         if some.is_empty() {
             // Nothing pulls at w: it can be shorter.
@@ -145,27 +145,35 @@ impl Problem<'_> {
     }
 
     /// Goes to the lowest point of a way, and of b.
-    fn go(&self, at: &mut Place, way: &Place) {
-        let step = self.lowest(at, way);
+    fn go(&self, at: &mut Place, way: &Place, run: &Run) -> Result<()> {
+        let step = self.lowest(at, way, run)?;
         at.weights.values_mut().iter_mut().zip(way.weights.values()).for_each(|(weight, by)| *weight += step * by);
         at.products.iter_mut().zip(&way.products).for_each(|(product, by)| *product += step * by);
         at.bias += step * way.bias;
-        self.move_constant(at);
+        self.move_constant(at, run)
     }
 
     /// Moves b to where it costs least.
-    fn move_constant(&self, at: &mut Place) {
+    fn move_constant(&self, at: &mut Place, run: &Run) -> Result<()> {
         let price = self.price();
-        let down = if price.is_finite() { self.pulls(at).sum::<f64>() - price * at.bias } else { 0.0 };
+        if price.is_infinite() {
+            return Ok(());
+        }
+        let (mut down, mut stiff) = (-price * at.bias, price);
+        for (one, pull) in self.of.iter().zip(self.pulls(at)).filter(|(_, pull)| *pull != 0.0) {
+            down += pull;
+            stiff += 2.0 * one.cost;
+        }
         if down != 0.0 {
             let (weights, products) = (Matrix::zeros(at.weights.rows(), 1), vec![0.0; at.products.len()]);
-            let way = Place { weights, bias: down.signum(), products };
-            at.bias += self.lowest(at, &way) * way.bias;
+            let way = Place { weights, bias: down / stiff, products };
+            at.bias += self.lowest(at, &way, run)? * way.bias;
         }
+        Ok(())
     }
 
     /// How far it is to the lowest point of a way on which the objective falls at first.
-    fn lowest(&self, at: &Place, way: &Place) -> f64 {
+    fn lowest(&self, at: &Place, way: &Place, run: &Run) -> Result<f64> {
         let price = if self.price().is_finite() { self.price() } else { 0.0 };
         let product = |a: &Place, b: &Place| -> f64 {
             a.weights.values().iter().zip(b.weights.values()).map(|(a, b)| a * b).sum::<f64>() + price * a.bias * b.bias
@@ -179,32 +187,33 @@ impl Problem<'_> {
                 let pull = self.pull(one, product + at.bias + step * along);
                 if pull != 0.0 {
                     slope -= pull * along;
-                    curvature += along * along / one.diagonal;
+                    curvature += 2.0 * one.cost * along * along;
                 }
             }
             (slope, curvature)
         };
         let (mut low, mut high, mut step) = (0.0, f64::INFINITY, 1.0);
         for _ in 0..100 {
+            run.check_cancelled()?;
             let (slope, curvature) = look(step);
-            if slope == 0.0 {
-                break;
-            }
             if slope < 0.0 {
                 low = step
             } else {
                 high = step
             }
-            let mut next = step - slope / curvature;
-            if !(next > low && next < high) {
-                next = if high.is_finite() { low + 0.5 * (high - low) } else { 2.0 * step };
-            }
-            let change = (next - step).abs();
-            step = next;
-            if change <= EXACTLY * step {
+            let change = -slope / curvature;
+            if slope == 0.0 || change.abs().min(high - low) <= EXACTLY * step {
                 break;
             }
+            let next = step + change;
+            step = if next > low && next < high {
+                next
+            } else if high.is_finite() {
+                low + 0.5 * (high - low)
+            } else {
+                2.0 * step
+            };
         }
-        step
+        Ok(step)
     }
 }

@@ -2,7 +2,7 @@
 //! answer is.
 
 use super::Loss;
-use super::descent::Descent;
+use super::descent::{Descent, Method, drawn_to_zero};
 use crate::error::Result;
 use crate::margin::dual::balance;
 use crate::matrix::{Features, Matrix};
@@ -93,8 +93,7 @@ pub(super) struct Proof {
 impl Proof {
     /// The gap as a share of the objective, or of one that is negligible if it is less.
     pub(super) fn gap_share(&self, negligible: f64) -> f64 {
-        let gap = self.dual.map_or(f64::INFINITY, |dual| (self.primal - dual).max(0.0));
-        if gap > 0.0 { gap / self.primal.max(negligible) } else { 0.0 }
+        self.dual.map_or(f64::INFINITY, |dual| gap_share(self.primal, dual, negligible))
     }
 
     /// Adds to a report what is proved.
@@ -105,6 +104,15 @@ impl Proof {
             report.fact("gap", self.primal - dual);
         }
         report.remarks.push(crate::margin::machine::left_to_gain(Some(self.primal), self.dual));
+    }
+}
+
+/// The gap between two objectives as a share of the primal, or of one that is negligible if it is less.
+pub(super) fn gap_share(primal: f64, dual: f64, negligible: f64) -> f64 {
+    match primal - dual {
+        gap if gap > 0.0 => gap / primal.max(negligible),
+        gap if gap <= 0.0 => 0.0,
+        _ => f64::INFINITY,
     }
 }
 
@@ -120,6 +128,8 @@ impl Problem<'_> {
         let scores = self.products(&weights, run)?;
         let bias = match (self.constant, known) {
             (Constant::Penalised(_), Some(bias)) => bias,
+            // Newton's method has found the best.
+            (_, Some(bias)) if ended.method == Method::Newton => bias,
             _ => self.constant_of(&ended.beta, &scores),
         };
         let primal = self.primal(&weights, bias, &scores);
@@ -133,8 +143,8 @@ impl Problem<'_> {
         let primal = self.primal(&weights, bias, &scores);
         let mut dual = None;
         if matches!(self.loss, Loss::Hinge | Loss::SquaredHinge) {
-            let slope = |(one, score): (&Coordinate, &f64)| -one.cost * self.loss.slope(one.target, score + bias);
-            let mut beta: Vec<f64> = self.of.iter().zip(&scores).map(slope).collect();
+            let mut beta: Vec<f64> =
+                self.of.iter().zip(&scores).map(|(one, score)| self.pull(one, score + bias)).collect();
             if self.constant == Constant::Free {
                 balance(&mut beta);
             }
@@ -165,7 +175,23 @@ impl Problem<'_> {
         let diagonal: f64 = pairs().map(|(one, b)| one.diagonal * b * b).sum();
         let square = squared_norm(weights) + of_constant + diagonal;
         let share = if square > linear { (linear / square).max(0.0) } else { 1.0 };
-        share * linear - 0.5 * share * share * square
+        let dual = share * linear - 0.5 * share * share * square;
+        // No coefficients at all have an objective of zero.
+        if dual.is_finite() { dual } else { 0.0 }
+    }
+
+    /// How hard a row of this score pulls at w: the slope of its loss, with its sign turned. At the optimum it is β, unless the
+    /// loss has a kink there.
+    pub(super) fn pull(&self, one: &Coordinate, score: f64) -> f64 {
+        if !self.numbers {
+            return -one.cost * self.loss.slope(one.target, score);
+        }
+        let beyond = drawn_to_zero(one.target - score, self.insensitive);
+        match self.loss {
+            Loss::SquaredHinge => one.cost * 2.0 * beyond,
+            _ if beyond == 0.0 => 0.0,
+            _ => one.cost * beyond.signum(),
+        }
     }
 
     /// An objective that is as good as zero.
@@ -201,20 +227,7 @@ impl Problem<'_> {
     /// The free constant with the least objective, given w·x of the rows that take part: where the slope of the losses turns.
     fn best_constant(&self, products: &[f64]) -> f64 {
         let pairs = || self.of.iter().zip(products);
-        let slope = |bias: f64| -> f64 {
-            let of_row = |(one, product): (&Coordinate, &f64)| {
-                let score = product + bias;
-                if !self.numbers {
-                    return one.cost * self.loss.slope(one.target, score);
-                }
-                let off = score - one.target;
-                let beyond = (off.abs() - self.insensitive).max(0.0);
-                let squared = self.loss == Loss::SquaredHinge;
-                let size = if squared { 2.0 * beyond } else { f64::from(u8::from(beyond > 0.0)) };
-                one.cost * size * off.signum()
-            };
-            pairs().map(of_row).sum()
-        };
+        let slope = |bias: f64| -pairs().map(|(one, product)| self.pull(one, product + bias)).sum::<f64>();
         let ends = pairs().map(|(one, product)| one.target - product);
         let (least, most) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), b| (low.min(b), high.max(b)));
         let ends = (least - self.insensitive, most + self.insensitive);

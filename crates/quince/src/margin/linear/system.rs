@@ -9,7 +9,7 @@
 //! b costs.
 
 use crate::error::Result;
-use crate::matrix::{About, Cholesky, Features, Matrix, centred_moments};
+use crate::matrix::{About, Cholesky, Features, Matrix, Triangle, centred_moments};
 use crate::run::Run;
 
 /// The equations, factored.
@@ -27,6 +27,7 @@ pub(super) struct System {
 impl System {
     /// From the θ of all rows; `None` where rounding leaves nothing to be solved.
     pub(super) fn of(rows: Features<'_>, thetas: Vec<f64>, price: f64, run: &Run) -> Result<Option<System>> {
+        Triangle::afford(rows.columns())?;
         let total: f64 = thetas.iter().sum();
         // Where products have become zero, rounding rules.
         if !(total > 0.0 && total.is_finite()) {
