@@ -81,8 +81,8 @@ class LinearSVC(SparseWeights, TwoClasses, ClassifierMixin, LinearMachine):
     loss : {'hinge', 'squared_hinge'}, default='squared_hinge'
         What a row costs that is on the wrong side of its margin.
     dual : 'auto' or bool, default='auto'
-        True for coordinate descent in the dual, False for Newton's method (squared losses of few features) or an
-        interior-point method (the others). 'auto' takes what is quickest; the optimum is the same.
+        True for coordinate descent in the dual. False for an interior-point method; of squared losses, as 'auto'. 'auto'
+        takes Newton's method or an interior-point method for few features, else coordinate descent. All have one optimum.
     tol : float, default=1e-4
         The violation of the optimality conditions at which to stop.
     C : float, default=1.0
@@ -229,8 +229,8 @@ class LinearSVR(RegressorMixin, LinearMachine):
     intercept_scaling : float, default=1.0
         How cheap the constant is: the value of the column whose weight it is.
     dual : 'auto' or bool, default='auto'
-        True for coordinate descent in the dual, False for Newton's method (squared losses of few features) or an
-        interior-point method (the others). 'auto' takes what is quickest; the optimum is the same.
+        True for coordinate descent in the dual. False for an interior-point method; of squared losses, as 'auto'. 'auto'
+        takes Newton's method or an interior-point method for few features, else coordinate descent. All have one optimum.
     verbose : int, default=0
         Taken for scikit-learn's sake.
     random_state : int, RandomState or None, default=None
