@@ -8,6 +8,7 @@ mod encoder;
 mod killed;
 mod layouts;
 mod leaderboard;
+mod linear_machines;
 mod machines;
 mod neighbours;
 mod random_bytes;
