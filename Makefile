@@ -5,6 +5,7 @@
 #   PYTHON=EXE   the Python (3.11 or newer) that makes the environment and checks the licences
 #   CARGO=EXE    the cargo to use
 #   TASK=PART    of `make bench`: only the tasks whose name contains this
+#   SEED=NUMBER  of `make rust-test`: what property tests draw their cases from (default: 7; `random` for new ones)
 #   RUNS=COUNT   of `make fuzz`: how many inputs each target gets (default: 1000000)
 #   FUZZ=NAMES   of `make fuzz`: only these targets
 #
@@ -34,6 +35,7 @@ STAMP := $(VENV)/quince-requirements.txt
 BENCH_VENV ?= bench/.venv
 RUST_PEERS := $(TARGET)/rust-peers
 
+SEED ?= 7
 RUNS ?= 1000000
 FUZZ ?= csv jsonl arff libsvm parquet picture text model
 # Coverage without a sanitizer, which stable Rust has.
@@ -52,6 +54,10 @@ help: ## this list
 test: ## all checks in order, closing with the number of tests passed and failed
 	@tools/test.sh
 
+.PHONY: check
+check: ## format, lints and the unit tests of what differs from the last commit: while editing
+	@CARGO="$(CARGO)" tools/check.sh
+
 .PHONY: clean
 clean: ## remove everything built, and the Python environments
 	$(CARGO) clean --locked
@@ -66,10 +72,12 @@ fmt: ## format the Rust code
 lint: ## formatting and clippy, warnings refused
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --release --locked -- -D warnings
+	CARGO="$(CARGO)" $(PYTHON) tools/features.py
 
+# Property tests draw the same cases on every run, so that a red run is the fault of what changed. SEED=random draws others.
 .PHONY: rust-test
-rust-test: ## unit, integration and documentation tests
-	$(CARGO) test --workspace --release --locked
+rust-test: ## unit, integration and documentation tests; SEED=random lets property tests draw new cases
+	$(if $(filter-out random,$(SEED)),PROPTEST_RNG_SEED=$(SEED)) $(CARGO) test --workspace --release --locked
 
 .PHONY: doc
 doc: ## the library's reference, warnings refused
@@ -86,7 +94,7 @@ licences: ## may we ship with every crate we depend on?
 
 ##@ Python
 .PHONY: venv
-venv: ## the pinned Python environment, made anew only when its requirements change
+venv: ## the pinned Python environment, made again only when its requirements change
 	@set -e; \
 	if cmp -s "$(REQUIREMENTS)" "$(STAMP)" && "$(VENV_PYTHON)" -c ""; then exit; fi; \
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "quince needs Python 3.11 or newer")'; \

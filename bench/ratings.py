@@ -37,19 +37,19 @@ def main(folder: str) -> None:
     # A film that nobody has rated says nothing.
     rated = ~np.isnan(known).all(axis=0)
 
-    def completed(model: quince.MixedMixture | quince.MultinomialMixture, scale: float, shift: float) -> np.ndarray:
+    def imputed(model: quince.MixedMixture | quince.MultinomialMixture, scale: float, shift: float) -> np.ndarray:
         rows = known[:, rated] * scale - shift
         filled = np.full(known.shape, np.nan)
-        filled[:, rated] = (model.fit(rows).complete(rows) + shift) / scale
+        filled[:, rated] = (model.fit(rows).impute(rows) + shift) / scale
         return filled
 
     for k in (1, 2, 4):
         model = quince.MultinomialMixture(k, alpha=5.0, tol=1e-3, random_state=0)
-        print(f"{k} multinomial components {error(completed(model, 1.0, 0.0)):.4f}", flush=True)
+        print(f"{k} multinomial components {error(imputed(model, 1.0, 0.0)):.4f}", flush=True)
     for k in (1, 4, 8):
         # Ratings from 0.5 to 5 in halves are the categories 0 to 9.
         model = quince.MixedMixture(k, family="categorical", alpha=0.2, n_init=1, tol=1e-4, random_state=0)
-        print(f"{k} categorical components {error(completed(model, 2.0, 1.0)):.4f}", flush=True)
+        print(f"{k} categorical components {error(imputed(model, 2.0, 1.0)):.4f}", flush=True)
 
 
 if __name__ == "__main__":

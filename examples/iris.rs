@@ -7,7 +7,7 @@ fn main() -> Result<()> {
     let split = evaluate::hold_out(&iris.target, 1.0 / 3.0, &mut Run::new().stream(0))?;
     let model = Model::fit(&iris.take(&split.train), None, &Ridge::default(), &Run::new())?;
     let test = iris.take(&split.test);
-    let prediction = model.predict(&test.table, &Run::new())?;
+    let prediction = model.predict(&test.table)?;
     println!("{}", evaluate::evaluate(&test.target, &prediction, None)?);
     Ok(())
 }

@@ -13,10 +13,10 @@ pub fn run() -> Run {
     Run::new().threads(1)
 }
 
-/// Reads bytes as a table, and checks what came out. `wish` asks for a kind of the first column.
-pub fn read(bytes: &[u8], options: &ReadOptions, wish: Option<Kind>) {
+/// Reads bytes as a table, and checks what came out. `kind` asks for a kind of the first column.
+pub fn read(bytes: &[u8], options: &ReadOptions, kind: Option<Kind>) {
     match Cells::parse(bytes.to_vec(), "fuzz", options, &run()) {
-        Ok(cells) => check_cells(cells, options, wish),
+        Ok(cells) => check_cells(cells, options, kind),
         Err(error) => check_error(&error),
     }
 }
@@ -25,10 +25,10 @@ pub fn read(bytes: &[u8], options: &ReadOptions, wish: Option<Kind>) {
 const LOOKED_AT: usize = 1 << 12;
 
 /// What was read becomes a table that can be walked through and described, or a sentence on why not.
-pub fn check_cells(mut cells: Cells, options: &ReadOptions, wish: Option<Kind>) {
+pub fn check_cells(mut cells: Cells, options: &ReadOptions, kind: Option<Kind>) {
     assert!(cells.rows() > 0, "a table without rows was read");
     let mut options = options.clone();
-    options.kinds.extend(cells.names().first().cloned().zip(wish));
+    options.kinds.extend(cells.names().first().cloned().zip(kind));
     let table = match cells.table(&options, &run()) {
         Ok(table) => table,
         Err(error) => return check_error(&error),
@@ -49,11 +49,11 @@ pub fn check_cells(mut cells: Cells, options: &ReadOptions, wish: Option<Kind>) 
     assert_eq!(rows, table.rows());
 }
 
-/// A cell is a hole or has a text, and the table can be described.
+/// A cell is missing or has a text, and the table can be described.
 fn check_table(table: &Table) {
     for column in table.columns() {
-        let holes = (0..table.rows()).filter(|&i| column.text(i).is_none()).count();
-        assert_eq!(holes, column.holes());
+        let missing = (0..table.rows()).filter(|&i| column.text(i).is_none()).count();
+        assert_eq!(missing, column.missing_count());
         assert!((0..table.rows()).filter_map(|i| column.number(i)).all(f64::is_finite), "an infinite number");
         column.nearly_numbers();
     }

@@ -2,10 +2,10 @@
 
 use image::{ExtendedColorType, ImageFormat};
 use quince::cluster::{Algorithm, KMeans};
-use quince::learn::{Count, Learn};
+use quince::learn::{Capability, Count, DynLearner};
 use quince::linear::Ridge;
 use quince::neighbours::Knn;
-use quince::registry::{Ability, METHODS};
+use quince::registry::METHODS;
 use quince::{Model, Table};
 use std::path::Path;
 
@@ -82,14 +82,14 @@ pub fn models() -> Vec<Vec<u8>> {
     let read = |text: &str| Table::from_csv(text).expect("a sound table");
     let numbers = read("x,c,y\n1,u,2.5\n2,v,3.5\n4,u,1.5\n3,v,0.5\n");
     let words = read("t,k,y\na good film,1,yes\na bad film,?,no\nwhat a film,3,yes\nno good,4,no\n");
-    let learn = |table: &Table, target: &str, learner: &dyn Learn| Model::train(table, target, learner, &crate::run());
+    let learn = |table: &Table, target: &str, learner: &dyn DynLearner| Model::train_with(table, target, learner, &crate::run());
     let groups = |table: &Table, algorithm| {
-        let labelled = table.groupable(None, &["y"])?.labelled;
+        let labelled = table.unsupervised(None, &["y"])?.labelled;
         let settings = KMeans { algorithm, k: Count::Fixed(2), ..KMeans::default() };
         Model::fit(&labelled, None, &settings, &crate::run())
     };
-    let holes = read("x,z,y\n1,5,2.5\n?,4,3.5\n4,?,1.5\n3,2,0.5\n");
-    let filled = holes.encoded_as("x", "fill=neighbours").expect("a setting of numbers");
+    let with_missing = read("x,z,y\n1,5,2.5\n?,4,3.5\n4,?,1.5\n3,2,0.5\n");
+    let filled = with_missing.encoded_as("x", "fill=neighbours").expect("a setting of numbers");
     let mut models = vec![
         learn(&numbers, "y", &Ridge::default()),
         learn(&words, "y", &Ridge::default()),
@@ -99,7 +99,7 @@ pub fn models() -> Vec<Vec<u8>> {
         groups(&numbers, Algorithm::Lloyd),
         groups(&numbers, Algorithm::Bisecting),
     ];
-    for method in METHODS.iter().filter(|method| !method.card.can(Ability::Cluster)) {
+    for method in METHODS.iter().filter(|method| !method.info.can(Capability::Cluster)) {
         if let Ok(learner) = method.configure(&serde_json::json!({})) {
             models.extend([learn(&numbers, "y", learner.as_ref()), learn(&words, "y", learner.as_ref())]);
         }

@@ -110,8 +110,8 @@ fn check(file: &[u8]) {
     assert!(again.to_bytes() == saved, "saving changes a model");
     // A baseline never looks at the features, so that its file may claim any number of them.
     if let Some(table) = (model.encoder().columns() <= MOST).then(|| rows_for(&model)).flatten() {
-        match model.predict(&table, &run()) {
-            Ok(prediction) => drop(model.labels(&prediction)),
+        match model.predict_with(&table, &run()) {
+            Ok(prediction) => drop(model.label_names(&prediction)),
             Err(error) => check_error(&error),
         }
     }

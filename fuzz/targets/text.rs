@@ -1,8 +1,9 @@
 //! Counting words of any texts, one a line. The first eight bytes are the settings.
 #![no_main]
 
+use quince::table::{Analyzer, FeatureScore, Frequency, Language, StopWords, TextOptions, TermWeighting};
 use libfuzzer_sys::fuzz_target;
-use quince::encode::{Amount, Cut, Language, Score, Stop, TextEncoder, Texts, Weigh};
+use quince::encode::TextEncoder;
 use quince_fuzz::{check_error, run, seeds, take};
 
 const SEEDS: [&str; 3] = [
@@ -16,28 +17,28 @@ fn one_of<T: Clone>(choices: &[T], byte: u8) -> T {
 }
 
 /// Settings by eight bytes.
-fn settings(input: &mut &[u8]) -> Texts {
+fn settings(input: &mut &[u8]) -> TextOptions {
     let flags = take(input);
     let (cut, amounts, language, ngrams) = (take(input), take(input), take(input), take(input));
     let (stop, kept, weigh) = (take(input), take(input), take(input));
     let language = one_of(&Language::ALL, language);
-    let all = [Amount::Rows(0), Amount::Rows(1), Amount::Rows(2), Amount::Share(0.5), Amount::Share(1.0)];
-    Texts {
+    let all = [Frequency::Rows(0), Frequency::Rows(1), Frequency::Rows(2), Frequency::Share(0.5), Frequency::Share(1.0)];
+    TextOptions {
         lower: flags & 1 == 0,
         plain: flags & 2 == 2,
         damp: flags & 4 == 4,
         signed: flags & 8 == 0,
         stem: (flags & 16 == 16).then_some(language),
-        by: if flags & 32 == 0 { Score::MutualInformation } else { Score::ChiSquared },
+        by: if flags & 32 == 0 { FeatureScore::MutualInformation } else { FeatureScore::ChiSquared },
         hash: if flags & 64 == 0 { 0 } else { usize::from(ngrams) },
-        cut: one_of(&[Cut::Words, Cut::Runs, Cut::Letters, Cut::LettersInWords], cut),
+        cut: one_of(&[Analyzer::Words, Analyzer::Runs, Analyzer::Letters, Analyzer::LettersInWords], cut),
         least: one_of(&all, amounts),
         most: one_of(&all, amounts >> 4),
         ngrams: (usize::from(ngrams & 15), one_of(&[1, 2, 5, 20, usize::MAX], ngrams >> 4)),
-        stop: one_of(&[Stop::None, Stop::Language(language), Stop::List(vec!["film".into(), String::new()])], stop),
+        stop: one_of(&[StopWords::None, StopWords::Language(language), StopWords::List(vec!["film".into(), String::new()])], stop),
         words: one_of(&[50_000, 1, 3, 0], kept),
         select: one_of(&[0, 0, 1, 5], kept >> 4),
-        weigh: one_of(&[Weigh::Tfidf, Weigh::Counts, Weigh::Presence], weigh),
+        weigh: one_of(&[TermWeighting::Tfidf, TermWeighting::Counts, TermWeighting::Presence], weigh),
     }
 }
 

@@ -7,11 +7,11 @@ use quince::table::{Format, Pictures};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Classical machine learning for real tables: numbers, counts, categories, texts and holes.
+/// Classical machine learning for real tables: numbers, counts, categories, texts and missing values.
 #[derive(Parser)]
 #[command(name = "quince", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 #[command(after_help = "Start with:  quince compare TABLE --target COLUMN\n\
-    Data goes to standard output, talk and progress to standard error.\n\
+    Data goes to standard output, messages and progress to standard error.\n\
     Exit codes: 0 done, 1 data or settings are wrong, 2 the command line is wrong, 130 interrupted.")]
 pub struct Arguments {
     #[command(flatten)]
@@ -47,21 +47,21 @@ pub enum Command {
     Compare(Compare),
     /// Train one method and save the model
     Train(Train),
-    /// Show how good a method is as it learns from more rows, or as a setting changes
+    /// Show the learning curve of a method as the rows grow, or its validation curve over a setting
     Curve(Curve),
     /// Predict for the rows of a table with a saved model
     Predict(Predict),
     /// Measure a saved model on a table whose target is known
     Evaluate(Evaluate),
-    /// Show what a saved model has learnt, or what spoke for its answer to a row
+    /// Show what a saved model has learnt, or the evidence for its prediction of a row
     Explain(Explain),
-    /// Make up rows as a saved model believes they come about
+    /// Sample rows from a saved generative model
     Sample(Sample),
-    /// Find groups of rows that are alike, or rows that are unlike all others
+    /// Find clusters of similar rows, or novel rows that are unlike the others
     Cluster(Cluster),
-    /// Fill the holes of a table with what the rest of their row leads to expect
+    /// Impute the missing values of a table from the rest of their row
     Impute(Impute),
-    /// Show the kinds, holes and statistics of a table's columns
+    /// Show the kinds, missing values and statistics of a table's columns
     Describe(Describe),
     /// List the methods, or show one and its settings
     Models(Models),
@@ -71,7 +71,7 @@ pub enum Command {
 #[derive(Args)]
 pub struct TableOptions {
     /// The table: CSV, TSV, JSON lines, ARFF, LIBSVM or Parquet, also .gz, or - for standard input; or a folder of texts or
-    /// pictures with one sub-folder a class
+    /// pictures with one sub-folder per class
     #[arg(value_name = "TABLE")]
     pub table: PathBuf,
     #[command(flatten)]
@@ -124,13 +124,13 @@ pub struct KindOptions {
     pub drop: Vec<String>,
     /// How a column becomes features, for example age=log,fill=median or size=order=small:medium:large; * is every column
     /// that can (may be repeated)
-    #[arg(long, value_name = "COLUMN=SETTING,...", value_parser = parse_wish, help_heading = "Features")]
+    #[arg(long, value_name = "COLUMN=SETTING,...", value_parser = parse_encoding, help_heading = "Features")]
     pub encode: Vec<(String, String)>,
     /// A column is text, and how its words are counted, for example subject=counts,stem=english,stop=english,select=2000;
     /// * is every column of texts (may be repeated)
     #[arg(long, value_name = "COLUMN=SETTING,...", value_parser = parse_text, help_heading = "Features")]
     pub text: Vec<(String, String)>,
-    /// Products of up to so many numbers are features too
+    /// Polynomial features: products of up to this many numbers
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=10), help_heading = "Features")]
     pub degree: u8,
 }
@@ -173,7 +173,7 @@ pub struct Compare {
     /// Instead of folds, hold this share of the rows out and test on it once, for example 0.3
     #[arg(long, value_name = "SHARE", conflicts_with_all = ["folds", "group"])]
     pub hold_out: Option<f64>,
-    /// A column of groups that are never parted, such as a person or a place; it is not learnt from
+    /// A column of groups that are never split, such as a person or a place; it is not learnt from
     #[arg(long, value_name = "COLUMN")]
     pub group: Option<String>,
     /// What to rank by: log-loss, accuracy, f1, area; for numbers rmse, r2
@@ -238,7 +238,7 @@ pub struct Curve {
     /// Number of folds
     #[arg(long, default_value = "5", value_name = "NUMBER")]
     pub folds: String,
-    /// A column of groups that are never parted, such as a person or a place; it is not learnt from
+    /// A column of groups that are never split, such as a person or a place; it is not learnt from
     #[arg(long, value_name = "COLUMN")]
     pub group: Option<String>,
     /// What is measured: log-loss, accuracy, f1, area; for numbers rmse, r2
@@ -313,7 +313,7 @@ pub struct Sample {
 
 #[derive(Args)]
 #[command(
-    after_help = "Clusters are numbered from 1, the largest first. A saved model tells the cluster of new rows:\n  \
+    after_help = "Clusters are numbered from 1, the largest first. A saved model finds the cluster of new rows:\n  \
     quince cluster TABLE -k 3 --save m.quince\n  quince predict m.quince NEW"
 )]
 pub struct Cluster {
@@ -353,15 +353,15 @@ pub struct Cluster {
 
 #[derive(Args)]
 #[command(
-    after_help = "A mixture is learnt from the table itself, holes and all, unless --model gives one. Numbers are filled with their\n\
-    mean given the rest of the row, categories with the likeliest; --holes lists how sure each is."
+    after_help = "A mixture is learnt from the table itself, missing values and all, unless --model gives one. Numbers are filled\n\
+    with their mean given the rest of the row, categories with the most probable one; --filled lists how sure each is."
 )]
 pub struct Impute {
     #[command(flatten)]
     pub table: TableOptions,
     #[command(flatten)]
     pub kinds: KindOptions,
-    /// A saved model that knows what rows are like: mixture, naive-bayes or gaussian
+    /// A saved generative model: mixture, naive-bayes or gaussian
     #[arg(long, short, value_name = "FILE", conflicts_with_all = ["k", "family", "set", "weight"])]
     pub model: Option<PathBuf>,
     /// How many components the mixture has, or auto (the default)
@@ -376,9 +376,9 @@ pub struct Impute {
     /// A column that says how much each row counts; it is not learnt from
     #[arg(long, value_name = "COLUMN")]
     pub weight: Option<String>,
-    /// List every hole here as CSV: its row and column, what was filled in, and how sure that is
+    /// List every filled value here as CSV: its row and column, the value, its standard deviation or probability
     #[arg(long, value_name = "FILE")]
-    pub holes: Option<PathBuf>,
+    pub filled: Option<PathBuf>,
     /// Write the table here instead of to standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -413,7 +413,7 @@ fn parse_grid(text: &str) -> Result<(usize, usize), String> {
     sides.ok_or_else(|| format!("'{text}' is no grid: write rows x columns, from 1x1 to 100x100, for example 16x16"))
 }
 
-fn parse_wish(text: &str) -> Result<(String, String), String> {
+fn parse_encoding(text: &str) -> Result<(String, String), String> {
     let (name, settings) = text.split_once('=').ok_or("write COLUMN=SETTING, for example age=log")?;
     Ok((name.to_string(), settings.to_string()))
 }

@@ -3,8 +3,9 @@
 use crate::arguments::{Common, KindOptions, TableOptions, TargetOptions};
 use crate::interrupt;
 use crate::progress::Progress;
-use quince::registry::Entry;
-use quince::table::{Cells, Header, Learnable, Pictures, ReadOptions};
+use quince::learn::Capability;
+use quince::registry::Method;
+use quince::table::{Cells, Header, Pictures, ReadOptions, TrainingSet};
 use quince::{Error, Kind, Model, Result, Run, Table};
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -110,18 +111,18 @@ fn read_options(options: &TableOptions, usual: Pictures) -> ReadOptions {
 }
 
 /// Takes target, weights and groups out of a table, and says what was decided for the user.
-pub fn learnable(
+pub fn supervised(
     table: &Table,
     target: &TargetOptions,
     group: Option<&str>,
     kinds: &KindOptions,
     unlabelled: bool,
     session: &Session,
-) -> Result<Learnable> {
-    let apart = [(Some(target.target.as_str()), "target"), (target.weight.as_deref(), "weight"), (group, "group")];
-    for (name, role) in apart {
+) -> Result<TrainingSet> {
+    let roles = [(Some(target.target.as_str()), "target"), (target.weight.as_deref(), "weight"), (group, "group")];
+    for (name, role) in roles {
         if let Some((name, _)) =
-            kinds.encode.iter().chain(&kinds.text).find(|(wished, _)| Some(wished.as_str()) == name)
+            kinds.encode.iter().chain(&kinds.text).find(|(column, _)| Some(column.as_str()) == name)
         {
             return Err(Error::Data {
                 problem: format!("'{name}' is the {role}: it does not become features, and has no settings for that"),
@@ -129,32 +130,44 @@ pub fn learnable(
             });
         }
     }
-    let learnable = table.learnable(&target.target, target.task, target.weight.as_deref(), group, unlabelled)?;
+    let supervised = table.supervised(&target.target, target.task, target.weight.as_deref(), group, unlabelled)?;
     if let Some(group) = group {
-        session.say(&format!("note: '{group}' tells the groups and is not learnt from"));
+        session.say(&format!("note: '{group}' holds the groups and is not learnt from"));
     }
-    learnable.notes.iter().for_each(|note| session.say(&format!("note: {note}")));
-    Ok(learnable)
+    supervised.notes.iter().for_each(|note| session.say(&format!("note: {note}")));
+    Ok(supervised)
+}
+
+/// An error if a method learns no target; `option` is what named it.
+pub fn check_supervised(method: &Method, option: &str) -> Result<()> {
+    if method.info.can(Capability::Classify) || method.info.can(Capability::Regress) {
+        return Ok(());
+    }
+    Err(Error::Setting {
+        name: option.into(),
+        problem: format!("cannot be '{}', which learns no target", method.info.name),
+        remedy: "It learns without one: use `quince cluster`.".into(),
+    })
 }
 
 /// Settings written as `name=value`.
-pub fn settings(entry: &Entry, written: &[(String, String)]) -> Result<Value> {
+pub fn settings(method: &Method, written: &[(String, String)]) -> Result<Value> {
     let mut settings = Map::new();
     for (name, value) in written {
-        settings.insert(name.clone(), entry.parse_setting(name, value)?);
+        settings.insert(name.clone(), method.parse_setting(name, value)?);
     }
     Ok(Value::Object(settings))
 }
 
 /// Adds the families of columns to the settings of a method that has them.
-pub fn add_families(entry: &Entry, families: &[String], written: &mut Vec<(String, String)>) -> Result<()> {
+pub fn add_families(method: &Method, families: &[String], written: &mut Vec<(String, String)>) -> Result<()> {
     if families.is_empty() {
         return Ok(());
     }
-    if entry.card.setting("family").is_none() {
+    if method.info.setting("family").is_none() {
         return Err(Error::Setting {
             name: "family".into(),
-            problem: format!("has no effect: '{}' has no families of columns", entry.card.name),
+            problem: format!("has no effect: '{}' has no families of columns", method.info.name),
             remedy: "Use it with naive-bayes or mixture, or leave it out.".into(),
         });
     }
@@ -173,8 +186,9 @@ pub fn assignment(text: &str) -> Result<(String, String)> {
 
 /// A place where nothing can be saved is better known before the work than after it.
 pub fn check_output(output: &Path, inputs: &[&Path]) -> Result<()> {
-    let refuse =
-        |path: &Path, problem: &str| Err(Error::File { path: path.display().to_string(), problem: problem.into() });
+    let refuse = |path: &Path, problem: &str| {
+        Err(Error::File { path: path.display().to_string(), problem: problem.into(), source: None })
+    };
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         return refuse(folder, "there is no such folder");

@@ -4,6 +4,7 @@
 use quince::run::Cancel;
 use std::time::Duration;
 
+/// How long the work may take to stop after the first Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(700);
 
 /// A flag that Ctrl-C raises.

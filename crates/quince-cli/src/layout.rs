@@ -1,16 +1,16 @@
-//! Tables as text: what parts the cells of a line, and how a cell is written that has such a character itself.
+//! Tables as text: the delimiter between cells, and the quotes around a cell that contains it.
 
 use quince::table::Cells;
 use std::path::Path;
 
-/// What parts the cells of a line.
+/// How the cells of a line are delimited.
 #[derive(Clone, Copy)]
 pub struct Layout {
     delimiter: char,
 }
 
 impl Layout {
-    /// Tabs for a file that is called `.tsv`; otherwise commas, or whatever else parted the cells of the table that was read.
+    /// Tabs for a file that is called `.tsv`; otherwise commas, or the delimiter of the table that was read.
     pub fn new(output: Option<&Path>, read: Option<&Cells>) -> Layout {
         let read = read.and_then(Cells::delimiter).unwrap_or(',');
         let extension = output.and_then(Path::extension).map(|extension| extension.to_ascii_lowercase());
@@ -22,7 +22,7 @@ impl Layout {
         Layout { delimiter }
     }
 
-    /// Cells, parted, and the end of the line.
+    /// Cells with delimiters between them, and the end of the line.
     pub fn line<S: AsRef<str>>(&self, cells: impl IntoIterator<Item = S>) -> String {
         let cells: Vec<String> = cells.into_iter().map(|cell| self.quoted(cell.as_ref())).collect();
         cells.join(&self.delimiter.to_string()) + "\n"

@@ -1,6 +1,6 @@
 //! The command `quince`.
 //!
-//! Data goes to standard output, talk and progress to standard error. Exit code 0: done; 1: the data or the settings are
+//! Data goes to standard output, messages and progress to standard error. Exit code 0: done; 1: the data or the settings are
 //! wrong; 2: the command line is wrong; 130: interrupted.
 
 mod arguments;

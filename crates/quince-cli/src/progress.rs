@@ -7,8 +7,8 @@ use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-const FIRST: Duration = Duration::from_secs(1);
-const NEXT_LINE: Duration = Duration::from_secs(10);
+const QUIET_FOR: Duration = Duration::from_secs(1);
+const TIME_BETWEEN_LINES: Duration = Duration::from_secs(10);
 
 /// What is going on, for whoever watches.
 #[derive(Clone)]
@@ -77,7 +77,7 @@ impl Progress {
             if state.finished {
                 return;
             }
-            if start.elapsed() < FIRST || state.stage.is_empty() {
+            if start.elapsed() < QUIET_FOR || state.stage.is_empty() {
                 continue;
             }
             let (done, total, stage) = (state.done, state.total, state.stage.clone());
@@ -92,7 +92,7 @@ impl Progress {
                 bar.set_position(done);
                 bar.set_message(stage);
                 bar.tick();
-            } else if last_line.is_none_or(|last| last.elapsed() >= NEXT_LINE) {
+            } else if last_line.is_none_or(|last| last.elapsed() >= TIME_BETWEEN_LINES) {
                 last_line = Some(Instant::now());
                 let counted = if total > 0 { format!(" ({done} of {total} done)") } else { String::new() };
                 eprintln!("quince: {stage}{counted}, {} s", start.elapsed().as_secs());

@@ -1,7 +1,7 @@
 //! Tables and numbers as a person reads them, and printing that does not mind a closed pipe.
 
 use comfy_table::{CellAlignment, Table, presets};
-use quince::evaluate::Spread;
+use quince::evaluate::FoldStatistics;
 use serde::Serialize;
 use std::io::Write;
 
@@ -69,15 +69,19 @@ pub fn short(value: f64) -> String {
 }
 
 /// Mean ± standard deviation.
-pub fn spread(spread: Option<Spread>) -> String {
-    match spread {
+pub fn mean_and_deviation(statistics: Option<FoldStatistics>) -> String {
+    match statistics {
         None => "-".into(),
-        Some(Spread { mean, deviation: None }) => number(mean),
-        Some(Spread { mean, deviation: Some(deviation) }) if mean == 0.0 || (0.001..1e6).contains(&mean.abs()) => {
+        Some(FoldStatistics { mean, standard_deviation: None }) => number(mean),
+        Some(FoldStatistics { mean, standard_deviation: Some(deviation) })
+            if mean == 0.0 || (0.001..1e6).contains(&mean.abs()) =>
+        {
             let decimals = decimals(mean);
             format!("{mean:.decimals$} ± {deviation:.decimals$}")
         }
-        Some(Spread { mean, deviation: Some(deviation) }) => format!("{} ± {}", number(mean), number(deviation)),
+        Some(FoldStatistics { mean, standard_deviation: Some(deviation) }) => {
+            format!("{} ± {}", number(mean), number(deviation))
+        }
     }
 }
 

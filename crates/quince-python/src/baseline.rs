@@ -8,8 +8,8 @@ use crate::model::{Model, classes_in_order};
 use crate::steer::{Steering, work};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use quince::baseline::Constant;
-use quince::learn::{Learn, Target};
+use quince::baseline::ConstantModel;
+use quince::learn::{DynLearner, Target};
 use quince::matrix::{Dense, Features, View};
 use quince::run::Report;
 use quince::{Matrix, Run, registry};
@@ -29,7 +29,7 @@ pub(crate) fn baseline_of_classes(
     if codes.iter().any(|&code| code as usize >= classes.len()) {
         return Err(wrong("a class number is out of range", "Give every row the number of its class."));
     }
-    let target = Target::Classes { classes: classes_in_order(&classes)?, codes };
+    let target = Target::classes(classes_in_order(&classes)?, codes).map_err(to_python)?;
     fit(py, target, settings, weights, columns)
 }
 
@@ -43,10 +43,10 @@ pub(crate) fn baseline_of_numbers(
     weights: Option<PyReadonlyArray1<'_, f64>>,
     columns: usize,
 ) -> PyResult<Model> {
-    fit(py, Target::Numbers(matrix(&y)?), settings, weights, columns)
+    fit(py, Target::numbers(matrix(&y)?).map_err(to_python)?, settings, weights, columns)
 }
 
-/// The baseline that answers with these numbers, which somebody else found from so many rows.
+/// The baseline that answers with these numbers, which were found elsewhere, from this many rows.
 #[pyfunction]
 #[pyo3(signature = (values, settings, *, rows, columns=0))]
 pub(crate) fn baseline_of_values(
@@ -56,8 +56,8 @@ pub(crate) fn baseline_of_values(
     columns: usize,
 ) -> PyResult<Model> {
     let learner = learner(settings)?;
-    let target = Target::Numbers(Matrix::zeros(rows, values.len()));
-    let fitted = Box::new(Constant::of_numbers(values));
+    let target = Target::numbers(Matrix::zeros(rows, values.len())).map_err(to_python)?;
+    let fitted = std::sync::Arc::new(ConstantModel::of_numbers(values));
     let features = nothing(rows, columns)?;
     let report = Report::computed("numbers that were given");
     quince::Model::from_fitted(learner.as_ref(), (&features, &target), fitted, report, &Run::new())
@@ -81,7 +81,7 @@ fn fit(
     Ok(Model::new(fitted))
 }
 
-fn learner(settings: &Bound<'_, PyAny>) -> PyResult<Box<dyn Learn>> {
+fn learner(settings: &Bound<'_, PyAny>) -> PyResult<Box<dyn DynLearner>> {
     let settings = json::from_python(settings)?;
     registry::method("baseline").and_then(|method| method.configure(&settings)).map_err(to_python)
 }

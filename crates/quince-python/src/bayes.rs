@@ -15,7 +15,7 @@ use quince::learn::{Examples, Prediction, Target};
 use quince::matrix::Features;
 use quince::table::Labelled;
 
-/// Fits a Bayes classifier to a matrix, or to a table as it is. `codes` are class numbers, `settings` those of the method.
+/// Fits a Bayes classifier to a matrix, or to the native columns of a table. `codes` are class numbers, `settings` those of the method.
 #[pyfunction]
 #[pyo3(signature = (method, x, codes, classes, settings, *, weights=None, threads=0))]
 #[allow(clippy::too_many_arguments)]
@@ -68,14 +68,14 @@ pub(crate) fn leave_one_out_bayes<'py>(
     let prediction = if is_tabular(x)? {
         let table = from_anything(x, None, false)?;
         work(py, steering, |run| {
-            let (encoder, rows) = Encoder::fit_for(learner.card(), &table, Some(&target), run)?;
+            let (encoder, rows) = Encoder::fit_for(learner.info(), &table, Some(&target), run)?;
             let examples = Examples::new(rows.features(), &target, weights.as_deref())?;
-            learner.leave_one_out(&examples.encoded_by(&encoder), run)
+            learner.leave_one_out_dyn(&examples.encoded_by(&encoder), run)
         })?
     } else {
         let held = Held::new(x)?;
         let examples = Examples::new(held.features()?, &target, weights.as_deref()).map_err(to_python)?;
-        work(py, steering, |run| learner.leave_one_out(&examples, run))?
+        work(py, steering, |run| learner.leave_one_out_dyn(&examples, run))?
     };
     match prediction {
         Some(Prediction::Classes { probabilities, .. }) => own(py, probabilities),
@@ -97,10 +97,10 @@ fn target(codes: &PyReadonlyArray1<'_, u32>, classes: &[String]) -> PyResult<Tar
     if codes.iter().any(|&code| code as usize >= classes.len()) {
         return Err(wrong("a class number is out of range", "Give every row the number of its class."));
     }
-    Ok(Target::Classes { classes: classes_in_order(classes)?, codes })
+    Target::classes(classes_in_order(classes)?, codes).map_err(to_python)
 }
 
-/// The same model that has learnt from more rows; the one that is given stays as it is.
+/// The same model that has learnt from more rows; the given one stays unchanged.
 #[pyfunction]
 #[pyo3(signature = (model, x, codes, classes, *, weights=None, threads=0))]
 pub(crate) fn update_bayes(

@@ -8,8 +8,8 @@ use crate::steer::{Steering, work};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use quince::cluster::{Batches, KMeans, KMeansModel};
-use quince::learn::{Learn, Learner, Target};
+use quince::cluster::{KMeans, KMeansModel, MiniBatchUpdates};
+use quince::learn::{DynLearner, Learner, Target};
 use quince::matrix::Features;
 use quince::run::Report;
 use quince::{Run, registry};
@@ -43,19 +43,19 @@ pub(crate) fn fit_clusters<'py>(
 
 fn learner(settings: &Bound<'_, PyAny>) -> PyResult<KMeans> {
     let settings = json::from_python(settings)?;
-    let learner = registry::method(KMeans::CARD.name).and_then(|method| method.configure(&settings));
+    let learner = registry::method(KMeans::INFO.name).and_then(|method| method.configure(&settings));
     serde_json::from_value(learner.map_err(to_python)?.settings()).map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
 fn model_of(
-    learner: &dyn Learn,
+    learner: &dyn DynLearner,
     features: &Features<'_>,
     fitted: KMeansModel,
     report: Report,
     run: &Run,
 ) -> quince::Result<Model> {
-    let about = (features, &Target::Nothing(features.rows()));
-    quince::Model::from_fitted(learner, about, Box::new(fitted), report, run).map(Model::new)
+    let about = (features, &Target::none(features.rows()));
+    quince::Model::from_fitted(learner, about, std::sync::Arc::new(fitted), report, run).map(Model::new)
 }
 
 /// Learns from one batch of a stream: a model of the centres after it, and the weight of the rows that each has been
@@ -75,7 +75,7 @@ pub(crate) fn learn_batch<'py>(
     let held = Held::new(x)?;
     let features = held.features()?;
     let weights = self::weights(weights.as_ref());
-    let mut batches = Batches { centres: matrix(&centres)?, sizes };
+    let mut batches = MiniBatchUpdates { centres: matrix(&centres)?, sizes };
     let (model, sizes) = work(py, Steering::threads(threads), move |run| {
         let (error, _) = batches.learn(features, weights.as_deref(), run)?;
         let sizes = batches.sizes.clone();

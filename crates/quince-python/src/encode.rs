@@ -1,4 +1,4 @@
-//! Tables as features, holes filled from near rows, and products of columns, for `python/quince/preprocessing/`.
+//! Tables as features, imputation from nearest neighbours, and polynomial features, for `python/quince/preprocessing/`.
 
 use crate::errors::{to_python, wrong};
 use crate::features::{Held, matrix, rows_to_numpy, to_numpy};
@@ -10,7 +10,7 @@ use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonly
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use quince::encode::{Encoder, Expanded, Holes, Near, Number, Products, fill_from_neighbours};
+use quince::encode::{Encoder, ExpandedRows, MissingValues, NeighbourWeights, Number, PolynomialFeatures};
 use quince::learn::Target;
 use quince::matrix::{Dense, Features, Rows, View};
 
@@ -53,7 +53,7 @@ impl TableEncoder {
     #[pyo3(signature = (data, *, kept=false, threads=0))]
     fn encode<'py>(&self, data: &Bound<'py, PyAny>, kept: bool, threads: usize) -> PyResult<Bound<'py, PyAny>> {
         let table = from_anything(data, None, false)?;
-        let rows = work(data.py(), Steering::threads(threads), |run| self.0.encode(&table, holes(kept), run))?;
+        let rows = work(data.py(), Steering::threads(threads), |run| self.0.encode(&table, missing_values(kept), run))?;
         to_features(data.py(), &rows)
     }
 
@@ -104,16 +104,16 @@ pub(crate) fn learn_table<'py>(
             if codes.len() != table.0.rows() || codes.iter().any(|&code| code as usize >= classes) {
                 return Err(wrong("the classes are not those of the rows", "Give every row one class."));
             }
-            Some(Target::Classes { classes: classes_in_order(&names)?, codes })
+            Some(Target::classes(classes_in_order(&names)?, codes).map_err(to_python)?)
         }
     };
-    let fit = |run: &quince::Run| Encoder::fit(&table.0, target.as_ref(), holes(kept), run);
+    let fit = |run: &quince::Run| Encoder::fit(&table.0, target.as_ref(), missing_values(kept), run);
     let (encoder, rows) = work(py, Steering::threads(threads), fit)?;
     Ok((TableEncoder(encoder), to_features(py, &rows)?))
 }
 
-fn holes(kept: bool) -> Holes {
-    if kept { Holes::Kept } else { Holes::Filled }
+fn missing_values(kept: bool) -> MissingValues {
+    if kept { MissingValues::Kept } else { MissingValues::Imputed }
 }
 
 /// A dense array, or compressed rows with the dense features first if there are sparse ones.
@@ -125,7 +125,7 @@ fn to_features<'py>(py: Python<'py>, rows: &Rows) -> PyResult<Bound<'py, PyAny>>
     };
     let compress = || {
         let first = features.dense_columns() as u64;
-        let mut all = Expanded { starts: vec![0], ..Expanded::default() };
+        let mut all = ExpandedRows { starts: vec![0], ..ExpandedRows::default() };
         for i in 0..features.rows() {
             for (j, x) in dense_row(&features, i).enumerate().filter(|(_, x)| *x != 0.0) {
                 all.places.push(j as u64);
@@ -146,7 +146,7 @@ fn dense_row<'a>(features: &Features<'a>, i: usize) -> impl Iterator<Item = f64>
     (0..features.dense_columns()).map(move |j| dense.map_or(0.0, |dense| dense.get(i, j)))
 }
 
-fn compressed(py: Python<'_>, rows: Expanded) -> Compressed<'_> {
+fn compressed(py: Python<'_>, rows: ExpandedRows) -> Compressed<'_> {
     let starts: Vec<i64> = rows.starts.into_iter().map(|start| start as i64).collect();
     let places: Vec<i64> = rows.places.into_iter().map(|place| place as i64).collect();
     (starts.into_pyarray(py), places.into_pyarray(py), rows.values.into_pyarray(py))
@@ -155,7 +155,7 @@ fn compressed(py: Python<'_>, rows: Expanded) -> Compressed<'_> {
 /// Fills the NaNs of rows from the nearest donors; where nobody near has a value, from `otherwise`.
 #[pyfunction]
 #[pyo3(signature = (x, donors, k, *, by_distance=false, otherwise, threads=0))]
-pub(crate) fn fill_holes<'py>(
+pub(crate) fn knn_impute<'py>(
     py: Python<'py>,
     x: PyReadonlyArray2<'py, f64>,
     donors: PyReadonlyArray2<'py, f64>,
@@ -168,8 +168,8 @@ pub(crate) fn fill_holes<'py>(
     if k == 0 || rows.columns() != donors.columns() || rows.columns() != otherwise.len() {
         return Err(wrong("rows and donors do not fit together", "Give them the same columns."));
     }
-    let near = if by_distance { Near::ByDistance } else { Near::Alike };
-    let fill = |run: &quince::Run| fill_from_neighbours(&mut rows, &donors, (k, near), &otherwise, run);
+    let near = if by_distance { NeighbourWeights::Distance } else { NeighbourWeights::Uniform };
+    let fill = |run: &quince::Run| quince::encode::knn_impute(&mut rows, &donors, (k, near), &otherwise, run);
     work(py, Steering::threads(threads), fill)?;
     to_numpy(py, &rows)
 }
@@ -190,7 +190,9 @@ pub(crate) fn count_products(
     single: bool,
     constant: bool,
 ) -> PyResult<usize> {
-    Products::new(columns, lowest..=highest, single, constant).map(|products| products.width()).map_err(to_python)
+    PolynomialFeatures::new(columns, lowest..=highest, single, constant)
+        .map(|products| products.width())
+        .map_err(to_python)
 }
 
 /// The products of every row's numbers: an array of the same precision, or compressed rows of compressed rows.
@@ -208,7 +210,8 @@ pub(crate) fn products<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (py, held, steering) = (x.py(), Held::new(x)?, Steering::threads(threads));
     let features = held.features()?;
-    let products = Products::new(features.columns(), lowest..=highest, single, constant).map_err(to_python)?;
+    let products =
+        PolynomialFeatures::new(features.columns(), lowest..=highest, single, constant).map_err(to_python)?;
     if let Some(sparse) = features.sparse_part() {
         let expanded = work(py, steering, |run| products.sparse(sparse, run))?;
         return Ok(compressed(py, expanded).into_pyobject(py)?.into_any());
@@ -222,7 +225,7 @@ pub(crate) fn products<'py>(
 
 fn dense_products<'py, T: Number + Element>(
     py: Python<'py>,
-    products: &Products,
+    products: &PolynomialFeatures,
     view: View<'_, T>,
     by_columns: bool,
     steering: Steering,

@@ -17,8 +17,8 @@ type Numbers<'py> = PyReadonlyArray1<'py, f64>;
 #[pymethods]
 impl Single {
     #[staticmethod]
-    fn normal(mean: f64, deviation: f64) -> PyResult<Single> {
-        Ok(Single(Box::new(Normal::new(mean, deviation).map_err(to_python)?)))
+    fn normal(mean: f64, standard_deviation: f64) -> PyResult<Single> {
+        Ok(Single(Box::new(Normal::new(mean, standard_deviation).map_err(to_python)?)))
     }
 
     #[staticmethod]

@@ -85,7 +85,7 @@ fn view<'a, T: Element + Real>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<V
 /// The numbers of an array that lie side by side, for as long as somebody holds it.
 fn lying<T: Element>(array: &Bound<'_, PyArray1<T>>) -> Option<&'static [T]> {
     let fine = array.is_c_contiguous() && array.is_aligned() && array.len() > 0;
-    // SAFETY: numpy vouches for so many elements from the first on; whoever asks keeps the array alive.
+    // SAFETY: numpy vouches for this many elements from the first on; whoever asks keeps the array alive.
     fine.then(|| unsafe { std::slice::from_raw_parts(array.data().cast_const(), array.len()) })
 }
 

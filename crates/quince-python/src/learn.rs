@@ -9,9 +9,9 @@ use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use quince::evaluate::{Folds, Metric};
-use quince::learn::{Learn, Task};
-use quince::registry::{self, Ability, METHODS, Setting};
-use quince::table::Learnable;
+use quince::learn::{Capability, DynLearner, Setting, Task};
+use quince::registry::{self, METHODS};
+use quince::table::TrainingSet;
 use serde_json::{Value, json};
 
 /// Trains a method on a table; without a target, one that finds clusters. With `resume`, a model goes on instead.
@@ -35,8 +35,8 @@ pub(crate) fn train(
         Some(from) => json::from_python(settings).and_then(|given| from.learner(&given).map_err(to_python))?,
         None => learner(model, settings)?,
     };
-    let Learnable { labelled, weights, .. } =
-        learnable(data, target, task, weight, None, learner.card().can(Ability::Unlabelled))?;
+    let TrainingSet { labelled, weights, .. } =
+        supervised(data, target, task, weight, None, learner.info().can(Capability::SemiSupervised))?;
     let steering = Steering { seed, threads, budget: None }.budget(budget)?;
     let model = work(data.py(), steering, move |run| match &from {
         Some(from) => from.resumed(&labelled, weights.as_deref(), learner.as_ref(), run),
@@ -65,14 +65,14 @@ pub(crate) fn compare<'py>(
     budget: Option<f64>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = data.py();
-    let Learnable { labelled, weights, groups, .. } = learnable(data, Some(target), task, weight, group, false)?;
+    let TrainingSet { labelled, weights, groups, .. } = supervised(data, Some(target), task, weight, group, false)?;
     let task = labelled.target.task();
     let learners = match models {
         Some(models) => models.iter().map(|(name, settings)| learner(name, settings)).collect::<PyResult<Vec<_>>>()?,
         None => {
-            let able = METHODS.iter().filter(|entry| entry.card.is_compared(&labelled.target));
+            let able = METHODS.iter().filter(|method| method.info.is_compared(&labelled.target));
             let defaults = Value::Object(Default::default());
-            able.map(|entry| entry.configure(&defaults)).collect::<quince::Result<_>>().map_err(to_python)?
+            able.map(|method| method.configure(&defaults)).collect::<quince::Result<_>>().map_err(to_python)?
         }
     };
     let by = by.map(|name| Metric::for_task(name, task)).transpose().map_err(to_python)?;
@@ -94,8 +94,8 @@ pub(crate) fn compare<'py>(
     // A dict of metrics, in the order of the leaderboard, is handier than a list of pairs.
     for (entrant, written) in comparison.entrants.iter().zip(result.get_item("entrants")?.try_iter()?) {
         let metrics = PyDict::new(py);
-        for (metric, spread) in &entrant.metrics {
-            metrics.set_item(metric.name(), json::to_python(py, &json!(spread))?)?;
+        for (metric, statistics) in &entrant.metrics {
+            metrics.set_item(metric.name(), json::to_python(py, &json!(statistics))?)?;
         }
         written?.set_item("metrics", metrics)?;
     }
@@ -106,42 +106,42 @@ pub(crate) fn compare<'py>(
 #[pyfunction]
 pub(crate) fn models(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let methods = PyDict::new(py);
-    for entry in METHODS {
-        let (card, defaults) = (entry.card, entry.defaults());
+    for method in METHODS {
+        let (info, defaults) = (method.info, method.defaults());
         let setting = |setting: &Setting| {
             let about = json!({
                 "default": defaults[setting.name],
-                "allowed": setting.allowed.to_string(),
+                "domain": setting.domain.to_string(),
                 "help": setting.help,
             });
             (setting.name.to_string(), about)
         };
         let about = json!({
-            "title": card.title,
-            "summary": card.summary,
-            "abilities": card.abilities.iter().map(|ability| ability.name()).collect::<Vec<_>>(),
-            "settings": Value::Object(card.settings.iter().map(setting).collect()),
-            "python": card.python,
+            "title": info.title,
+            "summary": info.summary,
+            "capabilities": info.capabilities.iter().map(|capability| capability.name()).collect::<Vec<_>>(),
+            "settings": Value::Object(info.settings.iter().map(setting).collect()),
+            "python": info.python,
         });
-        methods.set_item(card.name, json::to_python(py, &about)?)?;
+        methods.set_item(info.name, json::to_python(py, &about)?)?;
     }
     Ok(methods)
 }
 
 /// A method with its settings.
-pub(crate) fn learner(name: &str, settings: &Bound<'_, PyAny>) -> PyResult<Box<dyn Learn>> {
+pub(crate) fn learner(name: &str, settings: &Bound<'_, PyAny>) -> PyResult<Box<dyn DynLearner>> {
     let settings = json::from_python(settings)?;
     registry::method(name).and_then(|method| method.configure(&settings)).map_err(to_python)
 }
 
-fn learnable(
+fn supervised(
     data: &Bound<'_, PyAny>,
     target: Option<&str>,
     task: Option<&str>,
     weight: Option<&str>,
     group: Option<&str>,
     unlabelled: bool,
-) -> PyResult<Learnable> {
+) -> PyResult<TrainingSet> {
     let task = match task {
         None => None,
         Some("classification") => Some(Task::Classification),
@@ -149,15 +149,15 @@ fn learnable(
         Some(other) => return Err(wrong(format!("a task cannot be '{other}'"), "Use classification or regression.")),
     };
     let table = from_anything(data, None, false)?;
-    let learnable = match (target, task) {
-        (Some(target), _) => table.learnable(target, task, weight, group, unlabelled).map_err(to_python)?,
-        (None, None) => table.groupable(weight, &[]).map_err(to_python)?,
+    let supervised = match (target, task) {
+        (Some(target), _) => table.supervised(target, task, weight, group, unlabelled).map_err(to_python)?,
+        (None, None) => table.unsupervised(weight, &[]).map_err(to_python)?,
         (None, Some(_)) => return Err(wrong("there is no target to learn", "Name the column that is the target.")),
     };
-    for note in &learnable.notes {
+    for note in &supervised.notes {
         let category = data.py().get_type::<PyUserWarning>();
         let sentence = std::ffi::CString::new(note.as_str()).unwrap_or_default();
         PyErr::warn(data.py(), &category, &sentence, 2)?;
     }
-    Ok(learnable)
+    Ok(supervised)
 }

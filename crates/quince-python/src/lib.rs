@@ -32,7 +32,7 @@ mod _quince {
     #[pymodule_export]
     use crate::cluster::{cluster_distances, cluster_error, cluster_labels, fit_clusters, learn_batch, silhouettes};
     #[pymodule_export]
-    use crate::encode::{TableEncoder, count_products, fill_holes, learn_table, monomials, products};
+    use crate::encode::{TableEncoder, count_products, knn_impute, learn_table, monomials, products};
     #[pymodule_export]
     use crate::family::{Gaussian, Joint, Multinomial, Single};
     #[pymodule_export]
@@ -40,10 +40,10 @@ mod _quince {
     #[pymodule_export]
     use crate::linear::{Spectrum, fit_linear, linear_outputs};
     #[pymodule_export]
-    use crate::margin::{fit_machine, machine_scores, walk_down};
+    use crate::margin::{fit_sgd, fit_svm, svm_scores};
     #[pymodule_export]
     use crate::mixture::{
-        ask_mixture, complete_rows, fit_mixture, fit_mixture_from, mixture_criterion, mixture_parameters,
+        ask_mixture, fit_mixture, fit_mixture_from, impute_rows, mixture_criterion, mixture_parameters,
     };
     #[pymodule_export]
     use crate::model::Model;

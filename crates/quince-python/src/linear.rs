@@ -6,11 +6,11 @@ use crate::model::{Model, classes_in_order};
 use crate::steer::{Steering, work};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use quince::learn::{Examples, Learn, Target};
+use quince::learn::{DynLearner, Examples, Target};
 use quince::linear::{LeastSquares, LinearModel, Ridge, solve};
 use quince::run::Report;
 
-/// A fitted model, its rank where the way to it tells, and its singular values for whoever asks.
+/// A fitted model, its rank where the algorithm finds it, and its singular values on request.
 type Fit = (Model, Option<usize>, Spectrum);
 
 /// Fits a linear model. `y` is float64, a column an output; or, with `classes`, the class numbers of the rows in one
@@ -33,7 +33,7 @@ pub(crate) fn fit_linear(
     threads: usize,
 ) -> PyResult<Fit> {
     let alpha = alphas.first().copied().unwrap_or(0.0);
-    let learner: Box<dyn Learn> = match method {
+    let learner: Box<dyn DynLearner> = match method {
         "least-squares" => Box::new(LeastSquares { intercept, positive }),
         "ridge" => Box::new(Ridge { alpha, intercept, positive }),
         _ => return Err(wrong(format!("'{method}' is no linear method"), "Use least-squares or ridge.")),
@@ -46,7 +46,13 @@ pub(crate) fn fit_linear(
         let examples = Examples::new(features, &target, weights.as_deref())?;
         let (fitted, report, spectrum) = solve(&examples, &alphas, intercept, positive, cutoff, run)?;
         let rank = rank(&report);
-        let model = quince::Model::from_fitted(learner.as_ref(), (&features, &target), Box::new(fitted), report, run)?;
+        let model = quince::Model::from_fitted(
+            learner.as_ref(),
+            (&features, &target),
+            std::sync::Arc::new(fitted),
+            report,
+            run,
+        )?;
         Ok((model, rank, spectrum))
     })?;
     Ok((Model::new(model), rank, Spectrum(spectrum)))
@@ -58,14 +64,14 @@ fn rank(report: &Report) -> Option<usize> {
 
 fn target(y: quince::Matrix, classes: Option<Vec<String>>) -> PyResult<Target> {
     let Some(names) = classes else {
-        return Ok(Target::Numbers(y));
+        return Target::numbers(y).map_err(to_python);
     };
     let known = 0.0..names.len() as f64;
     if y.columns() != 1 || y.values().iter().any(|code| !known.contains(code)) {
         return Err(wrong("a class number is out of range", "Give every row the number of its class."));
     }
     let codes = y.values().iter().map(|&code| code as u32).collect();
-    Ok(Target::Classes { classes: classes_in_order(&names)?, codes })
+    Target::classes(classes_in_order(&names)?, codes).map_err(to_python)
 }
 
 /// X·B + b₀ for coefficients as scikit-learn shows them: a row an output.

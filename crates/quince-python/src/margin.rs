@@ -1,5 +1,6 @@
 //! Support vector machines, for the classes of `python/quince/margin/`.
 
+use crate::errors::to_python;
 use crate::errors::wrong;
 use crate::features::{Held, weights};
 use crate::learn::learner;
@@ -7,16 +8,16 @@ use crate::model::{Model, classes_in_order};
 use crate::steer::{Steering, work};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use quince::learn::{Learn, Target};
-use quince::margin::{Intercept, LinearMachine, LinearSvm, Loss, Schedule, Sgd, Solver, SvmModel};
-use quince::run::{Report, Stop};
+use quince::learn::{DynLearner, Target};
+use quince::margin::{Intercept, LinearSvm, LinearSvmModel, Loss, Schedule, Sgd, Solver, SvmModel};
+use quince::run::{Report, StopReason};
 
-/// Fits a machine of the registry to a matrix. `y` are numbers or, with `classes`, class numbers; without it rows are learnt
-/// that have no class.
+/// Fits a support vector machine of the registry to a matrix. `y` are numbers or, with `classes`, class codes; without it there is
+/// no target.
 #[pyfunction]
 #[pyo3(signature = (method, x, settings, *, y=None, classes=None, weights=None, seed=0, threads=0))]
 #[allow(clippy::too_many_arguments)]
-pub(crate) fn fit_machine(
+pub(crate) fn fit_svm(
     py: Python<'_>,
     method: &str,
     x: &Bound<'_, PyAny>,
@@ -32,11 +33,11 @@ pub(crate) fn fit_machine(
     let features = held.features()?;
     let numbers = y.map(|y| y.as_array().iter().copied().collect::<Vec<f64>>());
     let target = match (numbers, classes) {
-        (None, _) => Target::Nothing(features.rows()),
-        (Some(numbers), None) => Target::Numbers(quince::Matrix::column_vector(numbers)),
+        (None, _) => Target::none(features.rows()),
+        (Some(numbers), None) => Target::numbers(quince::Matrix::column_vector(numbers)).map_err(to_python)?,
         (Some(codes), Some(names)) => {
             let codes = codes.into_iter().map(|code| code as u32).collect();
-            Target::Classes { classes: classes_in_order(&names)?, codes }
+            Target::classes(classes_in_order(&names)?, codes).map_err(to_python)?
         }
     };
     let weights = self::weights(weights.as_ref());
@@ -46,10 +47,10 @@ pub(crate) fn fit_machine(
     .map(Model::new)
 }
 
-/// The score of every row by a machine.
+/// The score of every row by a support vector machine.
 #[pyfunction]
 #[pyo3(signature = (model, x, *, threads=0))]
-pub(crate) fn machine_scores<'py>(
+pub(crate) fn svm_scores<'py>(
     py: Python<'py>,
     model: &Model,
     x: &Bound<'py, PyAny>,
@@ -57,105 +58,111 @@ pub(crate) fn machine_scores<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let held = Held::new(x)?;
     let features = held.features()?;
-    let scores = match model.fitted::<LinearMachine>() {
-        Ok(machine) => work(py, Steering::threads(threads), |run| machine.scores(&features, run))?,
+    let scores = match model.fitted::<LinearSvmModel>() {
+        Ok(fitted) => work(py, Steering::threads(threads), |run| fitted.scores(&features, run))?,
         Err(_) => {
-            let machine = model.fitted::<SvmModel>()?;
-            work(py, Steering::threads(threads), |run| machine.scores(&features, run))?
+            let fitted = model.fitted::<SvmModel>()?;
+            work(py, Steering::threads(threads), |run| fitted.scores(&features, run))?
         }
     };
     Ok(PyArray1::from_vec(py, scores))
 }
 
-/// A walk: the model, steps and passes that were made, whether it came to rest, and the mean loss of each pass.
-type Walk = (Model, u64, usize, bool, Vec<f64>);
+/// The model, its numbers of steps and epochs, whether it converged, and the mean loss of each epoch.
+type SgdFit = (Model, u64, usize, bool, Vec<f64>);
 
-/// Walks down the primal of two classes (`second` where a row is of the second) from a start, if there is one.
+/// Fits a linear model of two classes (`positive` where a row is of the second) by stochastic gradient descent, from a start if
+/// there is one.
 #[pyfunction]
-#[pyo3(signature = (x, second, classes, how, *, weights=None, start=None, seed=0, threads=0))]
+#[pyo3(signature = (x, positive, classes, options, *, weights=None, start=None, seed=0, threads=0))]
 #[allow(clippy::too_many_arguments)]
-pub(crate) fn walk_down(
+pub(crate) fn fit_sgd(
     py: Python<'_>,
     x: &Bound<'_, PyAny>,
-    second: PyReadonlyArray1<'_, bool>,
+    positive: PyReadonlyArray1<'_, bool>,
     classes: Vec<String>,
-    how: &Bound<'_, PyAny>,
+    options: &Bound<'_, PyAny>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
     start: Option<(PyReadonlyArray1<'_, f64>, f64)>,
     seed: u64,
     threads: usize,
-) -> PyResult<Walk> {
-    let how: How = serde_json::from_value(crate::json::from_python(how)?)
+) -> PyResult<SgdFit> {
+    let options: SgdOptions = serde_json::from_value(crate::json::from_python(options)?)
         .map_err(|error| wrong(error.to_string(), "See quince.SGDClassifier."))?;
     let held = Held::new(x)?;
     let features = held.features()?;
-    let second: Vec<bool> = second.as_array().iter().copied().collect();
+    let positive: Vec<bool> = positive.as_array().iter().copied().collect();
     let weights = self::weights(weights.as_ref());
     let start = start.map(|(weights, bias)| (weights.as_array().iter().copied().collect(), bias));
     let settings = LinearSvm {
-        loss: how.loss,
+        loss: options.loss,
         solver: Solver::Sgd,
-        intercept: if how.intercept { Intercept::Free } else { Intercept::None },
-        c: 1.0 / ((how.lambda + how.lambda_of_sizes).max(1e-300) * second.len().max(1) as f64),
-        schedule: how.schedule,
-        rate: how.rate,
-        average: how.average > 0,
-        passes: how.passes,
+        intercept: if options.intercept { Intercept::Free } else { Intercept::None },
+        c: 1.0 / ((options.l2_penalty + options.l1_penalty).max(1e-300) * positive.len().max(1) as f64),
+        schedule: options.schedule,
+        learning_rate: options.learning_rate,
+        average: options.average > 0,
+        epochs: options.epochs,
         ..LinearSvm::default()
     };
-    let codes = second.iter().map(|second| u32::from(*second)).collect();
-    let labels = Target::Classes { classes: classes_in_order(&classes)?, codes };
-    let (model, walked) = work(py, Steering::seeded(seed, threads), move |run| {
+    let codes = positive.iter().map(|positive| u32::from(*positive)).collect();
+    let labels = Target::classes(classes_in_order(&classes)?, codes).map_err(to_python)?;
+    let (model, solution) = work(py, Steering::seeded(seed, threads), move |run| {
         let sgd = Sgd {
             rows: features,
-            second: &second,
+            positive: &positive,
             weights: weights.as_deref(),
-            loss: how.loss,
-            lambda: how.lambda,
-            lambda_of_sizes: how.lambda_of_sizes,
-            lambda_of_steps: how.lambda_of_steps,
-            intercept: how.intercept,
-            intercept_share: how.intercept_share,
-            schedule: how.schedule,
-            rate: how.rate,
-            power: how.power,
-            average: how.average,
-            passes: how.passes,
-            tolerance: how.tolerance,
-            patience: how.patience,
-            shuffle: how.shuffle,
-            steps_before: how.steps_before,
+            loss: options.loss,
+            l2_penalty: options.l2_penalty,
+            l1_penalty: options.l1_penalty,
+            schedule_penalty: options.schedule_penalty,
+            intercept: options.intercept,
+            intercept_decay: options.intercept_decay,
+            schedule: options.schedule,
+            learning_rate: options.learning_rate,
+            power: options.power,
+            average: options.average,
+            epochs: options.epochs,
+            tolerance: options.tolerance,
+            patience: options.patience,
+            shuffle: options.shuffle,
+            steps_before: options.steps_before,
         };
-        let walked = sgd.walk(start, run)?;
-        let machine = LinearMachine::of_classes(walked.weights.clone(), walked.bias, how.loss);
+        let solution = sgd.fit(start, run)?;
+        let fitted = LinearSvmModel::of_classes(solution.weights.clone(), solution.bias, options.loss);
         let report = Report {
-            route: format!("stochastic gradient descent, {} passes", walked.passes),
-            stop: walked.stop,
-            trace: walked.trace.clone(),
+            route: format!("stochastic gradient descent, {} epochs", solution.epochs),
+            stop: solution.stop,
+            trace: solution.trace.clone(),
             ..Report::default()
         };
-        let model =
-            quince::Model::from_fitted(&settings as &dyn Learn, (&features, &labels), Box::new(machine), report, run)?;
-        Ok((model, walked))
+        let model = quince::Model::from_fitted(
+            &settings as &dyn DynLearner,
+            (&features, &labels),
+            std::sync::Arc::new(fitted),
+            report,
+            run,
+        )?;
+        Ok((model, solution))
     })?;
-    Ok((Model::new(model), walked.steps, walked.passes, walked.stop == Stop::Converged, walked.trace))
+    Ok((Model::new(model), solution.steps, solution.epochs, solution.stop == StopReason::Converged, solution.trace))
 }
 
-/// What a walk needs to know.
+/// The options of stochastic gradient descent.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct How {
+struct SgdOptions {
     loss: Loss,
-    lambda: f64,
-    lambda_of_sizes: f64,
-    lambda_of_steps: f64,
+    l2_penalty: f64,
+    l1_penalty: f64,
+    schedule_penalty: f64,
     intercept: bool,
-    intercept_share: f64,
+    intercept_decay: f64,
     schedule: Schedule,
-    rate: f64,
+    learning_rate: f64,
     power: f64,
     average: u64,
-    passes: usize,
+    epochs: usize,
     tolerance: f64,
     patience: usize,
     shuffle: bool,

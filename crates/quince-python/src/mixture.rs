@@ -1,6 +1,7 @@
 //! Mixtures, for the classes of `python/quince/mixture/`.
 
 use crate::bayes::{own, parameters_to_python, target_name};
+use crate::errors::to_python;
 use crate::errors::wrong;
 use crate::features::{Held, matrix, weights};
 use crate::learn::learner;
@@ -11,12 +12,12 @@ use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use quince::learn::{Examples, Learn, Prediction, Target};
+use quince::learn::{DynLearner, Examples, Prediction, Target};
 use quince::matrix::Features;
-use quince::mixture::{Criterion, Given, Mixture, MixtureModel};
+use quince::mixture::{Criterion, InitialParameters, Mixture, MixtureModel};
 use quince::table::Labelled;
 
-/// Fits a mixture to a matrix or to a table as it is. With `codes` (class numbers, 2³² - 1 where a row has none) it learns classes.
+/// Fits a mixture to a matrix or to the native columns of a table. With `codes` (class numbers, 2³² - 1 where a row has none) it learns classes.
 #[pyfunction]
 #[pyo3(signature = (x, settings, *, codes=None, classes=None, weights=None, seed=0, threads=0))]
 #[allow(clippy::too_many_arguments)]
@@ -35,7 +36,7 @@ pub(crate) fn fit_mixture(
     let steering = Steering::seeded(seed, threads);
     let target = |rows: usize| match (&codes, &classes) {
         (Some(codes), Some(classes)) => some_classes(codes, classes),
-        _ => Ok(Target::Nothing(rows)),
+        _ => Ok(Target::none(rows)),
     };
     if is_tabular(x)? {
         let table = from_anything(x, None, false)?;
@@ -60,18 +61,18 @@ fn some_classes(codes: &PyReadonlyArray1<'_, u32>, classes: &[String]) -> PyResu
     if codes.iter().any(|&code| code != Target::UNKNOWN && code as usize >= classes.len()) {
         return Err(wrong("a class number is out of range", "Give every row the number of its class."));
     }
-    Ok(Target::Classes { classes: classes_in_order(classes)?, codes })
+    Target::classes(classes_in_order(classes)?, codes).map_err(to_python)
 }
 
-/// Fits a mixture to a matrix from a given start: shares, weights, means and covariances (or variances), as far as they are given.
+/// Fits a mixture to a matrix from a given start: responsibilities, weights, means and covariances (or variances), as far as they are given.
 #[pyfunction]
-#[pyo3(signature = (x, settings, *, shares=None, component_weights=None, means=None, covariances=None, weights=None, seed=0, threads=0))]
+#[pyo3(signature = (x, settings, *, responsibilities=None, component_weights=None, means=None, covariances=None, weights=None, seed=0, threads=0))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn fit_mixture_from(
     py: Python<'_>,
     x: &Bound<'_, PyAny>,
     settings: &Bound<'_, PyAny>,
-    shares: Option<PyReadonlyArray2<'_, f64>>,
+    responsibilities: Option<PyReadonlyArray2<'_, f64>>,
     component_weights: Option<Vec<f64>>,
     means: Option<PyReadonlyArray2<'_, f64>>,
     covariances: Option<Vec<PyReadonlyArray2<'_, f64>>>,
@@ -83,23 +84,30 @@ pub(crate) fn fit_mixture_from(
     let mixture: Mixture =
         serde_json::from_value(learner.settings()).map_err(|e| PyValueError::new_err(e.to_string()))?;
     let weights = self::weights(weights.as_ref());
-    let given = Given {
-        shares: shares.as_ref().map(matrix).transpose()?,
+    let initial = InitialParameters {
+        responsibilities: responsibilities.as_ref().map(matrix).transpose()?,
         weights: component_weights,
         means: means.as_ref().map(matrix).transpose()?,
         covariances: covariances.map(|all| all.iter().map(matrix).collect::<PyResult<_>>()).transpose()?,
     };
     let held = Held::new(x)?;
     let features = held.features()?;
-    let target = Target::Nothing(features.rows());
+    let target = Target::none(features.rows());
     work(py, Steering::seeded(seed, threads), move |run| {
-        let (fitted, report) = mixture.fit_from(&Examples::new(features, &target, weights.as_deref())?, &given, run)?;
-        quince::Model::from_fitted(&mixture as &dyn Learn, (&features, &target), Box::new(fitted), report, run)
+        let (fitted, report) =
+            mixture.fit_from(&Examples::new(features, &target, weights.as_deref())?, &initial, run)?;
+        quince::Model::from_fitted(
+            &mixture as &dyn DynLearner,
+            (&features, &target),
+            std::sync::Arc::new(fitted),
+            report,
+            run,
+        )
     })
     .map(Model::new)
 }
 
-/// What a mixture says of rows: `labels`, `shares` or `densities`.
+/// What a mixture says of rows: `labels`, `responsibilities` or `densities`.
 #[pyfunction]
 #[pyo3(signature = (model, x, what, *, threads=0))]
 pub(crate) fn ask_mixture<'py>(
@@ -112,15 +120,15 @@ pub(crate) fn ask_mixture<'py>(
     let fitted = model.fitted::<MixtureModel>()?;
     with_rows(py, model, x, threads, |rows, steering| match what {
         "labels" => {
-            let shares = work(py, steering, |run| fitted.shares(rows, run))?;
-            let labels = Prediction::Shares { shares, log_densities: Vec::new() }.labels();
+            let responsibilities = work(py, steering, |run| fitted.responsibilities(rows, run))?;
+            let labels = Prediction::Responsibilities { responsibilities, log_densities: Vec::new() }.labels();
             Ok(cluster_numbers(py, labels).into_any())
         }
-        "shares" => own(py, work(py, steering, |run| fitted.shares(rows, run))?),
+        "responsibilities" => own(py, work(py, steering, |run| fitted.responsibilities(rows, run))?),
         "densities" => {
             Ok(PyArray1::from_vec(py, work(py, steering, |run| fitted.log_densities(rows, run))?).into_any())
         }
-        other => Err(wrong(format!("there is no '{other}' of rows"), "Ask for labels, shares or densities.")),
+        other => Err(wrong(format!("there is no '{other}' of rows"), "Ask for labels, responsibilities or densities.")),
     })
 }
 
@@ -176,17 +184,17 @@ pub(crate) fn mixture_parameters<'py>(py: Python<'py>, model: &Model) -> PyResul
     Ok((PyArray1::from_vec(py, fitted.weights()), parameters_to_python(py, fitted.parameters())?))
 }
 
-/// Dense features with their holes filled, and how sure each of these is.
+/// Dense features with their missing values imputed, and the standard deviation of each of these.
 #[pyfunction]
 #[pyo3(signature = (model, x, *, threads=0))]
-pub(crate) fn complete_rows<'py>(
+pub(crate) fn impute_rows<'py>(
     py: Python<'py>,
     model: &Model,
     x: &Bound<'py, PyAny>,
     threads: usize,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-    let completed = with_rows(py, model, x, threads, |rows, steering| {
-        work(py, steering, |run| model.model().complete_features(rows, run))
+    let imputed = with_rows(py, model, x, threads, |rows, steering| {
+        work(py, steering, |run| model.model().impute_features(rows, run))
     })?;
-    Ok((own(py, completed.values)?, own(py, completed.spreads)?))
+    Ok((own(py, imputed.values)?, own(py, imputed.standard_deviations)?))
 }

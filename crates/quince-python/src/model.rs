@@ -12,10 +12,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use quince::Kind;
 use quince::evaluate::evaluate;
-use quince::learn::{Classes, Fitted, Prediction, Task};
-use quince::model::Hole;
-use quince::registry::Ability;
-use serde_json::Value;
+use quince::learn::{Capability, Classes, Fitted, Prediction, Task};
+use quince::model::ImputedCell;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// A trained model: what `quince.train` returns and what `quince.load` opens.
@@ -39,7 +38,7 @@ impl Model {
 
     /// What a model without a target finds.
     fn finds(&self) -> &'static str {
-        if self.0.method().card.can(Ability::Novelty) { "novel rows" } else { "clusters" }
+        if self.0.method().info.can(Capability::Novelty) { "novel rows" } else { "clusters" }
     }
 
     /// Predicts for a table, a data frame, the path of a file, or, if the model was trained on a matrix, for a matrix.
@@ -47,7 +46,7 @@ impl Model {
         let (py, steering) = (data.py(), Steering::jobs(data.py(), n_jobs)?);
         if is_tabular(data)? {
             let table = from_anything(data, Some(&self.0), false)?;
-            return work(py, steering, |run| self.0.predict(&table, run));
+            return work(py, steering, |run| self.0.predict_with(&table, run));
         }
         if !self.0.encoder().is_identity() {
             let kind = data.get_type().name()?;
@@ -86,7 +85,7 @@ impl Model {
                 Ok(PyArray1::from_slice(py, numbers.values()).into_any())
             }
             Prediction::Numbers(numbers) => Ok(to_numpy(py, &numbers)?.into_any()),
-            groups @ (Prediction::Clusters { .. } | Prediction::Shares { .. }) => {
+            groups @ (Prediction::Clusters { .. } | Prediction::Responsibilities { .. }) => {
                 Ok(cluster_numbers(py, groups.labels()).into_any())
             }
             // As scikit-learn has it: -1 for what is novel, 1 for all others.
@@ -114,7 +113,7 @@ impl Model {
         match self.prediction(data, n_jobs)? {
             Prediction::Classes { probabilities, .. } => to_numpy(data.py(), &probabilities),
             Prediction::Numbers(_) => refuse("numbers"),
-            Prediction::Clusters { .. } | Prediction::Shares { .. } => refuse("clusters"),
+            Prediction::Clusters { .. } | Prediction::Responsibilities { .. } => refuse("clusters"),
             Prediction::Novelty { .. } => refuse("novelty"),
         }
     }
@@ -129,7 +128,7 @@ impl Model {
         let table = from_anything(data, Some(&self.0), true)?;
         let evaluation = work(data.py(), Steering::jobs(data.py(), n_jobs)?, |run| {
             let (truth, rows) = self.0.truth(&table)?;
-            evaluate(&truth, &self.0.predict(&table.take(&rows), run)?, None)
+            evaluate(&truth, &self.0.predict_with(&table.take(&rows), run)?, None)
         })?;
         json::serialised(data.py(), serde_json::to_value(evaluation))
     }
@@ -164,35 +163,38 @@ impl Model {
         json::serialised(py, serde_json::to_value(said))
     }
 
-    /// What is expected in the holes of a table: of each a dict with its row (counted from 0), column and value, the deviation of a
-    /// number and the probability of a category.
+    /// The imputed missing values of a table: of each a dict with its row (counted from 0), column and value, the
+    /// standard_deviation of a number and the probability of a category.
     #[pyo3(signature = (data, *, n_jobs=None))]
-    fn holes<'py>(&self, data: &Bound<'py, PyAny>, n_jobs: Option<i64>) -> PyResult<Bound<'py, PyAny>> {
+    fn imputed_values<'py>(&self, data: &Bound<'py, PyAny>, n_jobs: Option<i64>) -> PyResult<Bound<'py, PyAny>> {
         let table = from_anything(data, Some(&self.0), true)?;
-        let holes = work(data.py(), Steering::jobs(data.py(), n_jobs)?, |run| self.0.complete(&table, run))?;
-        let object = |hole: &Hole| {
-            let mut object = serde_json::to_value(hole)?;
-            if let Some(number) = hole.number() {
-                object["value"] = number.into();
-            }
-            Ok(object)
+        let imputed = work(data.py(), Steering::jobs(data.py(), n_jobs)?, |run| self.0.impute(&table, run))?;
+        let object = |cell: &ImputedCell| {
+            let value = cell.number().map_or_else(|| Value::from(cell.value.as_str()), Value::from);
+            json!({
+                "row": cell.row,
+                "column": cell.column,
+                "value": value,
+                "standard_deviation": cell.standard_deviation,
+                "probability": cell.probability,
+            })
         };
-        json::serialised(data.py(), holes.iter().map(object).collect::<serde_json::Result<Vec<_>>>().map(Value::from))
+        json::to_python(data.py(), &Value::from_iter(imputed.iter().map(object)))
     }
 
-    /// Makes up rows as the model believes they come about: a dict of columns, each a list of numbers or words. Clusters are
-    /// counted from 0, as everywhere in Python.
+    /// Samples rows from a generative model: a dict of columns, each a list of numbers or words. Clusters are counted from 0,
+    /// as everywhere in Python.
     #[pyo3(signature = (n=1, *, label=None, seed=0))]
     fn sample<'py>(&self, py: Python<'py>, n: usize, label: Option<&str>, seed: u64) -> PyResult<Bound<'py, PyDict>> {
         let steering = Steering { seed, threads: 1, budget: None };
         let clusters = self.0.task() == Task::Clustering;
         let from_one =
             label.filter(|_| clusters).and_then(|label| Some((label.parse::<usize>().ok()? + 1).to_string()));
-        let made = work(py, steering, |run| self.0.sample(n, from_one.as_deref().or(label), run))?;
+        let sampled = work(py, steering, |run| self.0.sample(n, from_one.as_deref().or(label), run))?;
         let columns = PyDict::new(py);
-        for (j, name) in made.names.iter().enumerate() {
-            let cells = || made.rows.iter().map(|row| row[j].as_str());
-            let last = j + 1 == made.names.len();
+        for (j, name) in sampled.names.iter().enumerate() {
+            let cells = || sampled.rows.iter().map(|row| row[j].as_str());
+            let last = j + 1 == sampled.names.len();
             match self.0.encoder().kind(name) {
                 _ if last && clusters => {
                     let counted = cells().map(|cell| cell.parse::<usize>().unwrap_or(1) - 1);
@@ -211,7 +213,7 @@ impl Model {
     /// The method's name in the registry.
     #[getter]
     fn method(&self) -> &'static str {
-        self.0.method().card.name
+        self.0.method().info.name
     }
 
     /// The method's settings.
@@ -302,9 +304,10 @@ impl Model {
     /// One of the fitted method's arrays by its name in the file, for example `coefficients`.
     fn array<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let parts = self.0.parts();
-        match (parts.matrix(name, None), parts.vector(name, None)) {
-            (Ok(matrix), _) => Ok(to_numpy(py, &matrix)?.into_any()),
-            (_, Ok(vector)) => Ok(PyArray1::from_vec(py, vector).into_any()),
+        match (parts.matrix(name, None), parts.vector(name, None), parts.indices(name, None)) {
+            (Ok(matrix), _, _) => Ok(to_numpy(py, &matrix)?.into_any()),
+            (_, Ok(vector), _) => Ok(PyArray1::from_vec(py, vector).into_any()),
+            (_, _, Ok(indices)) => Ok(PyArray1::from_vec(py, indices).into_any()),
             _ => Err(wrong(format!("the model has no array called '{name}'"), "")),
         }
     }

@@ -10,10 +10,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use quince::learn::{Learner, Prediction, Target};
 use quince::matrix::Sparse;
-use quince::neighbours::{Knn, KnnModel, Measure, Nearest, Prepared};
+use quince::neighbours::{Knn, KnnModel, Measure, Nearest, SearchStructure};
 use quince::{Matrix, registry};
 
-/// Distances and row numbers, a row a query.
+/// Distances and row numbers, one row per query.
 type Answer<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<i64>>);
 
 /// Rows that can be asked for neighbours. An array stays numpy's own and is not copied; sparse rows are.
@@ -21,7 +21,7 @@ type Answer<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<i64>>);
 pub(crate) struct Neighbours {
     rows: Kept,
     shape: (usize, usize),
-    prepared: Prepared,
+    prepared: SearchStructure,
 }
 
 enum Kept {
@@ -46,7 +46,7 @@ impl Neighbours {
         let features = held.features()?;
         let shape = (features.rows(), features.columns());
         let prepared =
-            work(x.py(), Steering::threads(threads), |run| Prepared::new(&features, measure, knn.search, run))?;
+            work(x.py(), Steering::threads(threads), |run| SearchStructure::new(&features, measure, knn.search, run))?;
         let rows = match held {
             Held::Sparse(sparse) => Kept::Sparse(sparse),
             Held::F32(_) | Held::F64(_) => Kept::Array(x.clone().unbind()),
@@ -86,7 +86,7 @@ impl Neighbours {
     }
 }
 
-/// Distances go over as they are; row numbers get scikit-learn's 64 bits.
+/// Distances go over unchanged; row numbers get scikit-learn's 64 bits.
 fn arrays(py: Python<'_>, nearest: Nearest) -> PyResult<Answer<'_>> {
     let Nearest { k, rows, distances } = nearest;
     let count = rows.len().checked_div(k).unwrap_or(0);
@@ -96,7 +96,7 @@ fn arrays(py: Python<'_>, nearest: Nearest) -> PyResult<Answer<'_>> {
 
 fn learner(settings: &Bound<'_, PyAny>) -> PyResult<Knn> {
     let settings = json::from_python(settings)?;
-    let learner = registry::method(Knn::CARD.name).and_then(|method| method.configure(&settings)).map_err(to_python)?;
+    let learner = registry::method(Knn::INFO.name).and_then(|method| method.configure(&settings)).map_err(to_python)?;
     serde_json::from_value(learner.settings()).map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
@@ -124,10 +124,11 @@ pub(crate) fn fit_neighbours(
             if codes.iter().any(|&code| code as usize >= names.len()) {
                 return Err(wrong("a class number is out of range", "Give every row the number of its class."));
             }
-            Target::Classes { classes: classes_in_order(&names)?, codes }
+            Target::classes(classes_in_order(&names)?, codes).map_err(to_python)?
         }
-        (_, _, Some(numbers)) => Target::Numbers(matrix(&numbers)?),
-        _ => Target::Numbers(Matrix::column_vector((0..features.rows()).map(|i| i as f64).collect())),
+        (_, _, Some(numbers)) => Target::numbers(matrix(&numbers)?).map_err(to_python)?,
+        _ => Target::numbers(Matrix::column_vector((0..features.rows()).map(|i| i as f64).collect()))
+            .map_err(to_python)?,
     };
     let weights = self::weights(weights.as_ref());
     work(py, Steering::threads(threads), move |run| {
@@ -177,7 +178,7 @@ pub(crate) fn neighbours_say<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     match predict(model, x, threads)? {
         Prediction::Classes { probabilities: says, .. } | Prediction::Numbers(says) => to_numpy(model.py(), &says),
-        Prediction::Clusters { .. } | Prediction::Shares { .. } | Prediction::Novelty { .. } => {
+        Prediction::Clusters { .. } | Prediction::Responsibilities { .. } | Prediction::Novelty { .. } => {
             Err(wrong("a model of clusters has no neighbours", ""))
         }
     }

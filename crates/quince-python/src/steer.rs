@@ -1,4 +1,4 @@
-//! Work with Python's lock released, on so many threads, that Ctrl-C stops.
+//! Work with Python's lock released, on a given number of threads, which Ctrl-C stops.
 
 use crate::errors::{to_python, wrong};
 use pyo3::prelude::*;

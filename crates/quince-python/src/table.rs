@@ -10,7 +10,7 @@ use quince::table::{Column, Format, Header, Pictures, ReadOptions};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// A table: columns with names, kinds (number, count, yes/no, category, text, ignored) and holes.
+/// A table: columns with names, kinds (number, count, yes/no, category, text, ignored) and missing values.
 ///
 /// `Table(frame)` takes any data frame with `__arrow_c_stream__`: pandas, polars, pyarrow and others. `kinds` gives
 /// columns another kind than the one that was found, `drop` names columns to be ignored, `encode` says how columns become
@@ -57,7 +57,7 @@ impl Table {
         Ok(kinds)
     }
 
-    /// Kinds, holes, means, most frequent values and correlations, as a dict.
+    /// Kinds, missing values, means, most frequent values and correlations, as a dict.
     fn describe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let description = py.detach(|| serde_json::to_value(self.0.describe()));
         json::serialised(py, description)
@@ -75,8 +75,12 @@ impl Table {
         for column in columns.iter().take(SHOWN) {
             let why =
                 if column.why_ignored().is_empty() { String::new() } else { format!(" ({})", column.why_ignored()) };
-            let holes = if column.holes() > 0 { format!(", {} holes", column.holes()) } else { String::new() };
-            text += &format!("\n  {:width$}  {}{why}{holes}", column.name(), column.kind().name());
+            let missing = if column.missing_count() > 0 {
+                format!(", {} missing", column.missing_count())
+            } else {
+                String::new()
+            };
+            text += &format!("\n  {:width$}  {}{why}{missing}", column.name(), column.kind().name());
         }
         if columns.len() > SHOWN {
             text += &format!("\n  ... and {} more", columns.len() - SHOWN);
@@ -121,7 +125,7 @@ pub(crate) fn read(
     py.detach(|| quince::Table::read_with(path, &options)).map(Table).map_err(to_python)
 }
 
-/// Reads a CSV or TSV file (also .gz); delimiter, holes and kinds are found.
+/// Reads a CSV or TSV file (also .gz); delimiter, missing values and kinds are found.
 #[pyfunction]
 #[pyo3(signature = (path, *, kinds=None, drop=None, delimiter=None, header=true))]
 pub(crate) fn read_csv(

@@ -8,7 +8,8 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use quince::encode::{Counts, Language, Texts, select};
+use quince::encode::{Counts, select};
+use quince::table::{Language, TextOptions};
 
 /// A vocabulary and how texts are cut, learnt from texts.
 #[pyclass(frozen, module = "quince._quince")]
@@ -60,7 +61,7 @@ pub(crate) fn learn_text<'py>(
     settings: &Bound<'py, PyAny>,
     threads: usize,
 ) -> PyResult<(TextEncoder, Compressed<'py>)> {
-    let settings: Texts =
+    let settings: TextOptions =
         serde_json::from_value(json::from_python(settings)?).map_err(|e| PyValueError::new_err(e.to_string()))?;
     let learn = |run: &quince::Run| quince::encode::TextEncoder::learn_counts(&rows(&texts), settings, None, run);
     let (encoder, counts) = work(py, Steering::threads(threads), learn)?;

@@ -155,7 +155,7 @@ def test_a_new_category_may_come_with_a_later_piece(rng):
     assert not np.array_equal(quince.CategoricalNB().fit(X[:42], y[:42]).n_categories_, whole.n_categories_)
 
 
-def test_a_hole_is_left_out(rng):
+def test_a_missing_value_is_left_out(rng):
     y = labels(rng, 80, 2)
     X = numbers(rng, y, 3)
     X[rng.random(X.shape) < 0.2] = np.nan
@@ -314,7 +314,7 @@ def assert_discriminants_alike(ours, their, X, y):
 
 
 def is_defined(parameters, kind):
-    """Whether scikit-learn's answer is more than rounding: 'eigen' divides by the covariance as it is."""
+    """Whether scikit-learn's answer is more than rounding: 'eigen' divides by the plain covariance."""
     if kind == "easy" or parameters.get("solver") != "eigen":
         return True
     return "shrinkage" in parameters and kind != "means in a line"  # along which the second direction is any
@@ -576,7 +576,7 @@ def test_texts_are_counts_of_words():
     X = words.fit_transform(texts[:5]).toarray()
     their = sklearn.naive_bayes.MultinomialNB(class_prior=[0.5, 0.5]).fit(X, y[:5])
     assert_allclose(model.predict_proba(frame)[:5], their.predict_proba(X), **CLOSE)
-    assert_allclose(model.predict_proba(frame)[5], [0.5, 0.5])  # a hole says nothing
+    assert_allclose(model.predict_proba(frame)[5], [0.5, 0.5])  # a missing value is no evidence
 
 
 def test_a_matrix_is_a_table_of_numbers(rng):
@@ -597,9 +597,9 @@ def test_a_matrix_is_a_table_of_numbers(rng):
     expected = sklearn.naive_bayes.MultinomialNB(alpha=0.5).fit(C, y)
     assert_allclose(words.predict_proba(sparse.csr_matrix(C)), expected.predict_proba(C), **CLOSE)
     X[::7, 0] = np.nan
-    holes = quince.GaussianNB(var_smoothing=0).fit(X, y)
+    plain = quince.GaussianNB(var_smoothing=0).fit(X, y)
     model.fit(X, y)
-    assert_allclose(model.predict_proba(X), holes.predict_proba(X), **CLOSE)
+    assert_allclose(model.predict_proba(X), plain.predict_proba(X), **CLOSE)
 
 
 def saved():
@@ -847,11 +847,11 @@ def test_rows_that_count_for_nothing_are_not_there():
     model = quince.GaussianClassifier(calibrate=False).fit(X, y, sample_weight=weights)
     alone = quince.GaussianClassifier(calibrate=False).fit(X[:4], y[:4])
     assert_allclose(model.predict_proba(X[:4]), alone.predict_proba(X[:4]), atol=1e-9)
-    holes = np.array([[1.0, 2], [2, np.nan], [4, 1], [5, 3], [np.nan, 2], [3, 3]])
+    incomplete = np.array([[1.0, 2], [2, np.nan], [4, 1], [5, 3], [np.nan, 2], [3, 3]])
     labels, three = [0, 0, 0, 1, 1, 1], np.array([1.0, 1, 3, 1, 1, 1])
-    weighed = quince.GaussianClassifier(calibrate=False).fit(holes, labels, sample_weight=three)
+    weighed = quince.GaussianClassifier(calibrate=False).fit(incomplete, labels, sample_weight=three)
     repeated = np.repeat(np.arange(6), three.astype(int))
-    again = quince.GaussianClassifier(calibrate=False).fit(holes[repeated], np.array(labels)[repeated])
+    again = quince.GaussianClassifier(calibrate=False).fit(incomplete[repeated], np.array(labels)[repeated])
     assert_allclose(weighed.predict_proba(X), again.predict_proba(X), atol=1e-9)
 
 
@@ -880,7 +880,7 @@ def test_learning_on_refuses_what_learning_refuses():
         with pytest.raises(ValueError, match="is not a count"):
             counts.partial_fit(bad, [0])
     window = quince.MixedNB(family="window").partial_fit([[1.0], [2], [3], [4]], [0, 1, 0, 1], classes=[0, 1])
-    with pytest.raises(ValueError, match="smoothing windows"):
+    with pytest.raises(ValueError, match="kernel density"):
         window.partial_fit([[7.0]], [0])
     window.partial_fit([[3.0]], [1])
     later = quince.MixedNB(family="normal").partial_fit([[1.0], [2]], [0, 0], classes=[0, 1])

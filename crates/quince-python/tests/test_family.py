@@ -40,7 +40,7 @@ def test_densities_and_moments_are_scipys(ours, theirs, x):
 
 def test_fits_are_those_of_maximum_likelihood(rng):
     values = rng.normal(3.0, 2.0, 200)
-    assert_allclose((Normal.fit(values).mean, Normal.fit(values).deviation), stats.norm.fit(values))
+    assert_allclose((Normal.fit(values).mean, Normal.fit(values).standard_deviation), stats.norm.fit(values))
     assert_allclose(Normal.fit(values, unbiased=True).variance, values.var(ddof=1))
     counts = rng.poisson(4.0, 200)
     assert_allclose(Poisson.fit(counts).rate, counts.mean())
@@ -68,7 +68,7 @@ def test_an_urn_as_a_joint_table():
 
 def test_what_is_no_distribution_is_refused():
     for wrong, sentence in [
-        (lambda: Normal(0, 0), "setting 'deviation' cannot be 0"),
+        (lambda: Normal(0, 0), "setting 'standard_deviation' cannot be 0"),
         (lambda: Poisson.fit([0.5]), "setting 'counts' cannot be 0.5"),
         (lambda: Beta(0, 1), "setting 'a' cannot be 0"),
         (lambda: Gaussian([0, 0], [[1, 1], [1, 1]]), "not positive definite"),

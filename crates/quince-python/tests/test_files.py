@@ -22,7 +22,7 @@ import quince
 X, Y = load_diabetes(return_X_y=True)
 IRIS, SPECIES = load_iris(return_X_y=True)
 WORDS = np.array(["setosa", "versicolor", "virginica"])[SPECIES]
-HOLES = np.where(np.arange(600).reshape(150, 4) % 7 == 3, np.nan, IRIS)
+WITH_MISSING = np.where(np.arange(600).reshape(150, 4) % 7 == 3, np.nan, IRIS)
 LABELLED, LABELS = make_multilabel_classification(n_samples=60, n_classes=3, random_state=0)
 
 
@@ -47,20 +47,20 @@ def fitted():
     yield quince.DummyRegressor(strategy="constant", constant=[7]).fit(X, Y)
     yield quince.KNeighborsClassifier().fit(IRIS, WORDS)
     yield quince.KNeighborsClassifier("auto", weights="distance", smoothing=0.5).fit(IRIS, SPECIES, SPECIES + 1)
-    yield quince.KNeighborsClassifier(metric_params={"w": np.arange(4.0)}).fit(HOLES, np.c_[SPECIES, WORDS])
+    yield quince.KNeighborsClassifier(metric_params={"w": np.arange(4.0)}).fit(WITH_MISSING, np.c_[SPECIES, WORDS])
     yield quince.KNeighborsClassifier(3, metric="cosine").fit(sparse.csr_matrix(IRIS), SPECIES > 1)
     yield quince.KNeighborsRegressor(p=3, algorithm="kd_tree").fit(pd.DataFrame(IRIS, columns=list("abcd")), IRIS)
     yield quince.KNeighborsRegressor(2, n_jobs=1).fit(X.astype(np.float32), Y)
     yield quince.NearestNeighbors(n_neighbors=3).fit(X)
-    yield quince.NearestNeighbors(metric="manhattan", metric_params={"w": [1.0, 2.0, 0.1, 5e-5]}).fit(HOLES)
+    yield quince.NearestNeighbors(metric="manhattan", metric_params={"w": [1.0, 2.0, 0.1, 5e-5]}).fit(WITH_MISSING)
     yield quince.NearestNeighbors(algorithm="brute").fit(pd.DataFrame(IRIS.astype(np.float32), columns=list("abcd")))
     yield quince.NearestNeighbors(metric="cosine").fit(sparse.csr_matrix(IRIS))
-    yield quince.GaussianNB(priors=np.array([0.2, 0.3, 0.5])).fit(HOLES, WORDS, SPECIES + 1)
+    yield quince.GaussianNB(priors=np.array([0.2, 0.3, 0.5])).fit(WITH_MISSING, WORDS, SPECIES + 1)
     yield quince.MultinomialNB().fit(pd.DataFrame(IRIS, columns=list("abcd")), SPECIES)
     yield quince.MultinomialNB(class_prior=[0.2, 0.3, 0.5]).fit(sparse.csr_matrix(IRIS), WORDS)
     yield quince.BernoulliNB(binarize=2.0).fit(IRIS.astype(np.float32), SPECIES)
     yield quince.BernoulliNB(fit_prior=False).fit(sparse.csr_matrix(IRIS), SPECIES > 1)
-    yield quince.CategoricalNB(min_categories=[2, 9, 3, 3]).fit(HOLES, WORDS)
+    yield quince.CategoricalNB(min_categories=[2, 9, 3, 3]).fit(WITH_MISSING, WORDS)
     yield quince.LinearDiscriminantAnalysis().fit(IRIS, WORDS)
     yield quince.LinearDiscriminantAnalysis(store_covariance=True).fit(IRIS.astype(np.float32)[:100], SPECIES[:100])
     yield quince.LinearDiscriminantAnalysis("eigen", "auto", [0.2, 0.3, 0.5]).fit(IRIS, SPECIES)
@@ -147,7 +147,7 @@ def test_an_unfitted_estimator_is_pickled_and_cannot_be_saved(tmp_path):
 
 @models
 def test_an_opened_estimator_works_like_the_fitted_one(model, tmp_path):
-    """What a fit keeps at hand an opened model works out anew."""
+    """What a fit keeps at hand an opened model works out again."""
     model.save(tmp_path / "m.quince")
     again, rows = quince.load(tmp_path / "m.quince"), features_for(model)
     weights = np.linspace(0.5, 2, len(rows))

@@ -1,4 +1,4 @@
-"""Machines against LIBSVM, LIBLINEAR and scikit-learn's gradient descent."""
+"""Support vector machines against LIBSVM, LIBLINEAR and scikit-learn's gradient descent."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_a_kernel_may_be_given_or_be_a_function():
     np.testing.assert_allclose(called.decision_function(new), plain.decision_function(new), atol=1e-5)
 
 
-def test_single_precision_rows_and_sparse_rows_give_the_same_machine():
+def test_single_precision_rows_and_sparse_rows_give_the_same_model():
     X, y = classes()
     X = X.astype(np.float32)
     X[np.abs(X) < 1.0] = 0.0
@@ -159,11 +159,11 @@ def test_a_hard_margin_separates_or_says_that_it_cannot():
 
 def test_probabilities_agree_with_the_label(tumours):
     X, y = tumours
-    for machine in (quince.SVC(probability=True), quince.LinearSVC(probability=True, max_iter=10_000)):
-        machine.fit(X, y)
-        probabilities = machine.predict_proba(X)
+    for model in (quince.SVC(probability=True), quince.LinearSVC(probability=True, max_iter=10_000)):
+        model.fit(X, y)
+        probabilities = model.predict_proba(X)
         np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
-        np.testing.assert_array_equal(probabilities.argmax(axis=1), machine.predict(X))
+        np.testing.assert_array_equal(probabilities.argmax(axis=1), model.predict(X))
     with pytest.raises(AttributeError, match="predict_proba"):
         quince.SVC().fit(X, y).predict_proba(X)
 
@@ -241,9 +241,9 @@ def test_all_three_ways_have_one_optimum(tumours):
     walked = quince.SGDClassifier(alpha=1 / (C * len(X)), average=True, max_iter=2000, tol=None, random_state=0).fit(X, y)
     sign = np.where(y == 1, 1.0, -1.0)
 
-    def objective(machine):
-        margins = sign * machine.decision_function(X)
-        return 0.5 * (machine.coef_**2).sum() + C * np.maximum(0.0, 1.0 - margins).sum()
+    def objective(model):
+        margins = sign * model.decision_function(X)
+        return 0.5 * (model.coef_**2).sum() + C * np.maximum(0.0, 1.0 - margins).sum()
 
     facts = dict(kernel.report_["facts"])
     assert objective(kernel) == pytest.approx(facts["primal"], rel=1e-9)
@@ -297,16 +297,16 @@ def test_few_columns_are_finished_also_where_c_is_large(loss):
     X, y = classes(2000, 8)
     ours = quince.LinearSVC(loss=loss, C=100.0, tol=1e-6).fit(X, y)
     assert ("interior" if loss == "hinge" else "Newton") in ours.report_["route"]
-    # However many passes liblinear may make, it is not below.
+    # However many epochs liblinear may run, it is not below.
     peer = sklearn.svm.LinearSVC(loss=loss, C=100.0, dual=loss == "hinge", tol=1e-6, max_iter=20_000)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         peer.fit(X, y)
 
-    def objective(machine):
-        margins = np.maximum(0, 1 - np.where(y == "yes", 1, -1) * machine.decision_function(X))
+    def objective(model):
+        margins = np.maximum(0, 1 - np.where(y == "yes", 1, -1) * model.decision_function(X))
         losses = margins.sum() if loss == "hinge" else (margins**2).sum()
-        return 0.5 * (np.sum(machine.coef_**2) + machine.intercept_[0] ** 2) + 100.0 * losses
+        return 0.5 * (np.sum(model.coef_**2) + model.intercept_[0] ** 2) + 100.0 * losses
 
     assert objective(ours) <= objective(peer) * (1 + 1e-7)
 
@@ -314,7 +314,7 @@ def test_few_columns_are_finished_also_where_c_is_large(loss):
 def test_a_fit_that_is_not_finished_warns_and_its_file_can_be_resumed(tmp_path):
     X, y = classes(400)
     table = pd.DataFrame(X, columns=list("abcde")).assign(y=y)
-    with pytest.warns(ConvergenceWarning, match="is left to gain"):
+    with pytest.warns(ConvergenceWarning, match="duality gap"):
         short = quince.train(table, "y", "svm", {"steps": 5})
     short.save(tmp_path / "short.quince")
     with warnings.catch_warnings():
@@ -334,7 +334,7 @@ def test_settings_may_be_written_as_python_has_them():
         quince.compare(table, "y", ["svm"], budget="1s")
 
 
-def test_a_machine_of_one_class_finds_novel_rows():
+def test_a_one_class_svm_finds_novel_rows():
     X, _ = classes(100)
     model = quince.train(pd.DataFrame(X, columns=list("abcde")), None, "one-class-svm")
     assert "novel rows" in repr(model)

@@ -1,4 +1,4 @@
-"""Mixtures: scikit-learn's numbers from the same start, holes, labels as masks, and data frames as they are."""
+"""Mixtures: scikit-learn's numbers from the same start, missing values, labels as masks, and data frames with native columns."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_the_number_of_components_is_found():
     assert all(len(np.unique(found[labels == group])) <= 2 for group in range(3))
 
 
-def test_holes_are_left_out_of_densities():
+def test_missing_values_are_left_out_of_densities():
     X, _ = blobs(3)
     model = quince.GaussianMixture(3, random_state=0).fit(X)
     some = X[:20].copy()
@@ -92,7 +92,7 @@ def test_holes_are_left_out_of_densities():
     np.testing.assert_allclose(model.predict_proba(some), theirs.predict_proba(X[:20][:, keep]), atol=1e-9)
 
 
-def test_one_component_with_holes_is_what_slow_em_finds():
+def test_one_component_with_missing_values_is_what_slow_em_finds():
     random = np.random.default_rng(4)
     X = random.normal(size=(80, 3)) @ random.normal(size=(3, 3)) + [1, 2, 3]
     X[random.random(X.shape) < 0.2] = np.nan
@@ -178,13 +178,13 @@ def test_topics_are_found_dense_and_sparse():
     np.testing.assert_allclose(np.exp(dense.feature_log_prob_[order]), topics, atol=0.03)
 
 
-def test_counts_with_holes_are_completed():
+def test_counts_with_missing_values_are_imputed():
     # T5 of the ledger.
     rows = np.array([[3, 5, 6, 2], [0, np.nan, 3, 1], [1, 2, np.nan, 6.0]])
     model = quince.MultinomialMixture(1, alpha=0.0, tol=0.0, max_iter=2000)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        filled = model.fit(rows).complete(rows)
+        filled = model.fit(rows).impute(rows)
     assert filled[1, 1] == pytest.approx(1.1347, abs=5e-5)
     assert filled[2, 2] == pytest.approx(6.6750, abs=5e-5)
 
@@ -236,10 +236,10 @@ def test_data_frames_go_in_as_they_are():
     assert len(set(found[:5])) == len(set(found[5:])) == 1 and found[0] != found[5]
     assert "colour" in " ".join(model.explain()["sentences"])
     assert "colour" in str(model.explain(frame, row=0))
-    holes = {(hole["row"], hole["column"]): hole for hole in model.holes(frame)}
-    assert len(holes) == int(frame.isna().sum().sum())
-    assert holes[(3, "colour")]["value"] == "red" and holes[(3, "colour")]["probability"] > 0.7
-    assert 55 < float(holes[(8, "size")]["value"]) < 66 and holes[(8, "size")]["deviation"] < 12
+    imputed = {(cell["row"], cell["column"]): cell for cell in model.imputed_values(frame)}
+    assert len(imputed) == int(frame.isna().sum().sum())
+    assert imputed[(3, "colour")]["value"] == "red" and imputed[(3, "colour")]["probability"] > 0.7
+    assert 55 < float(imputed[(8, "size")]["value"]) < 66 and imputed[(8, "size")]["standard_deviation"] < 12
     drawn = model.sample(5, component=int(found[0]))
     assert set(drawn["cluster"]) == {found[0]} and len(drawn["size"]) == 5
     for name in ("bic", "aic", "icl", "score"):
@@ -248,17 +248,17 @@ def test_data_frames_go_in_as_they_are():
         model.explain(frame, row=99)
 
 
-def test_a_bayes_classifier_fills_holes_too():
+def test_a_bayes_classifier_imputes_missing_values_too():
     frame = penguins()
     model = quince.train(frame.assign(kind=["a"] * 5 + ["b"] * 5), "kind", model="naive-bayes")
-    holes = {(hole["row"], hole["column"]): hole["value"] for hole in model.holes(frame)}
-    assert holes[(3, "colour")] == "red" and holes[(9, "colour")] == "blue"
+    imputed = {(cell["row"], cell["column"]): cell["value"] for cell in model.imputed_values(frame)}
+    assert imputed[(3, "colour")] == "red" and imputed[(9, "colour")] == "blue"
     ridge = quince.train(frame[["visits", "size"]].dropna(), "size", model="ridge")
-    with pytest.raises(ValueError, match="'ridge' cannot say what holes are expected to be"):
-        ridge.holes(frame)
+    with pytest.raises(ValueError, match="'ridge' cannot impute missing values"):
+        ridge.imputed_values(frame)
 
 
-def test_training_on_a_target_with_holes_uses_all_rows():
+def test_training_on_a_target_with_missing_values_uses_all_rows():
     random = np.random.default_rng(3)
     kind = np.tile(["a", "b"], 150)
     frame = pd.DataFrame({"x": random.normal(size=300) + 4 * (kind == "b"), "kind": kind})
@@ -272,11 +272,11 @@ def test_irises_are_filled_better_than_by_means_and_neighbours():
     X = load_iris().data
     errors = []
     for seed in range(5):
-        holes = np.random.default_rng(seed).random(X.shape) < 0.2
-        with_holes = np.where(holes, np.nan, X)
+        missing = np.random.default_rng(seed).random(X.shape) < 0.2
+        with_missing = np.where(missing, np.nan, X)
         fillers = (SimpleImputer(), KNNImputer(), quince.MixtureImputer())
         errors.append([
-            np.sqrt(np.mean((((filler.fit_transform(with_holes) - X) / X.std(axis=0))[holes]) ** 2)) for filler in fillers
+            np.sqrt(np.mean((((filler.fit_transform(with_missing) - X) / X.std(axis=0))[missing]) ** 2)) for filler in fillers
         ])
     mean, neighbours, mixture = np.mean(errors, axis=0)
     assert mixture < 0.8 * neighbours < mean
@@ -286,13 +286,13 @@ def test_the_imputer_says_how_sure_it_is():
     random = np.random.default_rng(0)
     x = random.normal(size=2000)
     X = np.column_stack([x, 2 * x + random.normal(size=2000), random.normal(size=2000)])
-    truth, holes = X.copy(), random.random(X.shape) < 0.2
-    X[holes] = np.nan
+    truth, missing = X.copy(), random.random(X.shape) < 0.2
+    X[missing] = np.nan
     imputer = quince.MixtureImputer(n_components=1).fit(X)
-    spread, off = imputer.spread(X), np.abs(imputer.transform(X) - truth)
-    assert np.isnan(spread[~holes]).all() and (spread[holes] > 0).all()
+    deviation, off = imputer.standard_deviation(X), np.abs(imputer.transform(X) - truth)
+    assert np.isnan(deviation[~missing]).all() and (deviation[missing] > 0).all()
     # Two thirds of what is normal lie within a deviation.
-    assert np.mean(off[holes] < spread[holes]) == pytest.approx(0.683, abs=0.03)
+    assert np.mean(off[missing] < deviation[missing]) == pytest.approx(0.683, abs=0.03)
 
 
 def test_refusals():
@@ -326,12 +326,12 @@ def test_a_frame_is_filled_and_rows_are_made_up_in_its_own_types():
         "cluster": [1.5, 2.5, 1.25, 3.5, 1.75, 2.0, 1.0, 3.0, 2.25, 1.1],
     })
     model = quince.MixedMixture(2, random_state=0).fit(frame)
-    filled = model.complete(frame)
+    filled = model.impute(frame)
     assert not filled.isna().any().any() and frame.isna().sum().sum() == 4
     assert filled["colour"][3] == "red" and filled["kind"][4] == "b" and filled["big"][5] is True
     assert filled["size"].dtype == np.float64 and filled["size"][2] < 40 and filled["kind"].dtype == frame["kind"].dtype
     assert filled.dropna().index.equals(frame.index) and (filled["cluster"] == frame["cluster"]).all()
-    (size,) = [hole for hole in model.holes(frame) if hole["column"] == "size"]
+    (size,) = [cell for cell in model.imputed_values(frame) if cell["column"] == "size"]
     assert size["value"] == filled["size"][2]
     drawn = model.sample(50, component=1)
     assert set(drawn["cluster_"]) == {1} and drawn["size"].dtype == np.float64 and drawn["colour"].dtype == object
@@ -349,11 +349,11 @@ def test_a_frame_is_filled_and_rows_are_made_up_in_its_own_types():
         "code": pd.Categorical([10, 20, None, 20] * 5),
         "mixed": pd.Series([True, False, None, True] * 5, dtype="boolean"),
     })
-    filled = quince.MixedMixture(1).fit(odd).complete(odd)
+    filled = quince.MixedMixture(1).fit(odd).impute(odd)
     assert not filled.isna().any().any() and (filled.dtypes == odd.dtypes).all()
     assert set(filled["flag"]) == {0.0, 1.0} and set(filled["code"]) == {10, 20}
     with pytest.raises(TypeError, match="pandas frame"):
-        model.complete(pa.Table.from_pandas(frame))
+        model.impute(pa.Table.from_pandas(frame))
 
 
 def test_rows_without_a_label_are_no_mistakes():
@@ -370,17 +370,17 @@ def test_rows_without_a_label_are_no_mistakes():
 
 
 def test_an_imputer_takes_weights_and_refuses_what_cannot_be():
-    holes = X.copy()
-    holes[::3, 1] = np.nan
+    incomplete = X.copy()
+    incomplete[::3, 1] = np.nan
     times = np.arange(150) % 3
     one = quince.MixtureImputer(n_components=1)
-    weighed = one.fit(holes, sample_weight=times).transform(holes)
-    np.testing.assert_allclose(weighed, one.fit(np.repeat(holes, times, axis=0)).transform(holes), rtol=1e-6)
+    weighed = one.fit(incomplete, sample_weight=times).transform(incomplete)
+    np.testing.assert_allclose(weighed, one.fit(np.repeat(incomplete, times, axis=0)).transform(incomplete), rtol=1e-6)
     # What weighs nothing says nothing, not even that a column varies.
     flat, heavy = np.column_stack([X[:, 0], np.where(np.arange(150) < 75, 5.0, 100.0)]), np.arange(150) < 75
     flat[:9, 1] = np.nan
     assert set(one.fit(flat, sample_weight=heavy).transform(flat)[:75, 1]) == {5.0}
     with pytest.raises(ValueError, match="n_components=500"):
-        quince.MixtureImputer(n_components=500).fit(holes)
+        quince.MixtureImputer(n_components=500).fit(incomplete)
     with pytest.raises(ValueError, match="no value"):
         quince.GaussianMixture(2).fit(np.full((9, 2), np.nan))

@@ -105,7 +105,7 @@ def test_every_metric_takes_feature_weights(rng, metric):
 @pytest.mark.parametrize("columns", [2, 5, 40])
 @pytest.mark.parametrize("share", [0.05, 0.4])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_a_hole_is_left_out_by_the_rule_of_nan_euclidean(rng, columns, share, algorithm):
+def test_a_missing_value_is_left_out_by_the_rule_of_nan_euclidean(rng, columns, share, algorithm):
     X, Q = rng.normal(size=(200, columns)), rng.normal(size=(60, columns))
     for rows in (X, Q):
         rows[rng.uniform(size=rows.shape) < share] = np.nan
@@ -116,7 +116,7 @@ def test_a_hole_is_left_out_by_the_rule_of_nan_euclidean(rng, columns, share, al
         distances, numbers = mine.kneighbors(Q)
         assert_allclose(distances, expected, rtol=1e-9)
         assert (numbers == order).mean() > 0.99  # where their rounding makes or breaks a tie, order may differ
-    # Holes on one side only, and in one row only.
+    # Missing values on one side only, and in one row only.
     whole = rng.normal(size=(200, columns))
     assert_allclose(
         quince.NearestNeighbors(algorithm=algorithm).fit(whole).kneighbors(Q)[0],
@@ -124,7 +124,7 @@ def test_a_hole_is_left_out_by_the_rule_of_nan_euclidean(rng, columns, share, al
     )
 
 
-def test_classes_and_numbers_are_learnt_from_rows_with_holes(rng):
+def test_classes_and_numbers_are_learnt_from_rows_with_missing_values(rng):
     X, y = load_iris(return_X_y=True)
     X[rng.uniform(size=X.shape) < 0.1] = np.nan
     X[np.isnan(X).all(axis=1)] = 1.0

@@ -1,4 +1,4 @@
-"""Scaled numbers, coded categories, filled holes and products of columns: the same answers as scikit-learn's."""
+"""Scaled numbers, coded categories, imputed values and polynomial features: the same answers as scikit-learn's."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def close(ours, other, rtol=1e-12, atol=1e-12):
         np.testing.assert_allclose(ours, other, rtol=rtol, atol=atol)
 
 
-def with_holes(rng, rows, columns, share=0.2):
+def with_missing(rng, rows, columns, share=0.2):
     X = rng.normal(size=(rows, columns)) * np.arange(1, columns + 1) + 10
     X[rng.random(X.shape) < share] = np.nan
     return X
@@ -61,13 +61,13 @@ def same_scaler(ours, other, rtol=1e-10):
     assert np.shape(ours.n_samples_seen_) == np.shape(other.n_samples_seen_)
 
 
-@pytest.mark.parametrize("holes", [False, True])
+@pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("parameters", [{}, {"with_mean": False}, {"with_std": False}], ids=str)
-def test_scaled_numbers_are_those_of_scikit_learn(parameters, order, weighted, dtype, holes, rng):
-    X = with_holes(rng, 300, 7, 0.2 if holes else 0).astype(dtype)
+def test_scaled_numbers_are_those_of_scikit_learn(parameters, order, weighted, dtype, missing, rng):
+    X = with_missing(rng, 300, 7, 0.2 if missing else 0).astype(dtype)
     X[:, 2] = 5
     X = np.asarray(X, order=order)
     weights = rng.random(300) if weighted else None
@@ -82,10 +82,10 @@ def test_scaled_numbers_are_those_of_scikit_learn(parameters, order, weighted, d
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("holes", [False, True])
+@pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("parameters", [{}, {"with_std": False}, {"with_mean": False, "with_std": False}], ids=str)
-def test_a_scaler_learns_in_parts(parameters, holes, weighted, rng):
-    X = with_holes(rng, 200, 5, 0.2 if holes else 0)
+def test_a_scaler_learns_in_parts(parameters, missing, weighted, rng):
+    X = with_missing(rng, 200, 5, 0.2 if missing else 0)
     X[:50, 1] = 3.0
     weights = rng.random(200)
     ours, other = quince.StandardScaler(**parameters), theirs.StandardScaler(**parameters)
@@ -96,9 +96,9 @@ def test_a_scaler_learns_in_parts(parameters, holes, weighted, rng):
         same_scaler(ours, other)
 
 
-def test_a_column_that_begins_with_holes_only_is_learnt_later(rng):
+def test_a_column_that_begins_without_a_value_is_learnt_later(rng):
     """scikit-learn's has NaN for its mean ever after."""
-    X = with_holes(rng, 200, 3)
+    X = with_missing(rng, 200, 3)
     X[:50, 1] = X[150:, 2] = np.nan
     parts = quince.StandardScaler()
     for part in np.array_split(X, 4):
@@ -107,11 +107,11 @@ def test_a_column_that_begins_with_holes_only_is_learnt_later(rng):
 
 
 @pytest.mark.parametrize("made", [sparse.csr_matrix, sparse.csc_matrix])
-@pytest.mark.parametrize("holes", [False, True])
+@pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize("with_std", [True, False])
-def test_sparse_numbers_are_scaled_without_centring(with_std, parts, holes, made, rng):
-    X = np.where(rng.random((90, 6)) < 0.3, with_holes(rng, 90, 6, 0.3 if holes else 0), 0.0)
+def test_sparse_numbers_are_scaled_without_centring(with_std, parts, missing, made, rng):
+    X = np.where(rng.random((90, 6)) < 0.3, with_missing(rng, 90, 6, 0.3 if missing else 0), 0.0)
     weights = rng.random(90) if with_std else None
     ours = quince.StandardScaler(with_mean=False, with_std=with_std)
     other = theirs.StandardScaler(with_mean=False, with_std=with_std)
@@ -154,7 +154,7 @@ def tables(rng):
     nones[3:9, 0] = None
     floats = numbers.astype(float)
     floats[rng.random(floats.shape) < 0.1] = np.nan
-    frame = pd.DataFrame({"word": words[:, 0], "number": numbers[:, 0], "hole": floats[:, 0]})
+    frame = pd.DataFrame({"word": words[:, 0], "number": numbers[:, 0], "missing": floats[:, 0]})
     frame["sure"] = numbers[:, 1] > 0
     frame["kind"] = pd.Categorical(objects[:, 0])
     return {
@@ -265,9 +265,9 @@ def test_ordinal_numbers_are_those_of_scikit_learn(parameters, name, rng):
     if "min_frequency" not in parameters and "max_categories" not in parameters:
         close(ours.inverse_transform(ours.transform(X)), other.inverse_transform(other.transform(X)))
     if ours.handle_unknown != "error" and name in ("words", "numbers", "floats", "objects"):
-        strange = X[:9].copy()
-        strange[::2, 0] = "zz" if name in ("words", "objects") else 99
-        close(ours.transform(strange), other.transform(strange))
+        unseen = X[:9].copy()
+        unseen[::2, 0] = "zz" if name in ("words", "objects") else 99
+        close(ours.transform(unseen), other.transform(unseen))
 
 
 @pytest.mark.parametrize(
@@ -391,8 +391,8 @@ def test_names_of_features_may_be_made_by_a_function():
 @pytest.mark.parametrize("add_indicator", [False, True])
 @pytest.mark.parametrize("keep_empty_features", [False, True])
 @pytest.mark.parametrize("data", ["float64", "float32", "rounded", "whole", "sparse", "frame"])
-def test_filled_holes_are_those_of_scikit_learn(data, keep_empty_features, add_indicator, strategy, rng):
-    X = with_holes(rng, 41, 5)
+def test_imputed_values_are_those_of_scikit_learn(data, keep_empty_features, add_indicator, strategy, rng):
+    X = with_missing(rng, 41, 5)
     parameters = {}
     if not callable(strategy):
         X[:, 3] = np.nan
@@ -417,14 +417,14 @@ def test_filled_holes_are_those_of_scikit_learn(data, keep_empty_features, add_i
         mine, their = (np.asarray(one.statistics_, dtype=float) for one in (ours, other))
         np.testing.assert_allclose(mine, their, rtol=tolerance)
         assert list(ours.get_feature_names_out()) == list(other.get_feature_names_out())
-        # With a column of holes only that is kept, scikit-learn looks for a column too many.
+        # With a column without a value that is kept, scikit-learn looks for a column too many.
         if add_indicator and data in ("float64", "rounded") and not keep_empty_features:
             close(ours.inverse_transform(found), other.inverse_transform(expected))
 
 
 @pytest.mark.parametrize("strategy", ["most_frequent", "constant"])
 @pytest.mark.parametrize("missing_values", [np.nan, None, "?"])
-def test_holes_among_words_are_filled(missing_values, strategy):
+def test_missing_values_among_words_are_filled(missing_values, strategy):
     X = np.array([["a", "x"], ["b", missing_values], [missing_values, "y"], ["b", "y"]], dtype=object)
     parameters = {"strategy": strategy, "missing_values": missing_values}
     ours, other = quince.SimpleImputer(**parameters), sklearn.impute.SimpleImputer(**parameters)
@@ -458,11 +458,11 @@ def test_wrong_imputers_get_the_sentence_of_scikit_learn():
 @pytest.mark.parametrize("n_neighbors", [1, 3, 500])
 @pytest.mark.parametrize("keep_empty_features", [False, True])
 @pytest.mark.parametrize("add_indicator", [False, True])
-def test_neighbours_fill_holes_as_in_scikit_learn(add_indicator, keep_empty_features, n_neighbors, weights, rng):
-    X = with_holes(rng, 120, 5)
+def test_neighbours_impute_as_in_scikit_learn(add_indicator, keep_empty_features, n_neighbors, weights, rng):
+    X = with_missing(rng, 120, 5)
     X[:, 2] = np.nan
     X[7] = np.nan
-    fresh = with_holes(rng, 40, 5, 0.4)
+    fresh = with_missing(rng, 40, 5, 0.4)
     fresh[3] = np.nan
     parameters = {
         "weights": weights,
@@ -478,8 +478,8 @@ def test_neighbours_fill_holes_as_in_scikit_learn(add_indicator, keep_empty_feat
         close(ours.transform(X), other.transform(X), 1e-9, 1e-9)
 
 
-def test_neighbours_take_other_holes_and_single_precision(rng):
-    X = with_holes(rng, 60, 4)
+def test_neighbours_take_other_missing_values_and_single_precision(rng):
+    X = with_missing(rng, 60, 4)
     whole = np.where(np.isnan(X), -1, X).astype(np.float32)
     parameters = {"missing_values": -1, "n_neighbors": 4}
     ours, other = quince.KNNImputer(**parameters), sklearn.impute.KNNImputer(**parameters)
@@ -559,14 +559,14 @@ def test_too_many_products_are_refused(rng):
 
 
 def test_one_thread_and_two_give_the_same_bits(rng):
-    X, holes = rng.normal(size=(3000, 9)), with_holes(rng, 400, 6)
+    X, incomplete = rng.normal(size=(3000, 9)), with_missing(rng, 400, 6)
     thin = sparse.random(2000, 50, density=0.1, format="csr", random_state=0)
     answers = []
     for threads in (1, 2):
         with quince.set_threads(threads):
             products = quince.PolynomialFeatures(3).fit_transform(X)
             sparse_products = quince.PolynomialFeatures(2).fit_transform(thin)
-            filled = quince.KNNImputer(weights="distance").fit_transform(holes)
+            filled = quince.KNNImputer(weights="distance").fit_transform(incomplete)
         answers.append((products, sparse_products.data, sparse_products.indices, filled))
     for one, two in zip(*answers, strict=True):
         assert np.array_equal(one, two)
@@ -604,7 +604,7 @@ def test_a_parameter_that_is_not_there_is_refused(make):
 
 
 def test_they_work_in_a_pipeline(rng):
-    X = with_holes(rng, 200, 3)
+    X = with_missing(rng, 200, 3)
     y = np.nan_to_num(X[:, 0]) > 5
     steps = [quince.KNNImputer(), quince.PolynomialFeatures(2), quince.StandardScaler(), quince.RidgeClassifier()]
     assert make_pipeline(*steps).fit(X, y).score(X, y) > 0.6

@@ -94,7 +94,7 @@ def test_any_data_frame_will_do(convert, frame):
     np.testing.assert_array_equal(dense(other.transform(frame)), dense(encoder.transform(convert(frame))))
 
 
-def test_a_table_keeps_its_own_wishes(frame):
+def test_a_table_keeps_its_own_settings(frame):
     table = quince.Table(frame, kinds=KINDS, drop=["review"], encode={"income": "log"}, degree=2)
     own = quince.TableEncoder().fit(table)
     asked = quince.TableEncoder(kinds=KINDS, drop=["review"], encode={"income": "log"}, degree=2).fit(frame)
@@ -103,8 +103,8 @@ def test_a_table_keeps_its_own_wishes(frame):
 
 
 def test_what_is_wished_is_done(frame):
-    wishes = {"income": "log,plain", "age": "fill=median,missing,plain", "city": "order=Voss:Bergen:Oslo,plain"}
-    encoder = quince.TableEncoder(kinds=KINDS, drop=["review", "member"], encode=wishes)
+    settings = {"income": "log,plain", "age": "fill=median,missing,plain", "city": "order=Voss:Bergen:Oslo,plain"}
+    encoder = quince.TableEncoder(kinds=KINDS, drop=["review", "member"], encode=settings)
     X = encoder.fit_transform(frame)
     assert list(encoder.get_feature_names_out()) == ["age", "age is missing", "income", "city"]
     np.testing.assert_allclose(X[:, 0], frame["age"].fillna(frame["age"].median()))
@@ -122,17 +122,17 @@ def test_products_of_numbers_are_features(frame):
     np.testing.assert_allclose(X, expected, rtol=1e-12)
 
 
-def test_holes_are_kept_if_asked(frame):
-    encoder = quince.TableEncoder(kinds=KINDS, drop=["review"], holes="kept").fit(frame)
+def test_missing_values_are_kept_if_asked(frame):
+    encoder = quince.TableEncoder(kinds=KINDS, drop=["review"], missing="kept").fit(frame)
     X = encoder.transform(frame)
     np.testing.assert_array_equal(np.isnan(X[:, 0]), frame["age"].isna())
     np.testing.assert_array_equal(np.isnan(X[:, 2]), frame["city"].isna())
     np.testing.assert_array_equal(X, encoder.fit_transform(frame))
-    with_text = quince.TableEncoder(kinds=KINDS, holes="kept").fit_transform(frame)
+    with_text = quince.TableEncoder(kinds=KINDS, missing="kept").fit_transform(frame)
     np.testing.assert_array_equal(np.isnan(with_text.toarray()[:, 0]), frame["age"].isna())
 
 
-def test_holes_are_filled_from_near_rows(frame):
+def test_missing_values_are_filled_from_near_rows(frame):
     numbers = frame[["age", "income"]]
     X = quince.TableEncoder(encode={"age": "fill=neighbours"}).fit_transform(numbers)
     filled = quince.KNNImputer(n_neighbors=5).fit_transform(standardised(numbers))
@@ -157,7 +157,7 @@ def test_words_are_selected_by_the_class(frame):
     "parameters",
     [
         {"kinds": KINDS},
-        {"kinds": KINDS, "degree": 2, "holes": "kept"},
+        {"kinds": KINDS, "degree": 2, "missing": "kept"},
         {"kinds": KINDS, "encode": {"age": "fill=neighbours", "income": "fill=neighbours", "review": "ngrams=1-2"}},
         {"kinds": KINDS, "drop": ["review"], "encode": {"city": "rare=30%,missing", "age": "fill=most-frequent"}},
         {"kinds": KINDS, "drop": ["review"], "encode": {"city": "hash=8"}},
@@ -185,15 +185,15 @@ def test_a_spoilt_pickle_is_refused(frame):
 
 
 def test_one_thread_and_two_give_the_same_bits(frame):
-    wishes = {"age": "fill=neighbours", "review": "tfidf,ngrams=1-2"}
-    one, two = (quince.TableEncoder(kinds=KINDS, encode=wishes, n_jobs=n).fit_transform(frame) for n in (1, 2))
+    settings = {"age": "fill=neighbours", "review": "tfidf,ngrams=1-2"}
+    one, two = (quince.TableEncoder(kinds=KINDS, encode=settings, n_jobs=n).fit_transform(frame) for n in (1, 2))
     assert np.array_equal(one.data, two.data) and np.array_equal(one.indices, two.indices)
 
 
 def test_what_was_not_there_in_the_fit_is_zero(frame):
     encoder = quince.TableEncoder(kinds=KINDS).fit(frame)
-    strange = frame.head(2).assign(city="Narvik", review="unheard of")
-    found = pd.DataFrame(dense(encoder.transform(strange)), columns=encoder.get_feature_names_out())
+    unseen = frame.head(2).assign(city="Narvik", review="unheard of")
+    found = pd.DataFrame(dense(encoder.transform(unseen)), columns=encoder.get_feature_names_out())
     assert (found.filter(regex="^(city=|review: )") == 0).all(axis=None)
 
 
@@ -205,7 +205,7 @@ def test_what_was_not_there_in_the_fit_is_zero(frame):
         ({"drop": ["nothing"]}, "nothing"),
         ({"kinds": {"age": "colour"}}, "colour"),
         ({"degree": 0}, "degree"),
-        ({"holes": "maybe"}, "holes"),
+        ({"missing": "maybe"}, "missing"),
         ({"drop": "age"}, "drop"),
         ({"drop": ["age", "income", "city", "member", "review"]}, "no usable column is left"),
     ],

@@ -1,4 +1,4 @@
-"""Tables as people have them: data frames of every house, with numbers, counts, categories, texts and holes."""
+"""Tables as people have them: data frames of every library, with numbers, counts, categories, texts and missing values."""
 
 from __future__ import annotations
 
@@ -121,13 +121,13 @@ def test_labels_come_back_as_what_they_were(labels, dtype):
     assert set(model.classes.tolist()) == set(labels)
 
 
-def test_evaluating_on_rows_of_one_class_or_with_holes_works():
+def test_evaluating_on_rows_of_one_class_or_with_missing_values_works():
     frame = pd.DataFrame(columns())
     model = quince.train(frame, "sold")
     only = frame[frame["sold"] == "yes"]
     assert model.evaluate(only)["rows"] == len(only)
-    holes = frame.assign(sold=frame["sold"].where(frame.index > 20))
-    assert model.evaluate(holes)["rows"] == 179
+    incomplete = frame.assign(sold=frame["sold"].where(frame.index > 20))
+    assert model.evaluate(incomplete)["rows"] == 179
     with pytest.raises(ValueError, match="the model does not know the label 'maybe'"):
         model.evaluate(frame.assign(sold="maybe"))
     with pytest.raises(ValueError, match="there is no column called 'sold'"):
@@ -180,16 +180,16 @@ def test_kinds_of_a_frame_can_be_given():
     with pytest.raises(ValueError, match="there is no column called 'agee'. Did you mean 'age'?"):
         quince.Table(pd.DataFrame(columns()), kinds={"agee": "category"})
     shown = repr(table)
-    assert "Table of 200 rows and 7 columns" in shown and "size    number, 9 holes" in shown
+    assert "Table of 200 rows and 7 columns" in shown and "size    number, 9 missing" in shown
     assert table.describe()["rows"] == 200
 
 
 def test_models_are_compared():
     frame = pl.DataFrame(columns())
     leaderboard = quince.compare(frame, "sold", folds=5)
-    abilities = {name: about["abilities"] for name, about in quince.models().items()}
+    capabilities = {name: about["capabilities"] for name, about in quince.models().items()}
     # What is made for rows without a target is compared only if it is asked for.
-    able = {name for name, can in abilities.items() if "classes" in can and "clusters" not in can}
+    able = {name for name, can in capabilities.items() if "classes" in can and "clusters" not in can}
     assert {row["model"] for row in leaderboard} == able
     assert leaderboard.best == leaderboard.rows[0]["model"] and leaderboard.rows[-1]["model"] == "baseline"
     losses = [row["log-loss"] for row in leaderboard.rows]
@@ -278,7 +278,7 @@ def test_a_model_of_a_matrix_predicts_for_matrices_and_for_tables(rng):
     assert_allclose(model.predict(X.tolist()), ridge.predict(frame))
     assert_allclose(model.predict(frame[["c", "a", "b"]]), ridge.predict(frame))
     frame.loc[3, "b"] = None
-    with pytest.raises(ValueError, match="row 4, column 'b': a hole where the model needs a number. Fill the hole"):
+    with pytest.raises(ValueError, match="row 4, column 'b': a missing value where the model needs a number. Impute it"):
         model.predict(frame)
     with pytest.raises(ValueError, match="the rows have 2 features, the model has 3"):
         model.predict(X[:, :2])
@@ -339,7 +339,7 @@ def test_what_clusters_cannot_do_gets_a_sentence(tmp_path):
     assert weighted.array("sizes").sum() == (1 + np.arange(200) % 3).sum()
 
 
-def test_neighbours_learn_from_a_table_with_holes():
+def test_neighbours_learn_from_a_table_with_missing_values():
     frame = pd.DataFrame(columns())
     model = quince.train(frame, "sold", "knn", {"k": 7, "feature_weights": "size=3,city=2"})
     assert (model.predict(frame) == frame["sold"]).mean() > 0.7

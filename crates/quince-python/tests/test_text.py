@@ -183,7 +183,7 @@ def test_words_of_a_row_are_found_again():
     ("parameters", "texts", "sentence"),
     [
         ({}, "one text", "string object received"),
-        ({}, ["a text", None], "text 1 is a hole"),
+        ({}, ["a text", None], "text 1 is missing"),
         ({}, [b"bytes"], "text 0 is a bytes"),
         ({}, ["", "  "], "empty vocabulary"),
         ({"min_df": 2}, ["one two", "three"], "After pruning, no terms remain"),

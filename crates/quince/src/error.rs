@@ -1,6 +1,7 @@
-//! One error for the whole house. Every variant is a sentence a person can act on: what is wrong, where, and what to do.
+//! The error type. Every variant is a sentence a person can act on: what is wrong, where, and what to do.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// What is said of a file that never was a model.
 pub(crate) const NOT_A_MODEL: &str = "this is not a quince model";
@@ -18,6 +19,8 @@ pub enum Error {
         path: String,
         /// What the system said.
         problem: String,
+        /// The system's own error, where it was one.
+        source: Option<IoError>,
     },
     /// The bytes or cells of a table are not what they should be.
     Table {
@@ -31,6 +34,20 @@ pub enum Error {
     /// The data, as a whole, cannot be learnt from or predicted for.
     Data {
         /// What is wrong.
+        problem: String,
+        /// What to do about it.
+        remedy: String,
+    },
+    /// Arrays do not fit together: rows and targets, rows and a model, values and a shape.
+    Shape {
+        /// What does not fit.
+        problem: String,
+        /// What to do about it.
+        remedy: String,
+    },
+    /// A number is NaN or infinite where only finite ones make sense.
+    NotFinite {
+        /// Which.
         problem: String,
         /// What to do about it.
         remedy: String,
@@ -76,6 +93,8 @@ impl Error {
             Error::File { .. } => "file",
             Error::Table { .. } => "table",
             Error::Data { .. } => "data",
+            Error::Shape { .. } => "shape",
+            Error::NotFinite { .. } => "not-finite",
             Error::Setting { .. } => "setting",
             Error::Unknown { .. } => "unknown",
             Error::Model { .. } => "model",
@@ -89,6 +108,8 @@ impl Error {
         match self {
             Error::Table { remedy, .. }
             | Error::Data { remedy, .. }
+            | Error::Shape { remedy, .. }
+            | Error::NotFinite { remedy, .. }
             | Error::Setting { remedy, .. }
             | Error::Unknown { remedy, .. } => remedy,
             Error::Model { problem, .. } if problem == NOT_A_MODEL => {
@@ -104,11 +125,21 @@ impl Error {
         Error::Table { place: Box::new(place), problem: problem.into(), remedy: remedy.into() }
     }
 
-    pub(crate) fn data(problem: impl Into<String>, remedy: impl Into<String>) -> Error {
+    /// The data cannot be learnt from or predicted for: what is wrong, and what to do about it.
+    pub fn data(problem: impl Into<String>, remedy: impl Into<String>) -> Error {
         Error::Data { problem: problem.into(), remedy: remedy.into() }
     }
 
-    pub(crate) fn setting(name: impl Into<String>, problem: impl Into<String>, remedy: impl Into<String>) -> Error {
+    pub(crate) fn shape(problem: impl Into<String>, remedy: impl Into<String>) -> Error {
+        Error::Shape { problem: problem.into(), remedy: remedy.into() }
+    }
+
+    pub(crate) fn not_finite(problem: impl Into<String>, remedy: impl Into<String>) -> Error {
+        Error::NotFinite { problem: problem.into(), remedy: remedy.into() }
+    }
+
+    /// A setting has a wrong name or value: what is wrong, and what is allowed.
+    pub fn setting(name: impl Into<String>, problem: impl Into<String>, remedy: impl Into<String>) -> Error {
         Error::Setting { name: name.into(), problem: problem.into(), remedy: remedy.into() }
     }
 
@@ -119,28 +150,34 @@ impl Error {
                 Error::Setting { name, problem: format!("{problem} (column '{column}')"), remedy }
             }
             Error::Data { problem, remedy } => Error::Data { problem: format!("'{column}': {problem}"), remedy },
+            Error::Shape { problem, remedy } => Error::Shape { problem: format!("'{column}': {problem}"), remedy },
+            Error::NotFinite { problem, remedy } => {
+                Error::NotFinite { problem: format!("'{column}': {problem}"), remedy }
+            }
             other => other,
         }
     }
 
     /// An error of the system with this file, in plain words.
-    pub fn file(path: impl Into<String>, source: &std::io::Error) -> Error {
+    pub fn file(path: impl Into<String>, source: std::io::Error) -> Error {
         let problem = match source.kind() {
             std::io::ErrorKind::NotFound => "there is no such file".to_string(),
             std::io::ErrorKind::PermissionDenied => "permission denied".to_string(),
             std::io::ErrorKind::IsADirectory => "this is a folder, not a file".to_string(),
             _ => source.to_string(),
         };
-        Error::File { path: path.into(), problem }
+        Error::File { path: path.into(), problem, source: Some(IoError(Arc::new(source))) }
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::File { path, problem } | Error::Model { path, problem } => write!(f, "{path}: {problem}"),
+            Error::File { path, problem, .. } | Error::Model { path, problem } => write!(f, "{path}: {problem}"),
             Error::Table { place, problem, .. } => write!(f, "{place}{problem}"),
-            Error::Data { problem, .. } => f.write_str(problem),
+            Error::Data { problem, .. } | Error::Shape { problem, .. } | Error::NotFinite { problem, .. } => {
+                f.write_str(problem)
+            }
             Error::Setting { name, problem, .. } => write!(f, "setting '{name}' {problem}"),
             Error::Unknown { what, name, .. } => write!(f, "there is no {what} called '{name}'"),
             Error::Cancelled => f.write_str("stopped on request"),
@@ -157,7 +194,26 @@ impl fmt::Debug for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::File { source: Some(IoError(source)), .. } => Some(source.as_ref()),
+            _ => None,
+        }
+    }
+}
+
+/// An error of the system that can be copied, and compared by its kind.
+#[derive(Clone, Debug)]
+pub struct IoError(pub Arc<std::io::Error>);
+
+impl PartialEq for IoError {
+    fn eq(&self, other: &IoError) -> bool {
+        self.0.kind() == other.0.kind()
+    }
+}
+
+impl Eq for IoError {}
 
 /// Where in a table something is: any part may be unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -241,6 +297,16 @@ mod tests {
         assert_eq!(nearest("price", ["petal", "species"]), None);
         assert_eq!(nearest("q", ["x", "y"]), None);
         assert_eq!(edit_distance("kitten", "sitting"), 3);
+    }
+
+    #[test]
+    fn an_error_of_the_system_is_the_source_of_ours() {
+        use std::error::Error as _;
+        let error = Error::file("a.csv", std::io::ErrorKind::NotFound.into());
+        assert_eq!(error.to_string(), "a.csv: there is no such file");
+        let source = error.source().unwrap().downcast_ref::<std::io::Error>().unwrap();
+        assert_eq!(source.kind(), std::io::ErrorKind::NotFound);
+        assert_eq!(error.clone(), error);
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub struct Listing {
     pub title: String,
     /// The names of its columns, other than that of the row's name.
     pub columns: Vec<String>,
-    /// Rows: a name, and a cell a column.
+    /// Rows: a name, and one cell per column.
     pub rows: Vec<(String, Vec<Cell>)>,
 }
 

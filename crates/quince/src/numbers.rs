@@ -1,7 +1,7 @@
-//! A few things that one does with plain numbers: mean, deviation, quantile, correlation, text.
+//! Statistics and texts of plain numbers: mean, standard deviation, quantile, correlation.
 
-/// Mean and standard deviation (N - 1); the deviation of fewer than two values is zero.
-pub fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
+/// Mean and standard deviation (N - 1); that of fewer than two values is zero.
+pub fn mean_and_standard_deviation(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     if values.is_empty() {
         return (0.0, 0.0);
@@ -17,8 +17,10 @@ pub fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
 }
 
 /// The quantile of sorted values, by linear interpolation between neighbours (type 7 of Hyndman and Fan 1996).
+///
+/// Not a number if there are no values, or `q` is not from 0 to 1.
 pub fn quantile(sorted: &[f64], q: f64) -> f64 {
-    let Some(last) = sorted.len().checked_sub(1) else {
+    let Some(last) = sorted.len().checked_sub(1).filter(|_| (0.0..=1.0).contains(&q)) else {
         return f64::NAN;
     };
     let place = q * last as f64;
@@ -28,7 +30,7 @@ pub fn quantile(sorted: &[f64], q: f64) -> f64 {
 
 /// Pearson's correlation; `None` with fewer than two rows or a constant side.
 pub fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
-    let ((mean_a, sd_a), (mean_b, sd_b)) = (mean_and_deviation(a), mean_and_deviation(b));
+    let ((mean_a, sd_a), (mean_b, sd_b)) = (mean_and_standard_deviation(a), mean_and_standard_deviation(b));
     let together: f64 = a.iter().zip(b).map(|(x, y)| (x - mean_a) * (y - mean_b)).sum();
     let value = together / ((a.len() as f64 - 1.0) * sd_a * sd_b);
     (a.len() > 1 && sd_a > 0.0 && sd_b > 0.0).then_some(value.clamp(-1.0, 1.0))
@@ -61,9 +63,9 @@ pub(crate) fn short(value: f64) -> String {
     number_text(format!("{value:.5e}").parse().unwrap_or(value))
 }
 
-/// A share in two digits of per cent.
-pub(crate) fn percent(share: f64) -> String {
-    let rounded: f64 = format!("{:.1e}", 100.0 * share).parse().unwrap_or(share);
+/// A fraction as a percentage of two digits.
+pub(crate) fn percent(fraction: f64) -> String {
+    let rounded: f64 = format!("{:.1e}", 100.0 * fraction).parse().unwrap_or(fraction);
     format!("{} %", number_text(rounded))
 }
 

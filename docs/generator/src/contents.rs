@@ -21,7 +21,7 @@ pub(crate) const CONTENTS: &[Section] = &[
     section("Tables", &["tables", "encoding"]),
     Section { title: "Methods", pages: &["models"], then_methods: true },
     section("Results", &["evaluation", "clusters", "saved-models"]),
-    section("Reference", &["python", "distributions", "rules"]),
+    section("Reference", &["rust", "python", "distributions", "rules", "glossary"]),
 ];
 
 impl Section {
@@ -29,7 +29,7 @@ impl Section {
     pub(crate) fn names(&self) -> Vec<String> {
         let own = self.pages.iter().map(|name| name.to_string());
         let methods = METHODS.iter().filter(|_| self.then_methods);
-        own.chain(methods.map(|entry| method_page(entry.card.name))).collect()
+        own.chain(methods.map(|method| method_page(method.info.name))).collect()
     }
 }
 
@@ -48,19 +48,19 @@ pub(crate) fn problems(docs: &Path, pages: &[Page]) -> Vec<Problem> {
     let mut problems = Vec::new();
     let find = |name: &str| pages.iter().find(|page| page.name == name);
     let file_of = |name: &str| docs.join(format!("{name}.md")).display().to_string();
-    for entry in METHODS {
-        let (card, name) = (entry.card, method_page(entry.card.name));
+    for method in METHODS {
+        let (info, name) = (method.info, method_page(method.info.name));
         let Some(page) = find(&name) else {
-            let sentence = format!("the method '{}' of the registry has no page: write this file.", card.name);
+            let sentence = format!("the method '{}' of the registry has no page: write this file.", info.name);
             problems.push(Problem::new(file_of(&name), None, sentence));
             continue;
         };
-        if page.title() != card.title {
+        if page.title() != info.title {
             let sentence =
-                format!("the page is called '{}', the registry calls the method '{}'.", page.title(), card.title);
+                format!("the page is called '{}', the registry calls the method '{}'.", page.title(), info.title);
             problems.push(Problem::new(&page.file, 1, sentence));
         }
-        for (setting, word) in choices(card) {
+        for (setting, word) in choices(info) {
             if !page.source.contains(&format!("`{word}`")) {
                 let sentence = format!("the choice '{word}' of the setting '{setting}' is not explained on this page.");
                 problems.push(Problem::new(&page.file, None, sentence));
@@ -85,10 +85,10 @@ pub(crate) fn problems(docs: &Path, pages: &[Page]) -> Vec<Problem> {
 }
 
 /// The words that settings of a method may be, each with its setting.
-fn choices(card: &'static quince::registry::Card) -> impl Iterator<Item = (&'static str, &'static &'static str)> {
-    card.settings.iter().flat_map(|setting| {
-        let words: &[&str] = match setting.allowed {
-            quince::registry::Allowed::Choice(words) => words,
+fn choices(info: &'static quince::learn::MethodInfo) -> impl Iterator<Item = (&'static str, &'static &'static str)> {
+    info.settings.iter().flat_map(|setting| {
+        let words: &[&str] = match setting.domain {
+            quince::learn::Domain::Choice(words) => words,
             _ => &[],
         };
         words.iter().map(|word| (setting.name, word))

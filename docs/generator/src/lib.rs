@@ -92,7 +92,7 @@ pub fn sources(docs: &Path) -> Result<Vec<(String, String, String)>, Vec<Problem
     Ok(pages.into_iter().map(|page| (page.name, page.file, page.source)).collect())
 }
 
-/// A file that says: this folder was made by the generator and may be made anew.
+/// A file that says: this folder was made by the generator and may be made again.
 const MARK: &str = ".quince-guide";
 
 fn write_site(out: &Path, files: &[(PathBuf, Vec<u8>)]) -> Result<(), Problem> {
@@ -129,6 +129,8 @@ mod rust_examples {
     mod evaluation {}
     #[doc = include_str!("../../clusters.md")]
     mod clusters {}
+    #[doc = include_str!("../../rust.md")]
+    mod rust {}
     #[doc = include_str!("../../saved-models.md")]
     mod saved_models {}
     #[doc = include_str!("../../distributions.md")]

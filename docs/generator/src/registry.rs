@@ -1,11 +1,11 @@
 //! The directives `<!-- registry: ... -->`: what the registries say, as Markdown, so that no page lists a method, a
 //! setting, a metric or a kind by hand.
 
-use quince::encode::{Encoder, Holes};
+use quince::encode::{Encoder, MissingValues};
 use quince::evaluate::{Metric, evaluate};
-use quince::learn::{Classes, Prediction, Target};
+use quince::learn::{Capability, MethodInfo, Prediction, Setting, Target};
 use quince::numbers::number_text;
-use quince::registry::{Ability, Card, METHODS, Setting, method};
+use quince::registry::{METHODS, method};
 use quince::{Kind, Matrix, Table};
 use serde_json::Value;
 
@@ -14,85 +14,86 @@ pub(crate) fn markdown(directive: &str, up: &str) -> Result<String, String> {
     let words: Vec<&str> = directive.split_whitespace().collect();
     match words[..] {
         ["methods"] => Ok(methods(&format!("{up}methods/"))),
-        ["card", name] => Ok(card(find(name)?)),
+        ["info", name] => Ok(info(find(name)?)),
         ["settings", name] => settings(find(name)?),
         ["metrics"] => Ok(metrics()),
         ["kinds"] => kinds(),
         ["encoding"] => encoding(),
         ["python"] => Ok(python(&format!("{up}methods/"))),
         _ => Err(format!(
-            "there is no directive 'registry: {directive}': use methods, card NAME, settings NAME, python, metrics, kinds or encoding."
+            "there is no directive 'registry: {directive}': use methods, info NAME, settings NAME, python, metrics, kinds or encoding."
         )),
     }
 }
 
-fn find(name: &str) -> Result<&'static Card, String> {
-    method(name).map(|entry| entry.card).map_err(|error| format!("{error}. {}", error.remedy()))
+fn find(name: &str) -> Result<&'static MethodInfo, String> {
+    method(name).map(|method| method.info).map_err(|error| format!("{error}. {}", error.remedy()))
 }
 
 /// All methods and what each can do; `folder` leads to their pages.
 pub(crate) fn methods(folder: &str) -> String {
-    let abilities = shown_abilities();
-    let head: Vec<String> = abilities.iter().map(|ability| ability.name().to_string()).collect();
+    let capabilities = shown_capabilities();
+    let head: Vec<String> = capabilities.iter().map(|capability| capability.name().to_string()).collect();
     let mut table = table_head(&[&["method".to_string(), "what it does".into()], &head[..]].concat());
-    for card in METHODS.iter().map(|entry| entry.card) {
-        let marks = abilities.iter().map(|&ability| if card.can(ability) { "yes" } else { "" }.to_string());
-        let mut cells = vec![format!("[{}]({folder}{}.md)", card.title, card.name), cell(card.summary)];
+    for info in METHODS.iter().map(|method| method.info) {
+        let marks = capabilities.iter().map(|&capability| if info.can(capability) { "yes" } else { "" }.to_string());
+        let mut cells = vec![format!("[{}]({folder}{}.md)", info.title, info.name), cell(info.summary)];
         cells.extend(marks);
         table.push_str(&table_row(&cells));
     }
     table
 }
 
-/// Every ability that some method has: what it finds first, then the rest in the order in which methods name them.
-fn shown_abilities() -> Vec<Ability> {
-    let mut abilities = Vec::new();
-    for ability in METHODS.iter().flat_map(|entry| entry.card.abilities) {
-        if !abilities.contains(ability) {
-            abilities.push(*ability);
+/// Every capability that some method has: what it finds first, then the rest in the order in which methods name them.
+fn shown_capabilities() -> Vec<Capability> {
+    let mut capabilities = Vec::new();
+    for capability in METHODS.iter().flat_map(|method| method.info.capabilities) {
+        if !capabilities.contains(capability) {
+            capabilities.push(*capability);
         }
     }
-    let finds = [Ability::Classify, Ability::TwoClasses, Ability::Regress, Ability::Cluster, Ability::Novelty];
-    abilities.sort_by_key(|ability| finds.iter().position(|find| find == ability).unwrap_or(finds.len()));
-    abilities
+    let finds =
+        [Capability::Classify, Capability::TwoClasses, Capability::Regress, Capability::Cluster, Capability::Novelty];
+    capabilities.sort_by_key(|capability| finds.iter().position(|find| find == capability).unwrap_or(finds.len()));
+    capabilities
 }
 
-fn card(card: &Card) -> String {
-    let abilities: Vec<&str> = card.abilities.iter().map(|ability| ability.name()).collect();
-    let python: Vec<String> = card.python.iter().map(|class| format!("`{class}`")).collect();
-    let without_target = card.can(Ability::Cluster) || card.can(Ability::Novelty);
+fn info(info: &MethodInfo) -> String {
+    let capabilities: Vec<&str> = info.capabilities.iter().map(|capability| capability.name()).collect();
+    let python: Vec<String> = info.python.iter().map(|class| format!("`{class}`")).collect();
+    let without_target = info.can(Capability::Cluster) || info.can(Capability::Novelty);
     let command = if without_target { "quince cluster --method" } else { "--model" };
     format!(
         "> {}\n>\n> On the command line: `{command} {}`. In Python: {}. It can do: {}.\n",
-        card.summary,
-        card.name,
+        info.summary,
+        info.name,
         python.join(", "),
-        abilities.join(", ")
+        capabilities.join(", ")
     )
 }
 
 /// The classes of the Python package and the methods they stand on.
 fn python(folder: &str) -> String {
     let mut table = table_head(&["class", "stands on"].map(String::from));
-    for card in METHODS.iter().map(|entry| entry.card) {
-        for class in card.python {
-            table.push_str(&table_row(&[format!("`{class}`"), format!("[{}]({folder}{}.md)", card.title, card.name)]));
+    for info in METHODS.iter().map(|method| method.info) {
+        for class in info.python {
+            table.push_str(&table_row(&[format!("`{class}`"), format!("[{}]({folder}{}.md)", info.title, info.name)]));
         }
     }
     table
 }
 
-fn settings(card: &Card) -> Result<String, String> {
-    let defaults = method(card.name).map_err(|error| error.to_string())?.defaults();
-    let mut table = table_head(&["setting", "default", "allowed", "what it does"].map(String::from));
-    for Setting { name, allowed, help } in card.settings {
+fn settings(info: &MethodInfo) -> Result<String, String> {
+    let defaults = method(info.name).map_err(|error| error.to_string())?.defaults();
+    let mut table = table_head(&["setting", "default", "values", "what it does"].map(String::from));
+    for Setting { name, domain, help } in info.settings {
         let default = match &defaults[*name] {
             Value::String(text) if text.is_empty() => "empty".into(),
             Value::String(text) => format!("`{text}`"),
             Value::Number(number) => format!("`{}`", number_text(number.as_f64().unwrap_or(f64::NAN))),
             other => format!("`{other}`"),
         };
-        table.push_str(&table_row(&[format!("`{name}`"), default, cell(&allowed.to_string()), cell(help)]));
+        table.push_str(&table_row(&[format!("`{name}`"), default, cell(&domain.to_string()), cell(help)]));
     }
     Ok(table)
 }
@@ -116,7 +117,7 @@ fn metrics() -> String {
 
 /// Whether the evaluation of a class prediction has this metric: found by making one.
 fn learns_classes(metric: Metric) -> bool {
-    let truth = Target::Classes { classes: Classes::of(["a", "b"]), codes: vec![0, 1] };
+    let truth = Target::labels(&["a", "b"]);
     let half = Matrix::from_rows(&[[0.5, 0.5], [0.5, 0.5]]);
     let prediction = Prediction::Classes { scores: half.clone(), probabilities: half };
     evaluate(&truth, &prediction, None).is_ok_and(|evaluation| evaluation.metric(metric).is_some())
@@ -174,7 +175,7 @@ fn encoding() -> Result<String, String> {
         shown.push_str(&table_row(&cells));
     }
     let encoder = Encoder::learn(&table, &quince::Run::new()).map_err(sentence)?;
-    let rows = encoder.encode(&table, Holes::Filled, &quince::Run::new()).map_err(sentence)?;
+    let rows = encoder.encode(&table, MissingValues::Imputed, &quince::Run::new()).map_err(sentence)?;
     let features = rows.features();
     let names: Vec<String> = encoder.feature_names().collect();
     let heads: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();

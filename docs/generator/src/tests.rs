@@ -15,12 +15,12 @@ impl Small {
     fn new() -> Small {
         let small = Small { folder: TempDir::new().unwrap() };
         for name in order() {
-            let method = METHODS.iter().find(|entry| name == format!("methods/{}", entry.card.name));
-            let mut text = format!("# {}\n", method.map_or(name.as_str(), |entry| entry.card.title));
-            if let Some(entry) = method {
-                text += &format!("\n<!-- registry: settings {} -->\n", entry.card.name);
-                for setting in entry.card.settings {
-                    if let quince::registry::Allowed::Choice(words) = setting.allowed {
+            let method = METHODS.iter().find(|method| name == format!("methods/{}", method.info.name));
+            let mut text = format!("# {}\n", method.map_or(name.as_str(), |method| method.info.title));
+            if let Some(method) = method {
+                text += &format!("\n<!-- registry: settings {} -->\n", method.info.name);
+                for setting in method.info.settings {
+                    if let quince::learn::Domain::Choice(words) = setting.domain {
                         text += &format!("\n`{}`\n", words.join("` `"));
                     }
                 }
@@ -95,7 +95,7 @@ fn an_unknown_directive_is_refused() {
     assert_eq!(
         small.problems(),
         [
-            "docs/tables.md:3: there is no directive 'registry: knids': use methods, card NAME, settings NAME, python, metrics, kinds or encoding.",
+            "docs/tables.md:3: there is no directive 'registry: knids': use methods, info NAME, settings NAME, python, metrics, kinds or encoding.",
             "docs/tables.md:5: there is no directive 'regsitry': use registry, picture or note.",
         ]
     );

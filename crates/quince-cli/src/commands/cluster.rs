@@ -1,4 +1,4 @@
-//! `quince cluster`: groups of rows that are alike, what each is like, and who is in it.
+//! `quince cluster`: clusters of similar rows, what each is like, and its members.
 
 use crate::arguments::Cluster;
 use crate::commands::predict::{free, group_columns};
@@ -14,16 +14,19 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The most columns that are shown of each cluster.
-const SHOWN: usize = 20;
+const MAX_COLUMNS_SHOWN: usize = 20;
 
 pub fn run(options: &Cluster, session: &Session) -> Result<()> {
-    let entry = registry::method(&options.method)?;
-    if !entry.card.learns(Task::Clustering) {
-        let finders: Vec<&str> =
-            METHODS.iter().filter(|entry| entry.card.learns(Task::Clustering)).map(|entry| entry.card.name).collect();
+    let method = registry::method(&options.method)?;
+    if !method.info.learns(Task::Clustering) {
+        let finders: Vec<&str> = METHODS
+            .iter()
+            .filter(|method| method.info.learns(Task::Clustering))
+            .map(|method| method.info.name)
+            .collect();
         return Err(Error::Setting {
             name: "method".into(),
-            problem: format!("cannot be '{}', which finds no clusters", entry.card.name),
+            problem: format!("cannot be '{}', which finds no clusters", method.info.name),
             remedy: format!("Use {}.", finders.join(" or ")),
         });
     }
@@ -46,8 +49,8 @@ pub fn run(options: &Cluster, session: &Session) -> Result<()> {
         Some(k) => written.push(("k".into(), k.clone())),
         None => {}
     }
-    input::add_families(entry, &options.family, &mut written)?;
-    let learner = entry.configure(&input::settings(entry, &written)?)?;
+    input::add_families(method, &options.family, &mut written)?;
+    let learner = method.configure(&input::settings(method, &written)?)?;
     let to_stdout = options.output.as_deref() == Some(Path::new("-"));
     let twice = options.output.is_some() && options.output == options.save;
     if twice || (to_stdout && session.json) {
@@ -63,13 +66,13 @@ pub fn run(options: &Cluster, session: &Session) -> Result<()> {
     let table = session.table(&options.table, &options.kinds)?;
     let key = options.key.as_deref();
     let keys = key.map(|name| table.column(name).cloned()).transpose()?;
-    let groupable = table.groupable(options.weight.as_deref(), key.as_slice())?;
-    groupable.notes.iter().for_each(|note| session.say(&format!("note: {note}")));
-    session.progress.stage(&format!("clustering by {}", entry.card.name));
-    let rows = &groupable.labelled.table;
-    let weights = groupable.weights.as_deref();
-    let model = Model::fit(&groupable.labelled, weights, learner.as_ref(), &session.run)?;
-    let prediction = session.run.finish(|| model.predict(rows, &session.run))?;
+    let unsupervised = table.unsupervised(options.weight.as_deref(), key.as_slice())?;
+    unsupervised.notes.iter().for_each(|note| session.say(&format!("note: {note}")));
+    session.progress.stage(&format!("clustering by {}", method.info.name));
+    let rows = &unsupervised.labelled.table;
+    let weights = unsupervised.weights.as_deref();
+    let model = Model::fit(&unsupervised.labelled, weights, learner.as_ref(), &session.run)?;
+    let prediction = session.run.finish(|| model.predict_with(rows, &session.run))?;
     let (labels, names) = (prediction.labels(), groups(&prediction));
     session.run.check_cancelled()?;
     session.progress.finish();
@@ -84,7 +87,7 @@ pub fn run(options: &Cluster, session: &Session) -> Result<()> {
         Some(_) if to_stdout => show::print(&csv()),
         Some(path) => {
             quince::model::replace_file(path, csv().as_bytes())
-                .map_err(|error| Error::file(path.display().to_string(), &error))?;
+                .map_err(|error| Error::file(path.display().to_string(), error))?;
             session.say(&format!("{} rows written to {}", labels.len(), path.display()));
         }
         None => {}
@@ -103,14 +106,14 @@ fn groups(prediction: &Prediction) -> Vec<String> {
     let numbered = |count: usize| (1..=count).map(|c| format!("cluster {c}")).collect();
     match prediction {
         Prediction::Clusters { distances, .. } => numbered(distances.columns()),
-        Prediction::Shares { shares, .. } => numbered(shares.columns()),
+        Prediction::Responsibilities { responsibilities, .. } => numbered(responsibilities.columns()),
         Prediction::Novelty { .. } => vec!["like the others".into(), "novel".into()],
         Prediction::Classes { .. } | Prediction::Numbers(_) => Vec::new(),
     }
 }
 
-/// One line a row: its key, its cluster, and what the method says of it beside: the distance from the centre (in the features,
-/// standardised as for learning), or the share of the component and the density. A name that the key has taken gets an underscore.
+/// One line per row: its key, its cluster, and what the method says of it beside: the distance from the centre (in the features,
+/// standardised as for learning), or the responsibility of the component and the density. A name that the key has taken gets an underscore.
 fn row_lines(keys: Option<&Column>, key: &str, prediction: &Prediction, layout: Layout) -> String {
     let columns = group_columns(prediction);
     let names = columns.iter().map(|(name, _)| free((*name).into(), &[key.to_string()]));
@@ -175,8 +178,8 @@ impl Clusters<'_> {
         if self.weights.is_some() {
             lines.push(line("weight", show::short, &|cluster| self.weight_of(cluster)));
         }
-        let told: Vec<&Column> = self.told().collect();
-        for column in told.iter().take(SHOWN) {
+        let summarised: Vec<&Column> = self.summarised().collect();
+        for column in summarised.iter().take(MAX_COLUMNS_SHOWN) {
             let all = self.typical(column, None).0;
             let each = (0..self.k).map(|c| self.typical(column, Some(c)).0);
             let name = match column.kind() {
@@ -187,8 +190,8 @@ impl Clusters<'_> {
             lines.push([name, all].into_iter().chain(each).collect());
         }
         let mut text = show::table(&header, &lines, 1..);
-        if told.len() > SHOWN {
-            text += &format!("and {} more columns: --json shows all\n", told.len() - SHOWN);
+        if summarised.len() > MAX_COLUMNS_SHOWN {
+            text += &format!("and {} more columns: --json shows all\n", summarised.len() - MAX_COLUMNS_SHOWN);
         }
         text
     }
@@ -196,7 +199,7 @@ impl Clusters<'_> {
     fn as_json(&self, model: &Model) -> Value {
         let cluster = |c: usize| {
             let mut columns = Map::new();
-            for column in self.told() {
+            for column in self.summarised() {
                 columns.insert(column.name().into(), self.typical(column, Some(c)).1);
             }
             let mut cluster = json!({"cluster": c + 1, "name": self.names[c], "rows": self.members(Some(c)).count(), "columns": columns});
@@ -206,7 +209,7 @@ impl Clusters<'_> {
             cluster
         };
         json!({
-            "method": model.method().card.name,
+            "method": model.method().info.name,
             "settings": model.settings(),
             "rows": self.labels.len(),
             "clusters": (0..self.k).map(cluster).collect::<Vec<_>>(),
@@ -216,10 +219,10 @@ impl Clusters<'_> {
     }
 
     /// The columns that say something of a cluster.
-    fn told(&self) -> impl Iterator<Item = &Column> {
-        let tells =
+    fn summarised(&self) -> impl Iterator<Item = &Column> {
+        let has_summary =
             |column: &&Column| matches!(column.kind(), Kind::Number | Kind::Count | Kind::YesNo | Kind::Category);
-        self.table.columns().iter().filter(tells)
+        self.table.columns().iter().filter(has_summary)
     }
 
     /// The rows of a cluster, or all.
@@ -238,7 +241,7 @@ impl Clusters<'_> {
 
     /// The mean of the numbers of a cluster (or of all rows), or its most frequent category, as text and as JSON.
     fn typical(&self, column: &Column, cluster: Option<usize>) -> (String, Value) {
-        let rows = self.members(cluster).filter(|&i| !column.is_hole(i) && self.weight(i) > 0.0);
+        let rows = self.members(cluster).filter(|&i| !column.is_missing(i) && self.weight(i) > 0.0);
         if column.kind() != Kind::Category {
             let (mut sum, mut total) = (0.0, 0.0);
             for (i, number) in rows.filter_map(|i| Some((i, column.number(i)?))) {

@@ -4,23 +4,23 @@ use crate::arguments::Compare;
 use crate::input::{self, Session};
 use crate::show;
 use quince::evaluate::{Comparison, Folds, Metric, compare};
-use quince::learn::{Learn, Target};
-use quince::registry::{self, Ability, Card, METHODS};
+use quince::learn::{DynLearner, Target};
+use quince::registry::{self, METHODS};
 use quince::{Error, Result};
 
 pub fn run(options: &Compare, session: &Session) -> Result<()> {
     let table = session.table(&options.table, &options.kinds)?;
-    let learnable =
-        input::learnable(&table, &options.target, options.group.as_deref(), &options.kinds, false, session)?;
-    let task = learnable.labelled.target.task();
+    let supervised =
+        input::supervised(&table, &options.target, options.group.as_deref(), &options.kinds, false, session)?;
+    let task = supervised.labelled.target.task();
     let by = options.by.as_deref().map(|name| Metric::for_task(name, task)).transpose()?;
-    let learners = learners(options, &learnable.labelled.target)?;
+    let learners = learners(options, &supervised.labelled.target)?;
     let folds = match options.hold_out {
         Some(share) => Folds::HoldOut(share),
-        None => folds(&options.folds, learnable.groups)?,
+        None => folds(&options.folds, supervised.groups)?,
     };
-    let weights = learnable.weights.as_deref();
-    let comparison = compare(&learnable.labelled, &learners, &folds, by, weights, &session.run)?;
+    let weights = supervised.weights.as_deref();
+    let comparison = compare(&supervised.labelled, &learners, &folds, by, weights, &session.run)?;
     session.progress.finish();
     for warning in &comparison.warnings {
         session.say(&format!("warning: {warning}"));
@@ -40,51 +40,44 @@ pub fn run(options: &Compare, session: &Session) -> Result<()> {
 }
 
 /// The methods asked for, or all that learn this kind of target, with their settings.
-fn learners(options: &Compare, target: &Target) -> Result<Vec<Box<dyn Learn>>> {
-    let entries: Vec<_> = if options.models.is_empty() {
-        METHODS.iter().filter(|entry| entry.card.is_compared(target)).collect()
+fn learners(options: &Compare, target: &Target) -> Result<Vec<Box<dyn DynLearner>>> {
+    let methods: Vec<_> = if options.models.is_empty() {
+        METHODS.iter().filter(|method| method.info.is_compared(target)).collect()
     } else {
         options.models.iter().map(|name| registry::method(name.trim())).collect::<Result<_>>()?
     };
-    let learns_nothing = |card: &Card| !card.can(Ability::Classify) && !card.can(Ability::Regress);
-    if let Some(entry) = entries.iter().find(|entry| learns_nothing(entry.card)) {
-        return Err(Error::Setting {
-            name: "models".into(),
-            problem: format!("cannot hold '{}', which learns no target", entry.card.name),
-            remedy: "It learns without one: use `quince cluster`.".into(),
-        });
-    }
+    methods.iter().try_for_each(|method| input::check_supervised(method, "models"))?;
     let mut written = Vec::new();
     for text in &options.set {
         let (name, value) = input::assignment(text)?;
-        let (method, setting) = name.split_once('.').ok_or_else(|| Error::Setting {
+        let (name_of_method, setting) = name.split_once('.').ok_or_else(|| Error::Setting {
             name: name.clone(),
             problem: "does not say which method it belongs to".into(),
             remedy: "Write method.setting=value, for example ridge.alpha=0.1.".into(),
         })?;
-        registry::method(method)?;
-        if !entries.iter().any(|entry| entry.card.name == method) {
+        registry::method(name_of_method)?;
+        if !methods.iter().any(|method| method.info.name == name_of_method) {
             return Err(Error::Setting {
                 name: name.clone(),
-                problem: format!("has no effect: '{method}' is not compared"),
+                problem: format!("has no effect: '{name_of_method}' is not compared"),
                 remedy: "Add the method to --models, or leave the setting out.".into(),
             });
         }
-        written.push((method.to_string(), (setting.to_string(), value)));
+        written.push((name_of_method.to_string(), (setting.to_string(), value)));
     }
-    let with_families: Vec<_> = entries.iter().filter(|entry| entry.card.setting("family").is_some()).collect();
-    if let (false, [], [first, ..]) = (options.family.is_empty(), &with_families[..], &entries[..]) {
+    let with_families: Vec<_> = methods.iter().filter(|method| method.info.setting("family").is_some()).collect();
+    if let (false, [], [first, ..]) = (options.family.is_empty(), &with_families[..], &methods[..]) {
         input::add_families(first, &options.family, &mut Vec::new())?;
     }
-    for entry in with_families.iter().filter(|_| !options.family.is_empty()) {
+    for method in with_families.iter().filter(|_| !options.family.is_empty()) {
         let setting = ("family".to_string(), options.family.join(","));
-        written.push((entry.card.name.to_string(), setting));
+        written.push((method.info.name.to_string(), setting));
     }
-    let configure = |entry: &&registry::Entry| {
-        let own: Vec<_> = written.iter().filter(|(m, _)| m == entry.card.name).map(|(_, s)| s.clone()).collect();
-        entry.configure(&input::settings(entry, &own)?)
+    let configure = |method: &&registry::Method| {
+        let own: Vec<_> = written.iter().filter(|(m, _)| m == method.info.name).map(|(_, s)| s.clone()).collect();
+        method.configure(&input::settings(method, &own)?)
     };
-    entries.iter().map(configure).collect()
+    methods.iter().map(configure).collect()
 }
 
 pub fn folds(text: &str, groups: Option<Vec<u32>>) -> Result<Folds> {
@@ -120,7 +113,7 @@ fn leaderboard(comparison: &Comparison, folds: &Folds) -> String {
         .enumerate()
         .map(|(place, entrant)| {
             let mut row = vec![(place + 1).to_string(), entrant.method.clone()];
-            row.extend(metrics.iter().map(|&metric| show::spread(entrant.metric(metric))));
+            row.extend(metrics.iter().map(|&metric| show::mean_and_deviation(entrant.metric(metric))));
             row.extend([show::seconds(entrant.fit_seconds), show::seconds(entrant.predict_seconds)]);
             row
         })

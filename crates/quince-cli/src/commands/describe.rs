@@ -3,7 +3,7 @@
 use crate::arguments::Describe;
 use crate::input::Session;
 use crate::show;
-use quince::encode::{ClassWords, ColumnWords, WordShare, word_shares};
+use quince::encode::{ClassWords, ColumnWords, WordFrequency, class_words};
 use quince::learn::Task;
 use quince::table::{ColumnDescription, Description};
 use quince::{Error, Kind, Result};
@@ -22,7 +22,7 @@ pub fn run(options: &Describe, session: &Session) -> Result<()> {
                     remedy: format!("Give a column of classes, or make it one with --kind {target}=category."),
                 });
             }
-            let words = word_shares(&labelled, WORDS, &session.run)?;
+            let words = class_words(&labelled, WORDS_PER_CLASS, &session.run)?;
             if words.is_empty() {
                 session.say("note: the table has no texts, so there are no words that could be typical of a class");
             }
@@ -39,8 +39,8 @@ pub fn run(options: &Describe, session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// So many typical words of each class.
-const WORDS: usize = 8;
+/// How many typical words of each class are shown.
+const WORDS_PER_CLASS: usize = 8;
 
 #[derive(Serialize)]
 struct WithWords {
@@ -50,13 +50,13 @@ struct WithWords {
     words: Vec<ColumnWords>,
 }
 
-/// A line a class: its typical words, and how many of a hundred of its words they are.
+/// One line per class: its typical words, and each as a percentage of its words.
 fn words_as_text(columns: &[ColumnWords]) -> String {
     let mut text = String::new();
     for column in columns {
         text += &format!("\nwords of '{}' that are typical of a class, in percent of its words\n\n", column.column);
         let line = |class: &ClassWords| {
-            let share = |word: &WordShare| format!("{} {}", word.word, show::short(100.0 * word.share));
+            let share = |word: &WordFrequency| format!("{} {}", word.word, show::short(100.0 * word.share));
             let words: Vec<String> = class.typical.iter().map(share).collect();
             vec![class.class.clone(), class.words.to_string(), words.join(", ")]
         };
@@ -71,14 +71,14 @@ fn as_text(description: &Description) -> String {
         vec![
             column.name.clone(),
             column.kind.to_string(),
-            column.holes.to_string(),
+            column.missing.to_string(),
             column.distinct.to_string(),
             details(column),
         ]
     };
     let lines: Vec<Vec<String>> = description.columns.iter().map(line).collect();
     let mut text = format!("{} rows, {} columns\n\n", description.rows, description.columns.len());
-    text += &show::table(&["column", "kind", "holes", "distinct", "values"], &lines, 2..4);
+    text += &show::table(&["column", "kind", "missing", "distinct", "values"], &lines, 2..4);
     let mut strongest: Vec<_> = description.correlations.iter().collect();
     strongest.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
     if !strongest.is_empty() {
@@ -96,7 +96,7 @@ fn details(column: &ColumnDescription) -> String {
     }
     if let Some(numbers) = &column.numbers {
         let [least, _, median, _, most] = numbers.quantiles.map(show::short);
-        let (mean, sd) = (show::short(numbers.mean), show::short(numbers.deviation));
+        let (mean, sd) = (show::short(numbers.mean), show::short(numbers.standard_deviation));
         return format!("mean {mean}, sd {sd}, from {least} to {most}, median {median}");
     }
     if let Some((width, filled)) = column.vectors {

@@ -3,8 +3,8 @@
 use crate::arguments::Evaluate;
 use crate::input::Session;
 use crate::show;
-use quince::evaluate::{Confusion, Evaluation, Roc, evaluate};
-use quince::learn::{Prediction, Target};
+use quince::evaluate::{ConfusionMatrix, Evaluation, Roc, evaluate};
+use quince::learn::{Prediction, Target, TargetView};
 use quince::{Model, Result};
 use serde_json::{Value, json};
 
@@ -18,9 +18,9 @@ pub fn run(options: &Evaluate, session: &Session) -> Result<()> {
         session.say(&format!("note: {without} rows have no '{}' and are left out", model.target()));
     }
     session.progress.stage("predicting");
-    let prediction = model.predict(&table.take(&rows), &session.run)?;
+    let prediction = model.predict_with(&table.take(&rows), &session.run)?;
     let evaluation = evaluate(&truth, &prediction, weights.as_deref())?;
-    let curves = if options.roc { curves(&truth, &prediction, weights.as_deref()) } else { Vec::new() };
+    let curves = if options.roc { curves(&truth, &prediction, weights.as_deref())? } else { Vec::new() };
     session.progress.finish();
     if session.json {
         let mut value = json!(evaluation);
@@ -35,13 +35,15 @@ pub fn run(options: &Evaluate, session: &Session) -> Result<()> {
     Ok(())
 }
 
-fn curves(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>) -> Vec<(String, Roc)> {
-    let (Target::Classes { classes, codes }, Prediction::Classes { probabilities, .. }) = (truth, prediction) else {
-        return Vec::new();
+fn curves(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>) -> Result<Vec<(String, Roc)>> {
+    let (TargetView::Classes { classes, codes }, Prediction::Classes { probabilities, .. }) =
+        (truth.view(), prediction)
+    else {
+        return Ok(Vec::new());
     };
     let of_class = |(k, name): (usize, &String)| {
         let positive: Vec<bool> = codes.iter().map(|&code| code as usize == k).collect();
-        (name.clone(), Roc::of(&probabilities.column(k), &positive, weights))
+        Ok((name.clone(), Roc::of(&probabilities.column(k), &positive, weights)?))
     };
     classes.names().iter().enumerate().map(of_class).collect()
 }
@@ -99,11 +101,11 @@ fn as_text(evaluation: &Evaluation, curves: &[(String, Roc)]) -> String {
     }
 }
 
-fn confusion_table(confusion: &Confusion) -> String {
+fn confusion_table(confusion: &ConfusionMatrix) -> String {
     let names = confusion.classes.names();
     let mut header = vec![""];
     header.extend(names.iter().map(String::as_str));
-    let shares = confusion.row_shares();
+    let shares = confusion.normalised_rows();
     let line = |(i, name): (usize, &String)| {
         let cell = |j: usize| format!("{} ({:.2})", show::short(confusion.counts[i][j]), shares[i][j]);
         std::iter::once(name.clone()).chain((0..names.len()).map(cell)).collect()

@@ -1,4 +1,4 @@
-//! `quince explain`: what a model has learnt, or what spoke for its answer to a row.
+//! `quince explain`: what a model has learnt, or the evidence for its prediction of a row.
 
 use crate::arguments::{Explain, TableOptions};
 use crate::input::Session;
@@ -41,8 +41,8 @@ fn as_text(said: &Explanation) -> String {
     parts.join("\n")
 }
 
-/// So many rows of a table are shown; `--json` has them all.
-const MOST: usize = 40;
+/// The most rows of a table that are shown; `--json` has them all.
+const MAX_ROWS_SHOWN: usize = 40;
 
 fn listing(table: &Listing) -> String {
     let header: Vec<&str> = std::iter::once("").chain(table.columns.iter().map(String::as_str)).collect();
@@ -53,7 +53,7 @@ fn listing(table: &Listing) -> String {
     let mut rows: Vec<Vec<String>> = table
         .rows
         .iter()
-        .take(MOST)
+        .take(MAX_ROWS_SHOWN)
         .map(|(name, cells)| std::iter::once(show::clipped(name)).chain(cells.iter().map(cell)).collect())
         .collect();
     let left = table.rows.len() - rows.len();

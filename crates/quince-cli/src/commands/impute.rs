@@ -1,10 +1,10 @@
-//! `quince impute`: a table in, the same table with its holes filled out.
+//! `quince impute`: a table in, the same table out, with its missing values imputed.
 
 use crate::arguments::Impute;
 use crate::input::{self, Session};
 use crate::layout::Layout;
 use crate::show;
-use quince::model::Hole;
+use quince::model::ImputedCell;
 use quince::numbers::number_text;
 use quince::registry;
 use quince::table::Cells;
@@ -15,12 +15,12 @@ use std::collections::{HashMap, HashSet};
 pub fn run(options: &Impute, session: &Session) -> Result<()> {
     let inputs: Vec<_> = [Some(&options.table.table), options.model.as_ref()].into_iter().flatten().collect();
     let inputs: Vec<&std::path::Path> = inputs.into_iter().map(|path| path.as_path()).collect();
-    for output in options.output.iter().chain(&options.holes) {
+    for output in options.output.iter().chain(&options.filled) {
         input::check_output(output, &inputs)?;
     }
-    if options.output.is_some() && options.output == options.holes {
+    if options.output.is_some() && options.output == options.filled {
         return Err(Error::Setting {
-            name: "holes".into(),
+            name: "filled".into(),
             problem: "is the file that the table goes to".into(),
             remedy: "Give each a file of its own.".into(),
         });
@@ -36,68 +36,71 @@ pub fn run(options: &Impute, session: &Session) -> Result<()> {
             (learn(options, &table, session)?, cells, table)
         }
     };
-    session.progress.stage("filling holes");
-    let mut holes = session.run.finish(|| model.complete(&table, &session.run))?;
+    session.progress.stage("imputing missing values");
+    let mut filled = session.run.finish(|| model.impute(&table, &session.run))?;
     if options.model.is_none() {
-        holes.extend(constants(&table, &holes));
-        holes.sort_by_key(|hole| hole.row);
+        filled.extend(constants(&table, &filled));
+        filled.sort_by_key(|cell| cell.row);
     }
     session.run.check_cancelled()?;
     session.progress.finish();
     let layout = Layout::new(options.output.as_deref(), Some(&cells));
-    let text = if session.json { as_json(&holes) } else { as_text(&cells, &table, &holes, layout)? };
-    if let Some(path) = &options.holes {
-        write(path, &list(&holes, Layout::new(Some(path), None)))?;
+    let text = if session.json { as_json(&filled) } else { as_text(&cells, &table, &filled, layout)? };
+    if let Some(path) = &options.filled {
+        write(path, &list(&filled, Layout::new(Some(path), None)))?;
         session.say(&format!("what was filled in is listed in {}", path.display()));
     }
     match &options.output {
         None => show::print(&text),
         Some(path) => {
             write(path, &text)?;
-            let what = if session.json { "the list of holes" } else { "the table" };
+            let what = if session.json { "the list of filled values" } else { "the table" };
             session.say(&format!("{what} written to {}", path.display()));
         }
     }
-    say_what_is_left(&table, &holes, session);
+    say_what_is_left(&table, &filled, session);
     Ok(())
 }
 
 fn write(path: &std::path::Path, text: &str) -> Result<()> {
-    quince::model::replace_file(path, text.as_bytes()).map_err(|e| Error::file(path.display().to_string(), &e))
+    quince::model::replace_file(path, text.as_bytes()).map_err(|e| Error::file(path.display().to_string(), e))
 }
 
 /// A mixture of the table itself.
 fn learn(options: &Impute, table: &Table, session: &Session) -> Result<Model> {
-    let entry = registry::method("mixture")?;
+    let method = registry::method("mixture")?;
     let mut written = options.set.iter().map(|text| input::assignment(text)).collect::<Result<Vec<_>>>()?;
-    input::add_families(entry, &options.family, &mut written)?;
+    input::add_families(method, &options.family, &mut written)?;
     if let Some(k) = &options.k {
         written.push(("k".into(), k.clone()));
     }
-    let learner = entry.configure(&input::settings(entry, &written)?)?;
-    let groupable = table.groupable(options.weight.as_deref(), &[])?;
-    groupable.notes.iter().for_each(|note| session.say(&format!("note: {note}")));
+    let learner = method.configure(&input::settings(method, &written)?)?;
+    let unsupervised = table.unsupervised(options.weight.as_deref(), &[])?;
+    unsupervised.notes.iter().for_each(|note| session.say(&format!("note: {note}")));
     session.progress.stage("learning a mixture");
-    let model = Model::fit(&groupable.labelled, groupable.weights.as_deref(), learner.as_ref(), &session.run)?;
+    let model = Model::fit(&unsupervised.labelled, unsupervised.weights.as_deref(), learner.as_ref(), &session.run)?;
     session.say(&format!("learnt from the table itself: {}", model.report().route));
     model.report().remarks.iter().for_each(|remark| session.say(&format!("note: {remark}")));
     Ok(model)
 }
 
-/// What fills the holes of columns that the model says nothing of because most cells are known and all of these the same: that.
-fn constants(table: &Table, filled: &[Hole]) -> Vec<Hole> {
+/// The missing values of columns that the model leaves out because they are constant: most cells are known, and all of them are
+/// the same, which is what fills the rest.
+fn constants(table: &Table, filled: &[ImputedCell]) -> Vec<ImputedCell> {
     let mut found = Vec::new();
-    for column in table.columns().iter().filter(|column| column.holes() > 0 && column.why_ignored() != "as asked") {
+    for column in
+        table.columns().iter().filter(|column| column.missing_count() > 0 && column.why_ignored() != "as asked")
+    {
         let mut known = (0..table.rows()).filter_map(|i| column.text(i));
         let Some(value) = known.next() else { continue };
-        let mostly = 2 * column.holes() < table.rows();
-        if mostly && known.all(|other| other == value) && !filled.iter().any(|hole| hole.column == column.name()) {
+        let mostly = 2 * column.missing_count() < table.rows();
+        if mostly && known.all(|other| other == value) && !filled.iter().any(|cell| cell.column == column.name()) {
             let (column_name, value) = (column.name().to_string(), value.into_owned());
-            found.extend((0..table.rows()).filter(|&i| column.is_hole(i)).map(|row| Hole {
+            found.extend((0..table.rows()).filter(|&i| column.is_missing(i)).map(|row| ImputedCell {
                 row,
                 column: column_name.clone(),
                 value: value.clone(),
-                deviation: None,
+                standard_deviation: None,
                 probability: None,
             }));
         }
@@ -105,34 +108,34 @@ fn constants(table: &Table, filled: &[Hole]) -> Vec<Hole> {
     found
 }
 
-fn say_what_is_left(table: &Table, holes: &[Hole], session: &Session) {
-    let filled = holes.len();
-    let all: usize = table.columns().iter().map(|column| column.holes()).sum();
+fn say_what_is_left(table: &Table, filled: &[ImputedCell], session: &Session) {
+    let all: usize = table.columns().iter().map(|column| column.missing_count()).sum();
     let left: Vec<String> = table
         .columns()
         .iter()
-        .filter(|column| column.holes() > 0 && !holes.iter().any(|hole| hole.column == column.name()))
+        .filter(|column| column.missing_count() > 0 && !filled.iter().any(|cell| cell.column == column.name()))
         .map(|column| format!("'{}'", column.name()))
         .collect();
-    session.say(&match filled {
-        0 if all > 0 => "no hole was filled".to_string(),
-        0 => "there is no hole to fill".to_string(),
-        1 => "1 hole filled".to_string(),
-        count => format!("{count} holes filled"),
+    session.say(&match filled.len() {
+        0 if all > 0 => "no missing value was filled".to_string(),
+        0 => "there is no missing value to fill".to_string(),
+        1 => "1 missing value filled".to_string(),
+        count => format!("{count} missing values filled"),
     });
-    if all > filled && !left.is_empty() {
-        session.say(&format!("note: holes are left in {}, which the model says nothing of", left.join(", ")));
+    if all > filled.len() && !left.is_empty() {
+        session.say(&format!("note: missing values are left in {}, which the model does not cover", left.join(", ")));
     }
 }
 
-/// The table as it was read, holes filled; answers and numbers are spelled as the table spells them.
-fn as_text(cells: &Cells, table: &Table, holes: &[Hole], layout: Layout) -> Result<String> {
+/// The table as it was read, missing values filled; answers and numbers are spelled as the table spells them.
+fn as_text(cells: &Cells, table: &Table, filled: &[ImputedCell], layout: Layout) -> Result<String> {
     let of_kind = |j: usize| table.column(&cells.names()[j]).map_or(Kind::Ignored, |column| column.kind());
     let mut commas = false;
     let mut spelling: HashMap<(usize, bool), String> = HashMap::new();
     let answers: Vec<usize> = (0..cells.names().len()).filter(|&j| of_kind(j) == Kind::YesNo).collect();
-    let filled: HashSet<&str> = holes.iter().filter(|hole| hole.number().is_some()).map(|hole| &*hole.column).collect();
-    let numbers: Vec<usize> = (0..cells.names().len()).filter(|&j| filled.contains(&*cells.names()[j])).collect();
+    let with_numbers: HashSet<&str> =
+        filled.iter().filter(|cell| cell.number().is_some()).map(|cell| &*cell.column).collect();
+    let numbers: Vec<usize> = (0..cells.names().len()).filter(|&j| with_numbers.contains(&*cells.names()[j])).collect();
     cells.each_row(table, |row| {
         for &j in &answers {
             if let Some(answer) = quince::table::kind::yes_or_no(row[j]) {
@@ -143,16 +146,16 @@ fn as_text(cells: &Cells, table: &Table, holes: &[Hole], layout: Layout) -> Resu
     })?;
     let place: HashMap<&str, usize> = cells.names().iter().enumerate().map(|(j, name)| (name.as_str(), j)).collect();
     let mut text = layout.line(cells.names());
-    let (mut i, mut next) = (0, holes.iter().peekable());
+    let (mut i, mut next) = (0, filled.iter().peekable());
     cells.each_row(table, |row| {
         let mut line: Vec<String> = row.iter().map(|cell| (*cell).to_string()).collect();
-        while let Some(hole) = next.next_if(|hole| hole.row == i) {
-            let Some(&j) = place.get(hole.column.as_str()) else { continue };
-            let spelled = || spelling.get(&(j, hole.value == "yes")).cloned();
+        while let Some(cell) = next.next_if(|cell| cell.row == i) {
+            let Some(&j) = place.get(cell.column.as_str()) else { continue };
+            let spelled = || spelling.get(&(j, cell.value == "yes")).cloned();
             line[j] = match of_kind(j) {
-                Kind::YesNo => spelled().unwrap_or_else(|| hole.value.clone()),
-                _ if commas && hole.number().is_some() => hole.value.replace('.', ","),
-                _ => hole.value.clone(),
+                Kind::YesNo => spelled().unwrap_or_else(|| cell.value.clone()),
+                _ if commas && cell.number().is_some() => cell.value.replace('.', ","),
+                _ => cell.value.clone(),
             };
         }
         text += &layout.line(&line);
@@ -161,24 +164,30 @@ fn as_text(cells: &Cells, table: &Table, holes: &[Hole], layout: Layout) -> Resu
     Ok(text)
 }
 
-/// One line a hole.
-fn list(holes: &[Hole], layout: Layout) -> String {
-    let mut text = layout.line(["row", "column", "value", "deviation", "probability"]);
-    for hole in holes {
+/// One line per filled value.
+fn list(filled: &[ImputedCell], layout: Layout) -> String {
+    let mut text = layout.line(["row", "column", "value", "standard_deviation", "probability"]);
+    for cell in filled {
         let number =
             |x: Option<f64>| x.map_or_else(String::new, |x| number_text(format!("{x:.4e}").parse().unwrap_or(x)));
-        let row = (hole.row + 1).to_string();
-        text += &layout.line([&row, &hole.column, &hole.value, &number(hole.deviation), &number(hole.probability)]);
+        let row = (cell.row + 1).to_string();
+        text += &layout.line([
+            &row,
+            &cell.column,
+            &cell.value,
+            &number(cell.standard_deviation),
+            &number(cell.probability),
+        ]);
     }
     text
 }
 
-fn as_json(holes: &[Hole]) -> String {
-    let object = |hole: &Hole| {
-        let value = hole.number().map_or_else(|| Value::from(hole.value.as_str()), show::json_number);
-        let (row, column) = (hole.row + 1, &hole.column);
-        json!({"row": row, "column": column, "value": value, "deviation": hole.deviation, "probability": hole.probability})
+fn as_json(filled: &[ImputedCell]) -> String {
+    let object = |cell: &ImputedCell| {
+        let value = cell.number().map_or_else(|| Value::from(cell.value.as_str()), show::json_number);
+        let (row, column) = (cell.row + 1, &cell.column);
+        json!({"row": row, "column": column, "value": value, "standard_deviation": cell.standard_deviation, "probability": cell.probability})
     };
-    let objects: Vec<Value> = holes.iter().map(object).collect();
+    let objects: Vec<Value> = filled.iter().map(object).collect();
     serde_json::to_string_pretty(&objects).expect("cells are JSON") + "\n"
 }

@@ -17,8 +17,8 @@ pub fn run(options: &Predict, session: &Session) -> Result<()> {
     let model = Model::load(&options.model)?;
     let (cells, table) = session.table_for(&model, &options.table, false)?;
     session.progress.stage("predicting");
-    let prediction = model.predict(&table, &session.run)?;
-    let added = added_columns(&model, &prediction, options.no_probabilities, cells.names());
+    let prediction = model.predict_with(&table, &session.run)?;
+    let added = added_columns(&model, &prediction, options.no_probabilities, cells.names())?;
     session.progress.finish();
     // Whoever predicts a folder wants to know about its files, and has their texts and pixels already.
     let folder = options.table.table.is_dir();
@@ -31,7 +31,7 @@ pub fn run(options: &Predict, session: &Session) -> Result<()> {
         None => show::print(&text),
         Some(path) => {
             quince::model::replace_file(path, text.as_bytes())
-                .map_err(|e| Error::file(path.display().to_string(), &e))?;
+                .map_err(|e| Error::file(path.display().to_string(), e))?;
             session.say(&format!("{} predictions written to {}", cells.rows(), path.display()));
         }
     }
@@ -61,12 +61,12 @@ fn added_columns(
     prediction: &Prediction,
     no_probabilities: bool,
     taken: &[String],
-) -> Vec<(String, Values)> {
+) -> Result<Vec<(String, Values)>> {
     let mut added = Vec::new();
     let name = free(format!("predicted_{}", model.target()), taken);
     match prediction {
         Prediction::Classes { probabilities, .. } => {
-            let labels = model.labels(prediction).into_iter().map(str::to_string).collect();
+            let labels = model.label_names(prediction)?.into_iter().map(str::to_string).collect();
             added.push((name, Values::Labels(labels)));
             let classes = model.classes().map_or(&[][..], |classes| classes.names());
             for (k, class) in classes.iter().enumerate().filter(|_| !no_probabilities) {
@@ -75,26 +75,27 @@ fn added_columns(
             }
         }
         Prediction::Numbers(numbers) => added.push((name, Values::Numbers(numbers.column(0)))),
-        Prediction::Clusters { .. } | Prediction::Shares { .. } | Prediction::Novelty { .. } => {
+        Prediction::Clusters { .. } | Prediction::Responsibilities { .. } | Prediction::Novelty { .. } => {
             for (name, values) in group_columns(prediction) {
                 added.push((free(name.to_string(), taken), values));
             }
         }
     }
-    added
+    Ok(added)
 }
 
-/// The cluster of each row, counted from 1, and its distance from the centre of that cluster, or the share of that component in
-/// the row and the logarithm of the row's density; of novelty yes or no and the score. Nothing where there are no clusters.
+/// The cluster of each row, counted from 1, and its distance from the centre of that cluster, or the responsibility of that
+/// component for the row and the logarithm of the row's density; of novelty yes or no and the score. Nothing where there are no
+/// clusters.
 pub fn group_columns(prediction: &Prediction) -> Vec<(&'static str, Values)> {
     let labels = prediction.labels();
     let of_own = |all: &quince::Matrix| labels.iter().enumerate().map(|(i, &own)| all[(i, own as usize)]).collect();
     let cluster = ("cluster", Values::Clusters(labels.iter().map(|label| label + 1).collect()));
     match prediction {
         Prediction::Clusters { distances, .. } => vec![cluster, ("distance", Values::Numbers(of_own(distances)))],
-        Prediction::Shares { shares, log_densities } => vec![
+        Prediction::Responsibilities { responsibilities, log_densities } => vec![
             cluster,
-            ("share", Values::Numbers(of_own(shares))),
+            ("responsibility", Values::Numbers(of_own(responsibilities))),
             ("log_density", Values::Numbers(log_densities.clone())),
         ],
         Prediction::Novelty { scores } => {
@@ -133,7 +134,7 @@ fn as_text(
     Ok(text)
 }
 
-/// One object a row, with what was added.
+/// One object per row, with what was added.
 fn as_json(added: &[(String, Values)], rows: usize) -> String {
     let row = |i: usize| {
         let mut object = Map::new();

@@ -1,4 +1,4 @@
-//! `quince sample`: rows that a model makes up.
+//! `quince sample`: rows sampled from a generative model.
 
 use crate::arguments::Sample;
 use crate::input::{self, Session};
@@ -13,8 +13,8 @@ pub fn run(options: &Sample, session: &Session) -> Result<()> {
         input::check_output(output, &[&options.model])?;
     }
     let model = Model::load(&options.model)?;
-    session.progress.stage("drawing");
-    let made = model.sample(options.rows, options.class.as_deref(), &session.run)?;
+    session.progress.stage("sampling");
+    let sampled = model.sample(options.rows, options.class.as_deref(), &session.run)?;
     session.progress.finish();
     let text = if session.json {
         let is_number = |name: &str| match model.encoder().kind(name) {
@@ -27,21 +27,21 @@ pub fn run(options: &Sample, session: &Session) -> Result<()> {
             _ => Value::from(cell),
         };
         let row = |cells: &Vec<String>| {
-            let pairs = made.names.iter().zip(cells).map(|(name, cell)| (name.clone(), value(name, cell)));
+            let pairs = sampled.names.iter().zip(cells).map(|(name, cell)| (name.clone(), value(name, cell)));
             Value::Object(pairs.collect::<Map<_, _>>())
         };
-        let rows: Vec<Value> = made.rows.iter().map(row).collect();
+        let rows: Vec<Value> = sampled.rows.iter().map(row).collect();
         serde_json::to_string_pretty(&rows).expect("cells are JSON") + "\n"
     } else {
         let layout = Layout::new(options.output.as_deref(), None);
-        std::iter::once(&made.names).chain(&made.rows).map(|cells| layout.line(cells)).collect()
+        std::iter::once(&sampled.names).chain(&sampled.rows).map(|cells| layout.line(cells)).collect()
     };
     match &options.output {
         None => show::print(&text),
         Some(path) => {
             quince::model::replace_file(path, text.as_bytes())
-                .map_err(|e| Error::file(path.display().to_string(), &e))?;
-            session.say(&format!("{} rows written to {}", made.rows.len(), path.display()));
+                .map_err(|e| Error::file(path.display().to_string(), e))?;
+            session.say(&format!("{} rows written to {}", sampled.rows.len(), path.display()));
         }
     }
     Ok(())

@@ -5,51 +5,58 @@ use crate::input::{self, Session};
 use crate::show;
 use quince::encode::Encoder;
 use quince::evaluate::{Evaluation, evaluate};
-use quince::learn::{Examples, Learn};
-use quince::registry::{self, Ability};
-use quince::run::Stop;
-use quince::table::Learnable;
+use quince::learn::{Capability, DynLearner, Examples};
+use quince::registry;
+use quince::run::StopReason;
+use quince::table::TrainingSet;
 use quince::{Error, Model, Result};
 use serde_json::json;
 
 pub fn run(options: &Train, session: &Session) -> Result<()> {
     let from = options.resume.as_ref().map(Model::load).transpose()?;
-    let entry = match (&from, &options.model) {
+    let method = match (&from, &options.model) {
         (Some(model), _) => model.method(),
         (None, name) => registry::method(name.as_deref().unwrap_or_default())?,
     };
     let mut written = options.set.iter().map(|text| input::assignment(text)).collect::<Result<Vec<_>>>()?;
-    input::add_families(entry, &options.family, &mut written)?;
-    let given = input::settings(entry, &written)?;
+    input::add_families(method, &options.family, &mut written)?;
+    let given = input::settings(method, &written)?;
     let learner = match &from {
         Some(model) => model.learner(&given)?,
-        None => entry.configure(&given)?,
+        None => method.configure(&given)?,
     };
-    if options.loo && !entry.card.can(Ability::ExactLeaveOneOut) {
+    input::check_supervised(method, "model")?;
+    if options.loo && !method.info.can(Capability::ExactLeaveOneOut) {
         return Err(Error::Setting {
             name: "loo".into(),
-            problem: format!("cannot be used with '{}', which has no exact leave-one-out", entry.card.name),
+            problem: format!("cannot be used with '{}', which has no exact leave-one-out", method.info.name),
             remedy: "Use quince compare --folds loo.".into(),
         });
     }
     input::check_output(&options.output, &[&options.table.table])?;
     let table = session.table(&options.table, &options.kinds)?;
-    let learnable =
-        input::learnable(&table, &options.target, None, &options.kinds, entry.card.can(Ability::Unlabelled), session)?;
-    session.progress.stage(&format!("training {}", entry.card.name));
-    let weights = learnable.weights.as_deref();
+    let supervised = input::supervised(
+        &table,
+        &options.target,
+        None,
+        &options.kinds,
+        method.info.can(Capability::SemiSupervised),
+        session,
+    )?;
+    session.progress.stage(&format!("training {}", method.info.name));
+    let weights = supervised.weights.as_deref();
     let model = match &from {
-        Some(from) => from.resumed(&learnable.labelled, weights, learner.as_ref(), &session.run)?,
-        None => Model::fit(&learnable.labelled, weights, learner.as_ref(), &session.run)?,
+        Some(from) => from.resumed(&supervised.labelled, weights, learner.as_ref(), &session.run)?,
+        None => Model::fit(&supervised.labelled, weights, learner.as_ref(), &session.run)?,
     };
-    let left_out = if options.loo { Some(leave_one_out(&learnable, learner.as_ref(), session)?) } else { None };
+    let left_out = if options.loo { Some(leave_one_out(&supervised, learner.as_ref(), session)?) } else { None };
     session.run.check_cancelled()?;
     model.save(&options.output)?;
     session.progress.finish();
     if session.json {
         show::print_json(&json!({
             "model": options.output.display().to_string(),
-            "method": model.method().card.name,
+            "method": model.method().info.name,
             "settings": model.settings(),
             "target": model.target(),
             "task": model.task(),
@@ -65,13 +72,13 @@ pub fn run(options: &Train, session: &Session) -> Result<()> {
     Ok(())
 }
 
-fn leave_one_out(learnable: &Learnable, learner: &dyn Learn, session: &Session) -> Result<Evaluation> {
+fn leave_one_out(supervised: &TrainingSet, learner: &dyn DynLearner, session: &Session) -> Result<Evaluation> {
     session.progress.stage("leaving each row out");
-    let labelled = &learnable.labelled;
-    let (encoder, rows) = Encoder::fit_for(learner.card(), &labelled.table, Some(&labelled.target), &session.run)?;
-    let weights = learnable.weights.as_deref();
+    let labelled = &supervised.labelled;
+    let (encoder, rows) = Encoder::fit_for(learner.info(), &labelled.table, Some(&labelled.target), &session.run)?;
+    let weights = supervised.weights.as_deref();
     let examples = Examples::new(rows.features(), &labelled.target, weights)?.encoded_by(&encoder);
-    let prediction = learner.leave_one_out(&examples, &session.run)?.ok_or_else(|| Error::Data {
+    let prediction = learner.leave_one_out_dyn(&examples, &session.run)?.ok_or_else(|| Error::Data {
         problem: "with these settings the method has no exact leave-one-out".into(),
         remedy: "Use quince compare --folds loo.".into(),
     })?;
@@ -86,7 +93,7 @@ fn say_what_was_trained(model: &Model, left_out: Option<&Evaluation>, options: &
     };
     session.say(&format!(
         "{} learnt '{}' from {} rows and {} ({}); saved as {}",
-        model.method().card.name,
+        model.method().info.name,
         model.target(),
         model.rows(),
         features,
@@ -101,11 +108,11 @@ fn say_what_was_trained(model: &Model, left_out: Option<&Evaluation>, options: &
     }
     if !report.holds() {
         let remedy = match report.stop {
-            Stop::StepLimit => {
-                let limit = ["steps", "passes"].into_iter().find(|name| model.method().card.setting(name).is_some());
+            StopReason::StepLimit => {
+                let limit = ["steps", "epochs"].into_iter().find(|name| model.method().info.setting(name).is_some());
                 format!("allow more {}", limit.unwrap_or("steps"))
             }
-            Stop::Budget => "allow more time".into(),
+            StopReason::Budget => "allow more time".into(),
             _ => "look for columns of extreme size and rescale them".into(),
         };
         session.say(&format!("warning: the answer is not as exact as asked; {remedy}"));
@@ -115,7 +122,7 @@ fn say_what_was_trained(model: &Model, left_out: Option<&Evaluation>, options: &
         if !selected.is_empty() {
             let best: Vec<&str> = selected.iter().take(12).map(|(word, _)| *word).collect();
             session.say(&format!(
-                "note: {} words of '{column}' are kept; those that tell most are {}",
+                "note: {} words of '{column}' are kept; the most informative are {}",
                 selected.len(),
                 best.join(", ")
             ));

@@ -1,4 +1,4 @@
-//! Bayes classifiers by command: families, what was learnt, what spoke for a row, and rows that are made up.
+//! Bayes classifiers by command: families, explanations of models and rows, and sampling.
 
 use crate::Bench;
 
@@ -14,7 +14,7 @@ fn bench(name: &str) -> Bench {
 const KINDS: &str = "--kind visits=count --kind city=category --text note=least=1 --kind age=number";
 
 #[test]
-fn a_messy_table_is_learnt_as_it_is_explained_and_made_up() {
+fn a_messy_table_is_learnt_explained_and_sampled() {
     let bench = bench("messy");
     let train = format!(
         "train table.csv -t y {KINDS} --model naive-bayes --family visits=poisson,age=normal -o m.quince --loo"
@@ -23,25 +23,25 @@ fn a_messy_table_is_learnt_as_it_is_explained_and_made_up() {
     assert!(said.err.contains("exact leave-one-out: accuracy"), "{}", said.err);
     let explained = bench.ok("explain m.quince").out;
     // a: 3 + 1 + 2 visits in three rows, and one row of the overall mean 36 / 7.
-    assert!(explained.contains("Poisson: how many on average") && explained.contains("2.7857"), "{explained}");
-    assert!(explained.contains("city: shares of categories") && explained.contains("Bergen"), "{explained}");
-    assert!(explained.contains("note: telling words") && explained.contains("coffee"), "{explained}");
+    assert!(explained.contains("Poisson: mean") && explained.contains("2.7857"), "{explained}");
+    assert!(explained.contains("city: probabilities of categories") && explained.contains("Bergen"), "{explained}");
+    assert!(explained.contains("note: discriminative words") && explained.contains("coffee"), "{explained}");
     let row = bench.ok("explain m.quince table.csv --row 3").out;
-    assert!(row.contains("The row is taken as a") && row.contains("city = Bergen"), "{row}");
-    assert!(!row.contains("visits"), "a hole says nothing: {row}");
-    let made = bench.ok("sample m.quince -n 5 --class b --seed 4").out;
-    let lines: Vec<&str> = made.lines().collect();
+    assert!(row.contains("The row is classified as a") && row.contains("city = Bergen"), "{row}");
+    assert!(!row.contains("visits"), "a missing value is no evidence: {row}");
+    let sampled = bench.ok("sample m.quince -n 5 --class b --seed 4").out;
+    let lines: Vec<&str> = sampled.lines().collect();
     assert_eq!(lines[0], "visits,city,note,age,y");
-    assert!(lines.len() == 6 && lines[1..].iter().all(|line| line.ends_with(",b")), "{made}");
-    assert_eq!(made, bench.ok("sample m.quince -n 5 --class b --seed 4").out);
-    bench.ok("sample m.quince -n 50 -o made.csv");
-    bench.ok(&format!("train made.csv -t y {KINDS} --model gaussian -o again.quince"));
+    assert!(lines.len() == 6 && lines[1..].iter().all(|line| line.ends_with(",b")), "{sampled}");
+    assert_eq!(sampled, bench.ok("sample m.quince -n 5 --class b --seed 4").out);
+    bench.ok("sample m.quince -n 50 -o sampled.csv");
+    bench.ok(&format!("train sampled.csv -t y {KINDS} --model gaussian -o again.quince"));
     let json: serde_json::Value = serde_json::from_str(&bench.ok("explain m.quince --json").out).unwrap();
     assert_eq!(json["tables"][0]["title"], "Classes");
 }
 
 #[test]
-fn what_cannot_be_is_told_kindly() {
+fn wrong_settings_get_a_remedy() {
     let bench = bench("wrong");
     let refused = |line: &str, sentence: &str, remedy: &str| {
         let answer = bench.run(line);
@@ -73,5 +73,5 @@ fn what_cannot_be_is_told_kindly() {
     refused("sample m.quince --class c", "does not know the class 'c'", "The model's classes are a, b.");
     bench.ok(&train("--model ridge"));
     refused("explain m.quince", "'ridge' cannot explain", "naive-bayes");
-    refused("sample m.quince", "'ridge' cannot make up rows", "naive-bayes");
+    refused("sample m.quince", "'ridge' cannot sample rows", "naive-bayes");
 }

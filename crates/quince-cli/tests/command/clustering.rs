@@ -104,7 +104,7 @@ fn fewer_different_rows_than_clusters_are_noted_whatever_the_algorithm() {
 }
 
 #[test]
-fn wrong_wishes_get_a_sentence() {
+fn wrong_options_get_a_sentence() {
     let bench = Bench::new("cluster_wrong");
     bench.example("iris.csv");
     let refused = |line: &str, says: &str| {
@@ -132,10 +132,10 @@ fn wrong_wishes_get_a_sentence() {
 }
 
 #[test]
-fn neighbours_learn_tables_with_holes_and_choose_k() {
+fn neighbours_learn_tables_with_missing_values_and_choose_k() {
     let bench = Bench::new("knn");
-    bench.file("holes.csv", "age,city,label\n20,Oslo,a\n?,Oslo,a\n21,?,a\n60,Rome,b\n61,?,b\n?,Rome,b\n");
-    let answer = bench.ok("train holes.csv --target label --model knn --set k=3 -o m.quince");
+    bench.file("missing.csv", "age,city,label\n20,Oslo,a\n?,Oslo,a\n21,?,a\n60,Rome,b\n61,?,b\n?,Rome,b\n");
+    let answer = bench.ok("train missing.csv --target label --model knn --set k=3 -o m.quince");
     assert!(answer.err.contains("3 nearest of 6 rows"), "{}", answer.err);
     assert!(answer.err.contains("the model holds the 6 rows it was trained on"), "{}", answer.err);
     bench.file("new.csv", "age,city\n22,?\n?,Rome\n");

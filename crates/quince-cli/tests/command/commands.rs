@@ -4,7 +4,7 @@ use crate::{Answer, Bench};
 use std::io::Write;
 use std::process::Stdio;
 
-/// A messy table: a key, numbers with holes, counts, a yes/no, categories, texts with quotes.
+/// A messy table: a key, numbers with missing values, counts, a yes/no, categories, texts with quotes.
 fn messy() -> String {
     let mut table = "PassengerId,Survived,Name,Sex,Age,Fare,Boat\n".to_string();
     let names = ["Braund, Mr. Owen", "Cumings, Mrs. \"\"Flo\"\" B", "Heikkinen, Miss. Laina", "Allen, Mr. William"];
@@ -42,11 +42,11 @@ fn compare_prints_a_leaderboard_of_every_method() {
     let answer = bench.ok("compare iris.csv --target species");
     assert!(answer.out.starts_with("species from 150 rows, by log loss (10-fold cross-validation"));
     let species = quince::learn::Classes::of(["setosa", "versicolor", "virginica"]);
-    let target = quince::learn::Target::Classes { classes: species, codes: Vec::new() };
-    let learns = |entry: &&quince::registry::Entry| entry.card.is_compared(&target);
+    let target = quince::learn::Target::classes(species, Vec::new()).unwrap();
+    let learns = |method: &&quince::registry::Method| method.info.is_compared(&target);
     let methods: Vec<_> = quince::registry::METHODS.iter().filter(learns).collect();
     for method in &methods {
-        assert!(answer.out.contains(method.card.name), "{}", answer.out);
+        assert!(answer.out.contains(method.info.name), "{}", answer.out);
     }
     assert_eq!(answer.err, "");
     let json = bench.ok("compare iris.csv --target species --json").json();
@@ -174,7 +174,7 @@ fn describe_and_models_are_readable_and_have_json() {
     }
     let json = bench.ok("describe t.csv --json").json();
     assert_eq!(json["columns"][1]["kind"], "yes/no");
-    assert_eq!(json["columns"][4]["holes"], 12);
+    assert_eq!(json["columns"][4]["missing"], 12);
     let list = bench.ok("models");
     let page = bench.ok("models ridge");
     assert!(list.out.contains("ridge") && page.out.contains("alpha") && page.out.contains("at least 0"));

@@ -1,4 +1,4 @@
-//! Mixtures from the command line: clusters, holes filled, rows without a class, components in words.
+//! Mixtures from the command line: clusters, imputation, rows without a class, components explained.
 
 use crate::{Answer, Bench};
 
@@ -14,20 +14,20 @@ fn fails(bench: &Bench, line: &str) -> Answer {
 }
 
 #[test]
-fn penguins_with_holes_are_clustered_explained_and_made_up() {
+fn penguins_with_missing_values_are_clustered_explained_and_sampled() {
     let bench = Bench::new("mixture-cluster");
     bench.example("penguins.csv");
     let answer = bench.ok("cluster penguins.csv --drop species -m mixture --save m.quince --output g.csv");
     assert!(answer.out.contains("cluster 1") && answer.err.contains("steps of EM for 2 categorical, 5 gaussian"));
     assert!(answer.err.contains("components have the smallest BIC"));
     let rows = text(&bench, "g.csv");
-    assert!(rows.starts_with("row,cluster,share,log_density\n1,") && rows.lines().count() == 345);
+    assert!(rows.starts_with("row,cluster,responsibility,log_density\n1,") && rows.lines().count() == 345);
     let said = bench.ok("explain m.quince").out;
     assert!(said.starts_with("Component 1 (") && said.contains("sex ") && said.contains("in all"));
     let row = bench.ok("explain m.quince penguins.csv --row 1").out;
-    assert!(row.contains("The row is taken as component 2 (") && row.contains("sex = male"));
+    assert!(row.contains("The row is classified as component 2 (") && row.contains("sex = male"));
     let predicted = bench.ok("predict m.quince penguins.csv").out;
-    assert!(predicted.lines().next().unwrap().ends_with("cluster,share,log_density"));
+    assert!(predicted.lines().next().unwrap().ends_with("cluster,responsibility,log_density"));
     let drawn = bench.ok("sample m.quince -n 4 --class 2").out;
     assert_eq!(drawn.lines().skip(1).filter(|line| line.ends_with(",2")).count(), 4);
     let wrong = fails(&bench, "sample m.quince --class 99");
@@ -35,21 +35,21 @@ fn penguins_with_holes_are_clustered_explained_and_made_up() {
 }
 
 #[test]
-fn holes_are_filled_and_listed() {
+fn missing_values_are_filled_and_listed() {
     let bench = Bench::new("impute");
     bench.example("penguins.csv");
     bench.example("votes.csv");
-    let answer = bench.ok("impute penguins.csv --holes h.csv -o filled.csv");
-    assert!(answer.err.contains("19 holes filled") && answer.out.is_empty());
+    let answer = bench.ok("impute penguins.csv --filled listed.csv -o filled.csv");
+    assert!(answer.err.contains("19 missing values filled") && answer.out.is_empty());
     let (before, after) = (text(&bench, "penguins.csv"), text(&bench, "filled.csv"));
     assert!(before.contains(",,") && !after.contains(",,"));
     for (old, new) in before.lines().zip(after.lines()) {
         // What was there stays as it was written.
         assert!(old.split(',').zip(new.split(',')).all(|(old, new)| old.is_empty() || old == new));
     }
-    let holes = text(&bench, "h.csv");
-    assert!(holes.starts_with("row,column,value,deviation,probability\n4,bill_length_mm,"));
-    assert_eq!(holes.lines().count(), 20);
+    let listed = text(&bench, "listed.csv");
+    assert!(listed.starts_with("row,column,value,standard_deviation,probability\n4,bill_length_mm,"));
+    assert_eq!(listed.lines().count(), 20);
     // Answers are spelled as the table spells them.
     let votes = bench.ok("impute votes.csv").out;
     assert!(!votes.contains('?') && !votes.contains("yes"));
@@ -57,16 +57,14 @@ fn holes_are_filled_and_listed() {
     let json = bench.ok("impute penguins.csv --json").json();
     assert_eq!(json.as_array().unwrap().len(), 19);
     assert_eq!(json[0]["row"], 4);
-    // A Bayes classifier knows what rows are like, too; ridge does not.
+    // A Bayes classifier is a generative model, too; ridge is not.
     bench.ok("train penguins.csv -t species -m naive-bayes -o nb.quince");
-    assert!(bench.ok("impute penguins.csv --model nb.quince").err.contains("19 holes filled"));
+    assert!(bench.ok("impute penguins.csv --model nb.quince").err.contains("19 missing values filled"));
     bench.ok("train penguins.csv -t body_mass_g -m ridge -o ridge.quince");
-    assert!(
-        fails(&bench, "impute penguins.csv --model ridge.quince").err.contains("cannot say what holes are expected")
-    );
-    fails(&bench, "impute penguins.csv -o h.csv --holes h.csv");
+    assert!(fails(&bench, "impute penguins.csv --model ridge.quince").err.contains("cannot impute missing values"));
+    fails(&bench, "impute penguins.csv -o listed.csv --filled listed.csv");
     bench.file("whole.csv", "a,b\n1,2\n2,4.5\n3,5\n");
-    assert!(bench.ok("impute whole.csv").err.contains("there is no hole to fill"));
+    assert!(bench.ok("impute whole.csv").err.contains("there is no missing value to fill"));
 }
 
 #[test]
@@ -107,11 +105,11 @@ fn what_a_mixture_cannot_do_is_said() {
 }
 
 #[test]
-fn only_holes_are_filled_and_the_table_stays_as_it_was_written() {
+fn only_missing_values_are_filled_and_the_table_stays_as_it_was_written() {
     let bench = Bench::new("impute-layout");
     bench.file("colours.csv", "c,x\nred,1.5\nred,1.7\nblue,9.5\nblue,9.1\nred,\n,9.2\n");
     bench.ok("cluster colours.csv -m mixture -k 2 --save m.quince");
-    // A category that was never seen is no hole, and makes a row stranger than a hole does.
+    // A category that was never seen is not missing, and lowers the density of a row, which a missing value does not.
     bench.file("new.csv", "c,x\ngreen,1.5\n,1.5\nred,1.5\n");
     assert_eq!(bench.ok("impute new.csv --model m.quince").out, "c,x\ngreen,1.5\nred,1.5\nred,1.5\n");
     let densities: Vec<f64> = bench
@@ -123,7 +121,7 @@ fn only_holes_are_filled_and_the_table_stays_as_it_was_written() {
         .map(|row| row["log_density"].as_f64().unwrap())
         .collect();
     assert!(densities[0] < densities[1] - 1.0 && densities[0] < densities[2] - 1.0, "{densities:?}");
-    // What parts the cells stays, and so does a decimal comma; a file called .tsv has tabs.
+    // The delimiter stays, and so does a decimal comma; a file called .tsv has tabs.
     bench.file("tabs.tsv", "a\tb\n1.5\tx\n\ty\n2.5\tx\n");
     bench.ok("impute tabs.tsv -o filled.tsv");
     let filled = text(&bench, "filled.tsv");
@@ -154,7 +152,7 @@ fn only_holes_are_filled_and_the_table_stays_as_it_was_written() {
 }
 
 #[test]
-fn a_known_class_says_what_its_holes_are_and_an_unknown_one_is_filled() {
+fn a_known_class_informs_the_imputation_and_a_missing_one_is_imputed() {
     let bench = Bench::new("impute-class");
     bench.example("penguins.csv");
     for method in ["naive-bayes", "gaussian", "mixture"] {
@@ -165,15 +163,15 @@ fn a_known_class_says_what_its_holes_are_and_an_unknown_one_is_filled() {
         let rows = bench.ok("impute known.csv --model m.quince --json").json();
         let mass = |row: u64| {
             let mut all = rows.as_array().unwrap().iter();
-            all.find(|hole| hole["row"] == row && hole["column"] == "body_mass_g").unwrap()["value"].as_f64().unwrap()
+            all.find(|cell| cell["row"] == row && cell["column"] == "body_mass_g").unwrap()["value"].as_f64().unwrap()
         };
         assert!(mass(1) > 4900.0 && mass(2) < 3900.0, "{method}: {} and {}", mass(1), mass(2));
         let last = rows.as_array().unwrap().last().unwrap().clone();
         assert_eq!((last["column"].as_str(), last["value"].as_str()), (Some("species"), Some("Gentoo")));
         assert!(last["probability"].as_f64().unwrap() > 0.9);
         // A class that the model does not know is left as it is, and says nothing.
-        bench.file("strange.csv", format!("{header}\nEmperor,Biscoe,48,14.5,,5400,male,2008\n"));
-        let strange = bench.ok("impute strange.csv --model m.quince").out;
-        assert!(strange.contains("\nEmperor,Biscoe,48,14.5,2"), "{strange}");
+        bench.file("unknown.csv", format!("{header}\nEmperor,Biscoe,48,14.5,,5400,male,2008\n"));
+        let unknown = bench.ok("impute unknown.csv --model m.quince").out;
+        assert!(unknown.contains("\nEmperor,Biscoe,48,14.5,2"), "{unknown}");
     }
 }

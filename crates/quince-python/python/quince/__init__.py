@@ -6,8 +6,8 @@ Whoever has arrays uses the estimators (`LinearRegression`, `Ridge`, `RidgeClass
 `BisectingKMeans`, `SVC`, `SVR`, `LinearSVC`, `LinearSVR`, `OneClassSVM`, `SGDClassifier`, `GaussianMixture`, `MultinomialMixture`, `DummyClassifier`, `DummyRegressor`), which take scikit-learn's parameters and show its attributes, and
 prepare features with `StandardScaler`, `OneHotEncoder`, `OrdinalEncoder`, `SimpleImputer`, `KNNImputer`,
 `MixtureImputer`, `PolynomialFeatures` and, for a whole data frame at once, `TableEncoder`. `MixedNB`, `GaussianClassifier`,
-`MixedMixture` and `SemiSupervisedNB` take arrays and data frames as they are. Whoever has a table (a file, or a pandas, polars or pyarrow frame with numbers,
-categories, texts and holes) uses `train` and `compare`. Every model is saved with `save` and opened with `load`, and
+`MixedMixture` and `SemiSupervisedNB` take arrays and data frames with native columns. Whoever has a table (a file, or a pandas, polars or pyarrow frame with numbers,
+categories, texts and missing values) uses `train` and `compare`. Every model is saved with `save` and opened with `load`, and
 opening one never runs code.
 """
 

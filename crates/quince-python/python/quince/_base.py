@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from quince import files
 from quince._quince import Model
 
-#: The types of features that the extension takes as they are.
+#: The types of features that the extension takes without conversion.
 FLOATS = (np.float64, np.float32)
 
 

@@ -38,7 +38,7 @@ class Model:
     def predict_proba(self, data: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]: ...
     def evaluate(self, data: Any, *, n_jobs: int | None = None) -> dict[str, Any]: ...
     def explain(self, data: Any = None, row: int = 0) -> dict[str, Any]: ...
-    def holes(self, data: Any, *, n_jobs: int | None = None) -> list[dict[str, Any]]: ...
+    def imputed_values(self, data: Any, *, n_jobs: int | None = None) -> list[dict[str, Any]]: ...
     def sample(self, n: int = 1, *, label: str | None = None, seed: int = 0) -> dict[str, list[Any]]: ...
     def array(self, name: str) -> NDArray[np.float64]: ...
     def to_bytes(self) -> bytes: ...
@@ -51,7 +51,7 @@ class Model:
 
 @final
 class Table:
-    """A table: columns with names, kinds and holes."""
+    """A table: columns with names, kinds and missing values."""
 
     def __new__(
         cls,
@@ -143,7 +143,7 @@ def learn_table(
 ) -> tuple[
     TableEncoder, NDArray[np.float64] | tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 ]: ...
-def fill_holes(
+def knn_impute(
     x: NDArray[np.float64],
     donors: NDArray[np.float64],
     k: int,
@@ -311,7 +311,7 @@ class Single:
     """A distribution of one number; `quince.family` shows it."""
 
     @staticmethod
-    def normal(mean: float, deviation: float) -> Single: ...
+    def normal(mean: float, standard_deviation: float) -> Single: ...
     @staticmethod
     def normal_of(values: NDArray[np.float64], unbiased: bool) -> Single: ...
     @staticmethod
@@ -378,7 +378,7 @@ class Joint:
     def given_column(self, column: int) -> NDArray[np.float64] | None: ...
     def is_independent(self, tolerance: float) -> bool: ...
     def correlation(self, of_rows: NDArray[np.float64], of_columns: NDArray[np.float64]) -> float | None: ...
-def fit_machine(
+def fit_svm(
     method: str,
     x: Any,
     settings: dict[str, Any],
@@ -389,12 +389,12 @@ def fit_machine(
     seed: int = 0,
     threads: int = 0,
 ) -> Model: ...
-def machine_scores(model: Model, x: Any, *, threads: int = 0) -> NDArray[np.float64]: ...
-def walk_down(
+def svm_scores(model: Model, x: Any, *, threads: int = 0) -> NDArray[np.float64]: ...
+def fit_sgd(
     x: Any,
-    second: NDArray[np.bool_],
+    positive: NDArray[np.bool_],
     classes: list[str],
-    how: dict[str, Any],
+    options: dict[str, Any],
     *,
     weights: NDArray[np.float64] | None = None,
     start: tuple[NDArray[np.float64], float] | None = None,
@@ -415,7 +415,7 @@ def fit_mixture_from(
     x: Any,
     settings: dict[str, Any],
     *,
-    shares: NDArray[np.float64] | None = None,
+    responsibilities: NDArray[np.float64] | None = None,
     component_weights: list[float] | None = None,
     means: NDArray[np.float64] | None = None,
     covariances: list[NDArray[np.float64]] | None = None,
@@ -433,6 +433,6 @@ def mixture_criterion(
     threads: int = 0,
 ) -> float: ...
 def mixture_parameters(model: Model) -> tuple[NDArray[np.float64], list[dict[str, Any]]]: ...
-def complete_rows(
+def impute_rows(
     model: Model, x: Any, *, threads: int = 0
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...

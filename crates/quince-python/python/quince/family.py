@@ -5,7 +5,7 @@
 >>> round(height.cumulative(180) - height.cumulative(160), 3)
 0.683
 >>> Normal.fit([10, 8, 10, 10, 11, 11])
-Normal(mean=10.0, deviation=1.0)
+Normal(mean=10.0, standard_deviation=1.0)
 """
 
 from __future__ import annotations
@@ -69,10 +69,10 @@ class Normal(Distribution):
     """The normal distribution."""
 
     mean: float = 0.0
-    deviation: float = 1.0
+    standard_deviation: float = 1.0
 
     def _inner(self) -> Any:
-        return _quince.Single.normal(self.mean, self.deviation)
+        return _quince.Single.normal(self.mean, self.standard_deviation)
 
     @classmethod
     def fit(cls, values: ArrayLike, *, unbiased: bool = False) -> Normal:
@@ -103,7 +103,7 @@ class Poisson(Distribution):
 
 @dataclass(frozen=True)
 class Binomial(Distribution):
-    """How many of so many tries succeed; with one try, a Bernoulli distribution."""
+    """The number of successes in a number of trials; with one trial, a Bernoulli distribution."""
 
     tries: int
     probability: float
@@ -118,7 +118,7 @@ class Binomial(Distribution):
 
     @classmethod
     def fit(cls, tries: int, successes: ArrayLike) -> Binomial:
-        """The one under which so many successes in so many tries each are most likely."""
+        """The maximum likelihood estimate from these successes in this many trials each."""
         found = _quince.Single.binomial_of(float(tries), _numbers(successes))
         return cls(tries, found.mean / max(tries, 1))
 
@@ -187,7 +187,7 @@ class Multinomial:
 
     @classmethod
     def fit(cls, rows: ArrayLike) -> Multinomial:
-        """The one under which the rows of counts are most likely; NaN is a hole and is left out."""
+        """The one under which the rows of counts are most likely; NaN is a missing value and is left out."""
         return cls(_quince.Multinomial.fit(_rows(rows)).probabilities)
 
     @property

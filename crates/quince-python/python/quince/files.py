@@ -55,43 +55,12 @@ def save(estimator: Estimator, state: dict[str, Any], path: str | os.PathLike[st
 
 
 def estimators() -> dict[str, type[Estimator]]:
-    """The classes that a file may name: ours, and no other."""
-    from quince import baseline, bayes, cluster, linear, margin, mixture, neighbours
+    """The classes that a file may name: the estimators that the package shows, and no other."""
+    import quince
+    from quince._base import Estimator
 
-    rooms = (
-        linear.LinearRegression,
-        linear.Ridge,
-        linear.RidgeClassifier,
-        baseline.DummyClassifier,
-        baseline.DummyRegressor,
-        neighbours.KNeighborsClassifier,
-        neighbours.KNeighborsRegressor,
-        neighbours.NearestNeighbors,
-        bayes.GaussianNB,
-        bayes.MultinomialNB,
-        bayes.BernoulliNB,
-        bayes.CategoricalNB,
-        bayes.PoissonNB,
-        bayes.MixedNB,
-        bayes.GaussianClassifier,
-        bayes.LinearDiscriminantAnalysis,
-        bayes.QuadraticDiscriminantAnalysis,
-        bayes.NearestCentroid,
-        margin.SVC,
-        margin.SVR,
-        margin.LinearSVC,
-        margin.LinearSVR,
-        margin.OneClassSVM,
-        margin.SGDClassifier,
-        cluster.KMeans,
-        cluster.MiniBatchKMeans,
-        cluster.BisectingKMeans,
-        mixture.GaussianMixture,
-        mixture.MultinomialMixture,
-        mixture.MixedMixture,
-        mixture.SemiSupervisedNB,
-    )
-    return {room.__name__: room for room in rooms}
+    shown = {name: getattr(quince, name) for name in quince.__all__}
+    return {name: cls for name, cls in shown.items() if isinstance(cls, type) and issubclass(cls, Estimator)}
 
 
 def encode(value: Any, name: str) -> Any:
@@ -100,7 +69,7 @@ def encode(value: Any, name: str) -> Any:
         return value
     if isinstance(value, np.ndarray):
         items = value.ravel().tolist()
-        if value.dtype.kind not in "bi":  # those are JSON as they are, and may be very many
+        if value.dtype.kind not in "bi":  # those are JSON already, and may be very many
             items = [encode(item, name) for item in items]
         return {"array": items, "dtype": value.dtype.str, "shape": list(value.shape)}
     if isinstance(value, np.generic):

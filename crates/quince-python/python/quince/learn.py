@@ -35,7 +35,7 @@ def train(
     Parameters
     ----------
     data : data frame (pandas, polars, pyarrow or any other with Arrow's C stream), `quince.Table` or path of a CSV file
-        Numbers, counts, yes/no, categories and texts, with holes. What they become is learnt here, kept in the model,
+        Numbers, counts, yes/no, categories and texts, with missing values. What they become is learnt here, kept in the model,
         and applied by column name when it predicts.
     target : str, optional
         The column to learn. Rows without it are left out. None to find clusters of rows, whose numbers `predict` gives.
@@ -188,14 +188,14 @@ class Comparison:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """One dict a method, the best first: its metrics (mean, and `..._sd` over folds), seconds, settings."""
+        """One dict per method, the best first: its metrics (mean, and `..._sd` over folds), seconds, settings."""
         return [self._row(entrant) for entrant in self._result["entrants"]]
 
     @staticmethod
     def _row(entrant: dict[str, Any]) -> dict[str, Any]:
         row = {"model": entrant["method"]}
-        for name, spread in entrant["metrics"].items():
-            row[name], row[f"{name}_sd"] = spread["mean"], spread["deviation"]
+        for name, statistics in entrant["metrics"].items():
+            row[name], row[f"{name}_sd"] = statistics["mean"], statistics["standard_deviation"]
         for name in ("fit_seconds", "predict_seconds", "folds", "settings", "problem"):
             row[name] = entrant[name]
         return row
@@ -215,9 +215,9 @@ class Comparison:
         metrics = list(ranked[0]["metrics"]) if ranked else []
         cells = [["", "model", *metrics, "fit", "predict"]]
         for place, entrant in enumerate(ranked, 1):
-            spreads = [_spread(entrant["metrics"].get(metric)) for metric in metrics]
+            scores = [_mean_and_deviation(entrant["metrics"].get(metric)) for metric in metrics]
             seconds = [_seconds(entrant["fit_seconds"]), _seconds(entrant["predict_seconds"])]
-            cells.append([str(place), entrant["method"], *spreads, *seconds])
+            cells.append([str(place), entrant["method"], *scores, *seconds])
         return cells
 
     def _heading(self) -> str:
@@ -252,10 +252,10 @@ def _check_seed(seed: int) -> None:
         raise ValueError(f"seed cannot be {seed!r}. It takes a whole number of at least 0.")
 
 
-def _spread(spread: dict[str, Any] | None) -> str:
-    if spread is None:
+def _mean_and_deviation(statistics: dict[str, Any] | None) -> str:
+    if statistics is None:
         return "-"
-    mean, deviation = spread["mean"], spread["deviation"]
+    mean, deviation = statistics["mean"], statistics["standard_deviation"]
     if deviation is None:
         return f"{mean:.4g}"
     rounding = abs(mean) * 1e-12

@@ -62,7 +62,7 @@ class _LinearModel(Estimator):
         }
 
     def _outputs(self, X: Any) -> NDArray[Any]:
-        """X @ coef_ + intercept_, by the attributes as they are, which a user may have set."""
+        """X @ coef_ + intercept_, by the attributes, which a user may have set."""
         check_is_fitted(self, "coef_")
         X = validate_data(self, X, accept_sparse=SPARSE, dtype=FLOATS, reset=False)
         coefficients = np.atleast_2d(np.asarray(self.coef_))
@@ -288,7 +288,7 @@ class Ridge(MultiOutputMixin, RegressorMixin, _Ridge):
     max_iter, tol, random_state
         Taken for scikit-learn's sake: the solution is direct.
     solver : {'auto', 'svd', 'cholesky', 'lsqr', 'sparse_cg', 'sag', 'saga', 'lbfgs'}, default='auto'
-        Checked as in scikit-learn and shown in `solver_`; the solution is direct, and `report_` tells how.
+        Checked as in scikit-learn and shown in `solver_`; the solution is direct, and `report_` says how.
     positive : bool, default=False
         Allow no coefficient below zero.
 
@@ -377,7 +377,7 @@ class RidgeClassifier(ClassifierMixin, _Ridge):
     class_weight : dict or 'balanced', default=None
         How much the rows of each class count; 'balanced' lets all classes count alike.
     solver : {'auto', 'svd', 'cholesky', 'lsqr', 'sparse_cg', 'sag', 'saga', 'lbfgs'}, default='auto'
-        Checked as in scikit-learn and shown in `solver_`; the solution is direct, and `report_` tells how.
+        Checked as in scikit-learn and shown in `solver_`; the solution is direct, and `report_` says how.
     positive : bool, default=False
         Allow no coefficient below zero.
 
@@ -435,7 +435,7 @@ class RidgeClassifier(ClassifierMixin, _Ridge):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: ArrayLike, sample_weight: float | ArrayLike | None = None) -> RidgeClassifier:
-        """Fits to rows X (dense or sparse) and labels y, or for several labels a row a matrix of zeros and ones.
+        """Fits to rows X (dense or sparse) and labels y, or, for several labels per row, a matrix of zeros and ones.
 
         sample_weight says how much each row counts.
         """

@@ -1,4 +1,4 @@
-"""Texts as sparse matrices of counts, with scikit-learn's parameters, and the choice of the columns that tell most."""
+"""Texts as sparse matrices of counts, with scikit-learn's parameters, and the selection of the most informative columns."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def _texts(raw_documents: Any) -> list[str]:
     texts = raw_documents if isinstance(raw_documents, list) else list(raw_documents)
     for place, text in enumerate(texts):
         if not isinstance(text, str):
-            hole = text is None or text is np.nan or (isinstance(text, float) and np.isnan(text))
-            if hole:
-                raise ValueError(f"text {place} is a hole: np.nan is an invalid document, expected str. Give ''.")
+            missing = text is None or text is np.nan or (isinstance(text, float) and np.isnan(text))
+            if missing:
+                raise ValueError(f"text {place} is missing: np.nan is an invalid document, expected str. Give ''.")
             raise TypeError(f"text {place} is a {type(text).__name__}, expected str. Decode bytes first.")
     return texts
 
@@ -91,7 +91,7 @@ class _Vectorizer(TransformerMixin, BaseEstimator):
 
 
 class CountVectorizer(_Vectorizer):
-    """Counts the words of texts: a sparse matrix with a row a text and a column a word.
+    """Counts the words of texts: a sparse matrix with one row per text and one column per word.
 
     Parameters, attributes and the matrix are scikit-learn's; texts are cut and counted on all cores. In addition `stem`
     takes a language (`"english"`) whose endings are cut off, and `analyzer="unicode"` takes words by Unicode's rule,

@@ -1,109 +1,84 @@
 //! The baseline: what a method must beat to have learnt anything from the features, which it never looks at.
 //!
-//! For classes it predicts the most frequent one, with the shares of the classes as probabilities; for numbers their
+//! For classes it predicts the most frequent one, with the class frequencies as probabilities; for numbers their
 //! mean, or median, or another quantile.
 
 use crate::error::{Error, Result};
-use crate::learn::{Examples, Fitted, Learner, Prediction, Target};
+use crate::learn::{
+    Capability, Checked, Domain, Fitted, Learner, MethodInfo, Parts, Prediction, Settings, Target, TargetView,
+};
 use crate::matrix::{Features, Matrix};
-use crate::model::Parts;
-use crate::registry::{Ability, Allowed, Card, Setting};
 use crate::run::{Report, Run};
-use serde::{Deserialize, Serialize};
 
-/// Predicts without looking at the features.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Baseline {
-    /// What to predict.
-    pub strategy: Strategy,
-    /// Which quantile the strategy `quantile` predicts.
-    pub quantile: f64,
-    /// The label or number that the strategy `constant` predicts.
-    pub constant: String,
+crate::settings! {
+    /// Predicts without looking at the features.
+    pub struct Baseline {
+        /// What to predict; auto is prior for classes and mean for numbers.
+        strategy: Strategy = Strategy::Auto, in Strategy::DOMAIN;
+        /// Which quantile the strategy quantile predicts.
+        quantile: f64 = 0.5, in Domain::Number(0.0, 1.0);
+        /// The label or number that the strategy constant predicts.
+        constant: String = String::new(), in Domain::Text;
+    }
 }
 
-/// What a baseline predicts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Strategy {
-    /// `prior` for classes, `mean` for numbers.
-    #[default]
-    Auto,
-    /// Classes: the most frequent one, with the shares of all as probabilities.
-    Prior,
-    /// Classes: the most frequent one, with probability one.
-    MostFrequent,
-    /// Classes: all equally likely.
-    Uniform,
-    /// Numbers: their mean.
-    Mean,
-    /// Numbers: their median.
-    Median,
-    /// Numbers: the quantile of the setting `quantile`.
-    Quantile,
-    /// The label or number of the setting `constant`.
-    Constant,
-}
-
-impl Default for Baseline {
-    fn default() -> Baseline {
-        Baseline { strategy: Strategy::Auto, quantile: 0.5, constant: String::new() }
+crate::choices! {
+    /// What a baseline predicts.
+    pub enum Strategy {
+        /// `prior` for classes, `mean` for numbers.
+        #[default]
+        Auto = "auto",
+        /// Classes: the most frequent one, with the frequencies of all as probabilities.
+        Prior = "prior",
+        /// Classes: the most frequent one, with probability one.
+        MostFrequent = "most-frequent",
+        /// Classes: all equally likely.
+        Uniform = "uniform",
+        /// Numbers: their mean.
+        Mean = "mean",
+        /// Numbers: their median.
+        Median = "median",
+        /// Numbers: the quantile of the setting `quantile`.
+        Quantile = "quantile",
+        /// The label or number of the setting `constant`.
+        Constant = "constant",
     }
 }
 
 impl Learner for Baseline {
-    type Fitted = Constant;
+    type Fitted = ConstantModel;
 
-    const CARD: Card = Card {
+    const INFO: MethodInfo = MethodInfo {
         name: "baseline",
         title: "Baseline",
         summary: "The most frequent class or the mean, whatever the features say: what every method must beat.",
-        abilities: &[Ability::Classify, Ability::Regress, Ability::Weights, Ability::Sparse, Ability::SeveralOutputs],
-        settings: &[
-            Setting {
-                name: "strategy",
-                allowed: Allowed::Choice(&[
-                    "auto",
-                    "prior",
-                    "most-frequent",
-                    "uniform",
-                    "mean",
-                    "median",
-                    "quantile",
-                    "constant",
-                ]),
-                help: "What to predict; auto is prior for classes and mean for numbers.",
-            },
-            Setting {
-                name: "quantile",
-                allowed: Allowed::Number(0.0, 1.0),
-                help: "Which quantile the strategy quantile predicts.",
-            },
-            Setting {
-                name: "constant",
-                allowed: Allowed::Text,
-                help: "The label or number that the strategy constant predicts.",
-            },
+        capabilities: &[
+            Capability::Classify,
+            Capability::Regress,
+            Capability::SampleWeights,
+            Capability::Sparse,
+            Capability::MultiOutput,
         ],
+        settings: Self::SETTINGS,
         python: &["DummyClassifier", "DummyRegressor"],
     };
 
-    fn fit(&self, examples: &Examples<'_>, _run: &Run) -> Result<(Constant, Report)> {
-        let (values, route) = match examples.target {
-            Target::Classes { classes, codes } => {
-                let mut shares = vec![0.0; classes.count()];
+    fn fit_checked(&self, examples: &Checked<'_>, _run: &Run) -> Result<(ConstantModel, Report)> {
+        let (values, route) = match examples.target.view() {
+            TargetView::Classes { classes, codes } => {
+                let mut frequencies = vec![0.0; classes.count()];
                 let weight = |i: usize| examples.weights.map_or(1.0, |w| w[i]);
-                codes.iter().enumerate().for_each(|(i, &code)| shares[code as usize] += weight(i));
-                let total: f64 = shares.iter().sum();
-                shares.iter_mut().for_each(|share| *share /= total);
-                let (shares, route) = match self.strategy {
-                    Strategy::Auto | Strategy::Prior => (shares, "shares of the classes"),
+                codes.iter().enumerate().for_each(|(i, &code)| frequencies[code as usize] += weight(i));
+                let total: f64 = frequencies.iter().sum();
+                frequencies.iter_mut().for_each(|frequency| *frequency /= total);
+                let (frequencies, route) = match self.strategy {
+                    Strategy::Auto | Strategy::Prior => (frequencies, "class frequencies"),
                     Strategy::MostFrequent => {
-                        let best = (0..shares.len()).rev().max_by(|&a, &b| shares[a].total_cmp(&shares[b]));
-                        (one_hot(shares.len(), best.unwrap_or(0)), "most frequent class")
+                        let best =
+                            (0..frequencies.len()).rev().max_by(|&a, &b| frequencies[a].total_cmp(&frequencies[b]));
+                        (one_hot(frequencies.len(), best.unwrap_or(0)), "most frequent class")
                     }
-                    Strategy::Uniform => (vec![1.0 / shares.len() as f64; shares.len()], "all classes alike"),
+                    Strategy::Uniform => (vec![1.0 / frequencies.len() as f64; frequencies.len()], "all classes alike"),
                     Strategy::Constant => {
                         let code = classes.code(&self.constant).ok_or_else(|| {
                             Error::setting(
@@ -112,13 +87,13 @@ impl Learner for Baseline {
                                 format!("The classes are {}.", classes.names().join(", ")),
                             )
                         })?;
-                        (one_hot(shares.len(), code as usize), "a constant class")
+                        (one_hot(frequencies.len(), code as usize), "a constant class")
                     }
                     _ => return Err(self.wrong_strategy("a target of classes", "prior or most-frequent")),
                 };
-                (shares, route)
+                (frequencies, route)
             }
-            Target::Numbers(numbers) => {
+            TargetView::Numbers(numbers) => {
                 let (quantile, route) = match self.strategy {
                     Strategy::Auto | Strategy::Mean => (None, "mean"),
                     Strategy::Median => (Some(0.5), "median"),
@@ -130,7 +105,7 @@ impl Learner for Baseline {
                             Error::setting("constant", problem, "Give the number to predict.")
                         })?;
                         return Ok((
-                            Constant { values: vec![number; numbers.columns()], classes: false },
+                            ConstantModel { values: vec![number; numbers.columns()], classes: false },
                             Report::computed("a constant number"),
                         ));
                     }
@@ -145,10 +120,10 @@ impl Learner for Baseline {
                 };
                 ((0..numbers.columns()).map(of_column).collect(), route)
             }
-            Target::Nothing(_) => return Err(Target::missing()),
+            TargetView::None(_) => return Err(Target::missing()),
         };
-        let classes = matches!(examples.target, Target::Classes { .. });
-        Ok((Constant { values, classes }, Report::computed(route)))
+        let classes = matches!(examples.target.view(), TargetView::Classes { .. });
+        Ok((ConstantModel { values, classes }, Report::computed(route)))
     }
 }
 
@@ -176,8 +151,8 @@ fn weighted_mean(values: &[f64], weights: Option<&[f64]>) -> f64 {
 }
 
 /// Without weights the quantile by linear interpolation between order statistics (type 7 of Hyndman and Fan 1996); with
-/// weights the smallest value below or at which lies at least a share `q` of the weight, averaged with the next one where
-/// the share is met exactly.
+/// weights the smallest value below or at which lies at least a fraction `q` of the weight, averaged with the next one where
+/// the fraction is met exactly.
 fn weighted_quantile(values: &[f64], weights: Option<&[f64]>, q: f64) -> f64 {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
@@ -202,15 +177,25 @@ fn weighted_quantile(values: &[f64], weights: Option<&[f64]>, q: f64) -> f64 {
 
 /// The same answer for every row: class probabilities, or numbers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Constant {
+pub struct ConstantModel {
     values: Vec<f64>,
     classes: bool,
 }
 
-impl Constant {
-    /// The same numbers for every row, one an output.
-    pub fn of_numbers(values: Vec<f64>) -> Constant {
-        Constant { values, classes: false }
+impl ConstantModel {
+    /// The same probabilities of the classes for every row.
+    pub fn of_classes(probabilities: Vec<f64>) -> Result<ConstantModel> {
+        let total: f64 = probabilities.iter().sum();
+        if !probabilities.iter().all(|p| (0.0..=1.0).contains(p)) || (total - 1.0).abs() > 1e-9 {
+            let problem = "these are no probabilities of classes";
+            return Err(Error::data(problem, "Give each class a number from 0 to 1; together they are 1."));
+        }
+        Ok(ConstantModel { values: probabilities, classes: true })
+    }
+
+    /// The same numbers for every row, one per output.
+    pub fn of_numbers(values: Vec<f64>) -> ConstantModel {
+        ConstantModel { values, classes: false }
     }
 
     /// Probabilities of the classes, or the number of each output.
@@ -219,8 +204,8 @@ impl Constant {
     }
 }
 
-impl Fitted for Constant {
-    fn predict(&self, rows: &Features<'_>, _run: &Run) -> Result<Prediction> {
+impl Fitted for ConstantModel {
+    fn predict_checked(&self, rows: &Features<'_>, _run: &Run) -> Result<Prediction> {
         let mut answer = Matrix::zeros(rows.rows(), self.values.len());
         (0..rows.rows()).for_each(|i| answer.row_mut(i).copy_from_slice(&self.values));
         Ok(if self.classes {
@@ -234,12 +219,12 @@ impl Fitted for Constant {
         parts.put_vector("values", &self.values);
     }
 
-    fn load(parts: &Parts) -> Result<Constant> {
+    fn load(parts: &Parts) -> Result<ConstantModel> {
         let classes = parts.classes();
         let values = parts.vector("values", (classes > 0).then_some(classes))?;
         if values.is_empty() {
             return Err(parts.wrong("the baseline has no values"));
         }
-        Ok(Constant { values, classes: classes > 0 })
+        Ok(ConstantModel { values, classes: classes > 0 })
     }
 }

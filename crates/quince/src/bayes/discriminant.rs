@@ -1,5 +1,4 @@
-//! Discriminants in the open: what a Gaussian classifier computes, as a formula; and, of a single number, where one class gives
-//! way to another and what error that costs.
+//! Discriminant functions as formulas; and, for a single number, the decision boundaries and their error.
 
 use super::model::BayesModel;
 use crate::family::block::{Block, Shared};
@@ -7,15 +6,16 @@ use crate::family::{Distribution, Normal};
 use crate::matrix::Matrix;
 use serde::Serialize;
 
-/// What is compared between classes: g(x) = xᵀ A x + wᵀ x + w₀, the largest wins. A is the same for all classes, and left out, if
-/// they have one covariance. Where likelihoods count by a share t ([`BayesModel::trust`]), all but ln P(class) is multiplied by it, and what [`BayesModel::added_to_scores`] says is added.
+/// A discriminant function g(x) = xᵀ A x + wᵀ x + w₀; the class with the largest wins. A is the same for all classes, and
+/// left out, if they share a covariance. Calibration multiplies all but ln P(class) by the temperature
+/// ([`BayesModel::temperature`]), and adds the biases ([`BayesModel::class_biases`]).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Discriminant {
-    /// A = -½ Σ⁻¹.
+    /// The quadratic coefficients A = -½ Σ⁻¹.
     pub quadratic: Option<Vec<Vec<f64>>>,
-    /// w = Σ⁻¹ μ.
+    /// The linear coefficients w = Σ⁻¹ μ.
     pub linear: Vec<f64>,
-    /// w₀ = -½ μᵀ Σ⁻¹ μ + ln P(class), and -½ ln |Σ| if classes have covariances of their own.
+    /// The constant w₀ = -½ μᵀ Σ⁻¹ μ + ln P(class), and -½ ln |Σ| if each class has its own covariance.
     pub constant: f64,
 }
 
@@ -26,32 +26,32 @@ impl Discriminant {
         Discriminant { quadratic: None, linear, constant: self.constant - other.constant }
     }
 
-    /// How far the boundary wᵀ x + w₀ = 0 is from the origin: |w₀| / ‖w‖.
+    /// The distance of the boundary wᵀ x + w₀ = 0 from the origin: |w₀| / ‖w‖.
     pub fn distance(&self) -> f64 {
         self.constant.abs() / self.linear.iter().map(|w| w * w).sum::<f64>().sqrt()
     }
 }
 
-/// Where one class gives way to another along a single number.
+/// Decision boundaries along a single number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Boundaries {
     /// The values at which the class changes, rising.
     pub at: Vec<f64>,
     /// The class below the first, between each two, and above the last.
     pub classes: Vec<usize>,
-    /// The share of rows that are on the wrong side, if they are distributed as the model says.
+    /// The expected error rate, if rows are distributed as the model says.
     pub error: f64,
 }
 
 impl BayesModel {
-    /// The discriminant of each class, if all that the model looks at is numbers with normal or Gaussian families in one block.
-    /// With principal axes they are of the numbers along them.
+    /// The discriminant of each class, if the only features are numbers with normal or Gaussian families in one block. With
+    /// principal axes they are functions of the projections.
     pub fn discriminants(&self) -> Option<Vec<Discriminant>> {
         let [block] = &self.product.blocks[..] else { return None };
         self.discriminants_of(block)
     }
 
-    /// What one block says, and the priors.
+    /// The discriminants of one block, with the priors.
     pub(super) fn discriminants_of(&self, block: &Block) -> Option<Vec<Discriminant>> {
         let one = |k: usize| {
             let (mean, precision, log_determinant, own) = match block {
@@ -62,7 +62,7 @@ impl BayesModel {
                 Block::Normal(block) => {
                     let normals = block.parameters(k);
                     let mut precision = Matrix::zeros(normals.len(), normals.len());
-                    // A column that is constant says nothing.
+                    // A constant column carries no information.
                     let each = |variance: f64| if variance > 0.0 { 1.0 / variance } else { 0.0 };
                     (0..normals.len()).for_each(|j| precision[(j, j)] = each(normals[j].variance));
                     let varying = normals.iter().filter(|normal| normal.variance > 0.0);
@@ -74,18 +74,18 @@ impl BayesModel {
             let linear: Vec<f64> =
                 (0..mean.len()).map(|i| precision.row(i).iter().zip(&mean).map(|(p, m)| p * m).sum()).collect();
             let square: f64 = linear.iter().zip(&mean).map(|(w, m)| w * m).sum();
-            let halves = |row: &[f64]| row.iter().map(|p| -0.5 * self.trust() * p).collect();
+            let halves = |row: &[f64]| row.iter().map(|p| -0.5 * self.temperature() * p).collect();
             let constant = -0.5 * square - if own { 0.5 * log_determinant } else { 0.0 };
             Some(Discriminant {
                 quadratic: own.then(|| (0..mean.len()).map(|i| halves(precision.row(i))).collect()),
-                linear: linear.into_iter().map(|w| self.trust() * w).collect(),
-                constant: self.trust() * constant + self.start(k),
+                linear: linear.into_iter().map(|w| self.temperature() * w).collect(),
+                constant: self.temperature() * constant + self.start(k),
             })
         };
         (0..self.totals.len()).map(one).collect()
     }
 
-    /// Where the predicted class changes, if all that the model looks at is one number with a normal or Gaussian family.
+    /// The decision boundaries, if the only feature is one number with a normal or Gaussian family.
     pub fn boundaries(&self) -> Option<Boundaries> {
         let [block] = &self.product.blocks[..] else { return None };
         let of_class = |k: usize| match block {
@@ -102,22 +102,22 @@ impl BayesModel {
         if normals.iter().any(|(_, variance)| *variance <= 0.0) {
             return None;
         }
-        // About the mean of the means, in the largest of the deviations, so that neither costs digits.
+        // About the mean of the means, in units of the largest standard deviation, so that neither costs digits.
         let middle = normals.iter().map(|(mean, _)| mean / normals.len() as f64).sum::<f64>();
         let unit = normals.iter().map(|(_, variance)| variance.sqrt()).fold(0.0, f64::max);
         let normals: Vec<(f64, f64)> =
             normals.into_iter().map(|(mean, variance)| ((mean - middle) / unit, variance / unit / unit)).collect();
         let score = |c: usize, x: f64| {
             let (mean, variance) = normals[c];
-            self.start(there[c]) - 0.5 * self.trust() * (variance.ln() + (x - mean).powi(2) / variance)
+            self.start(there[c]) - 0.5 * self.temperature() * (variance.ln() + (x - mean).powi(2) / variance)
         };
         // The class changes only where two scores are equal: roots of quadratic equations.
         let mut roots = Vec::new();
         for a in 0..normals.len() {
             for b in a + 1..normals.len() {
                 let ((mean_a, var_a), (mean_b, var_b)) = (normals[a], normals[b]);
-                let square = 0.5 * self.trust() * (1.0 / var_b - 1.0 / var_a);
-                let linear = self.trust() * (mean_a / var_a - mean_b / var_b);
+                let square = 0.5 * self.temperature() * (1.0 / var_b - 1.0 / var_a);
+                let linear = self.temperature() * (mean_a / var_a - mean_b / var_b);
                 let constant = score(a, 0.0) - score(b, 0.0);
                 roots.extend(quadratic_roots(square, linear, constant));
             }
@@ -151,7 +151,7 @@ impl BayesModel {
     }
 }
 
-/// Where a x² + b x + c is zero.
+/// The roots of a x² + b x + c.
 fn quadratic_roots(a: f64, b: f64, c: f64) -> Vec<f64> {
     if a.abs() <= 1e-14 * b.abs() {
         return if b == 0.0 { Vec::new() } else { vec![-c / b] };
@@ -160,7 +160,7 @@ fn quadratic_roots(a: f64, b: f64, c: f64) -> Vec<f64> {
     if square < 0.0 {
         return Vec::new();
     }
-    // The root in which nothing cancels, and the other from their product.
+    // The root without cancellation, and the other from their product.
     let q = -0.5 * (b + if b < 0.0 { -1.0 } else { 1.0 } * square.sqrt());
     if q == 0.0 { vec![0.0] } else { vec![q / a, c / q] }
 }

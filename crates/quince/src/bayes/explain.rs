@@ -1,19 +1,19 @@
-//! What a Bayes classifier has learnt: the parameters of every column for every class, formulas and boundaries; and of one row, what
-//! spoke for its class.
+//! Explanations of a Bayes classifier: the parameters of every column for every class, discriminant functions and boundaries;
+//! and for one row, the evidence for its class.
 
-use super::calibrate::Calibration;
 use super::model::BayesModel;
-use crate::encode::Encoder;
+use crate::calibration::Calibration;
 use crate::error::Result;
 use crate::explain::{Explanation, Listing};
 use crate::family::block::{Block, Gaussians, Shared};
 use crate::family::tables::{Names, gaussian_names, short, tenths};
+use crate::learn::FeatureSource;
 use crate::matrix::Features;
 use crate::run::Run;
 
 impl BayesModel {
     /// Parameters of all columns, for classes of these names.
-    pub(super) fn explanation(&self, encoder: &Encoder, classes: &[String]) -> Explanation {
+    pub(super) fn explanation(&self, encoder: &dyn FeatureSource, classes: &[String]) -> Explanation {
         let mut said = Explanation::default();
         let mut priors = Listing::new("Classes", ["share", "prior"]);
         let total: f64 = self.totals.iter().sum();
@@ -21,13 +21,13 @@ impl BayesModel {
             priors.numbers(name, [weight / total, log.exp()]);
         }
         said.tables.push(priors);
-        self.product.tell(encoder, &Names { names: classes, what: "class" }, &mut said);
-        self.tell_discriminants(encoder, classes, &mut said);
+        self.product.explain(encoder, &Names { names: classes, what: "class" }, &mut said);
+        self.explain_discriminants(encoder, classes, &mut said);
         if self.calibration != Calibration::none(classes.len()) {
             said.sentences.push(format!(
-                "What columns say counts by {}, and {} of rows are taken as odd: so far it is borne out by rows left out",
-                tenths(self.trust()),
-                tenths(self.odd())
+                "Calibrated by leave-one-out: temperature {}, contamination {}",
+                short(self.temperature()),
+                tenths(self.contamination())
             ));
         }
         for choice in &self.choices {
@@ -35,7 +35,7 @@ impl BayesModel {
                 choice.families.iter().skip(1).take(3).map(|(f, l)| format!("{f} {l:.4}")).collect();
             if let Some((best, likelihood)) = choice.families.first() {
                 said.sentences.push(format!(
-                    "'{}' is taken as {best}: log likelihood of a row left out {likelihood:.4}; {}",
+                    "'{}' is {best}: leave-one-out log likelihood of a row {likelihood:.4}; {}",
                     choice.column,
                     if others.is_empty() { "nothing else fits".to_string() } else { others.join(", ") }
                 ));
@@ -46,12 +46,12 @@ impl BayesModel {
             let names: Vec<&str> = found.classes.iter().map(|&k| classes[k].as_str()).collect();
             said.sentences.push(match at.is_empty() {
                 true => format!(
-                    "Every value is taken as {}; {:.2} % of rows are expected to be wrong",
+                    "Every value is classified as {}; the expected error is {:.2} %",
                     names[0],
                     100.0 * found.error
                 ),
                 false => format!(
-                    "The class changes at {}: {}; {:.2} % of rows are expected to be wrong",
+                    "The class changes at {}: {}; the expected error is {:.2} %",
                     at.join(" and "),
                     names.join(", then "),
                     100.0 * found.error
@@ -61,19 +61,19 @@ impl BayesModel {
         said
     }
 
-    /// Formulas of the score of each class by its Gaussian.
-    fn tell_discriminants(&self, encoder: &Encoder, classes: &[String], said: &mut Explanation) {
-        let scheme = self.product.scheme(encoder);
-        let part = |column: usize| scheme.parts.iter().find(|part| !part.what.is_sparse() && part.first == column);
+    /// The discriminant functions of the classes.
+    fn explain_discriminants(&self, encoder: &dyn FeatureSource, classes: &[String], said: &mut Explanation) {
+        let feature_map = self.product.feature_map(encoder);
+        let part = |column: usize| feature_map.parts.iter().find(|part| !part.what.is_sparse() && part.first == column);
         let name = |column: usize| part(column).map_or_else(|| format!("x{column}"), |part| part.name.clone());
         for whole in &self.product.blocks {
             if let Block::Gaussian(block) = whole {
-                self.tell_discriminant((whole, block), &gaussian_names(block, &name), classes, said);
+                self.explain_discriminant((whole, block), &gaussian_names(block, &name), classes, said);
             }
         }
     }
 
-    fn tell_discriminant(
+    fn explain_discriminant(
         &self,
         (whole, block): (&Block, &Gaussians),
         names: &[String],
@@ -117,10 +117,15 @@ impl BayesModel {
         }
     }
 
-    /// What spoke for the class of a row.
-    pub(super) fn explain_row(&self, row: &Features<'_>, encoder: &Encoder, classes: &[String]) -> Result<Explanation> {
+    /// The evidence for the class of a row.
+    pub(super) fn explain_row(
+        &self,
+        row: &Features<'_>,
+        encoder: &dyn FeatureSource,
+        classes: &[String],
+    ) -> Result<Explanation> {
         let starts: Vec<f64> = (0..classes.len()).map(|k| self.start(k)).collect();
         let sure = |row: &Features<'_>, class: usize| Ok(self.probabilities(row, &Run::new())?[(0, class)]);
-        self.product.tell_row(row, encoder, classes, (&starts, self.trust()), None, sure)
+        self.product.explain_row(row, encoder, classes, (&starts, self.temperature()), None, sure)
     }
 }

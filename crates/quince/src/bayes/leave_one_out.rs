@@ -1,18 +1,18 @@
-//! What the model says of every row when it is learnt without it, exactly and without learning again: a row's part is taken off
-//! the sums of its class and off the prior. What all rows together have fixed stays as it is: families, bins, vocabulary, bandwidths,
-//! what is added to variances, overall means (to which few counts are drawn), principal axes, by how much likelihoods count, and what
-//! blocks expect in the holes of other rows.
+//! Exact leave-one-out predictions without refitting: a row is subtracted from the statistics of its class and from the
+//! prior. What all rows together have fixed stays as it is: families, bins, vocabulary, bandwidths, variance floors, overall
+//! means (towards which small counts are smoothed), principal axes, the calibration, and the expectations of missing values
+//! in other rows.
 
 use super::model::BayesModel;
 use crate::error::Result;
 use crate::family::block::{Scores, Tile};
-use crate::family::sums::Members;
+use crate::family::statistics::Members;
 use crate::learn::Prediction;
 use crate::matrix::{Features, Matrix, cuts};
 use crate::run::Run;
 
 impl BayesModel {
-    /// Scores and probabilities of every row, learnt without it; t is that of all rows.
+    /// Leave-one-out scores and probabilities of every row; the calibration is that of all rows.
     pub(super) fn without_each(&self, features: &Features<'_>, members: &Members<'_>, run: &Run) -> Result<Prediction> {
         let likelihoods = self.likelihoods_without_each(features, members, run)?;
         let mut scores = Matrix::zeros(features.rows(), self.totals.len());
@@ -31,7 +31,7 @@ impl BayesModel {
         Ok(self.with_probabilities(scores, run))
     }
 
-    /// The log likelihood of every member under each class, learnt without it; a row a member, in their order.
+    /// The leave-one-out log likelihood of every member under each class, one row per member, in their order.
     pub(super) fn likelihoods_without_each(
         &self,
         features: &Features<'_>,
@@ -51,8 +51,8 @@ impl BayesModel {
                 members.each_tile(some[at].clone(), |class, rows, weights| {
                     tile.fill(features, rows.iter().copied());
                     lines.start(rows.len(), &vec![0.0; classes]);
-                    for (block, sums) in self.product.blocks.iter().zip(&self.product.sums) {
-                        block.family().score_without(class, sums, &tile, weights, &mut lines);
+                    for (block, statistics) in self.product.blocks.iter().zip(&self.product.statistics) {
+                        block.family().score_without(class, statistics, &tile, weights, &mut lines);
                     }
                     (0..rows.len()).for_each(|i| found.extend((0..classes).map(|k| lines.of(k)[i])));
                 });
@@ -64,7 +64,7 @@ impl BayesModel {
         Matrix::new(rows, classes, likelihoods)
     }
 
-    /// The logarithms of the priors when a row of a class is left out.
+    /// The log priors when a row of a class is left out.
     fn priors_without(&self, class: usize, weight: f64) -> Vec<f64> {
         let mut totals = self.totals.clone();
         let left = totals[class] - weight;

@@ -1,47 +1,47 @@
-//! A fitted Bayes classifier: the sums of all blocks, the parameters that follow from them, and what they say of rows.
+//! A fitted Bayes classifier: the sufficient statistics of all blocks, and the parameters that follow from them.
 
 use super::Priors;
-use super::calibrate::{self, Calibration};
-use crate::encode::Encoder;
+use crate::calibration::{Calibration, MAX_CALIBRATION_ROWS};
+use crate::em::{Data, Options, State, Trace};
 use crate::error::{Error, Result};
 use crate::explain::Explanation;
+use crate::family::Parameters;
 use crate::family::block::Block;
-use crate::family::layout::Choice;
+use crate::family::layout::FamilyChoice;
 use crate::family::product::Product;
-use crate::family::sums::Members;
-use crate::family::{Completed, Parameters};
-use crate::learn::{Drawn, Examples, Fitted, Prediction, Target};
+use crate::family::statistics::Members;
+use crate::learn::{Examples, FeatureSource, Fitted, Imputed, Parts, Prediction, SampledRow, Target, TargetView};
 use crate::matrix::Features;
-use crate::mixture::em::{Course, Limits, Seen, State};
-use crate::model::Parts;
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
-/// Where blocks have holes: the most steps of EM, and what a step adds to the log likelihood of a row in the end.
-const STEPS: usize = 200;
-const TOLERANCE: f64 = 1e-8;
+/// Where blocks impute missing values: the most steps of EM, and its tolerance, the last rise of the mean log likelihood of a
+/// row.
+const MAX_EM_STEPS: usize = 200;
+const EM_TOLERANCE: f64 = 1e-8;
 
 /// What a Bayes classifier has learnt.
 #[derive(Clone, Debug)]
 pub struct BayesModel {
-    /// How much the rows of each class count.
+    /// The total weight of each class.
     pub(super) totals: Vec<f64>,
     pub(super) priors: Priors,
-    /// A component a class.
+    /// One component per class.
     pub(super) product: Product,
-    /// Where families were chosen: what was found.
-    pub(super) choices: Vec<Choice>,
+    /// Where families were chosen: those that were compared.
+    pub(super) choices: Vec<FamilyChoice>,
     pub(super) log_priors: Vec<f64>,
-    /// How far likelihoods count.
+    /// The calibration of scores.
     pub(super) calibration: Calibration,
 }
 
-/// What is saved as a description.
+/// What is saved as JSON.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     priors: Priors,
     blocks: Vec<Block>,
-    choices: Vec<Choice>,
+    choices: Vec<FamilyChoice>,
     dense: usize,
     calibration: Calibration,
 }
@@ -50,7 +50,7 @@ impl BayesModel {
     /// Learns the parameters of blocks from rows.
     pub(super) fn fit(
         blocks: Vec<Block>,
-        choices: Vec<Choice>,
+        choices: Vec<FamilyChoice>,
         priors: Priors,
         features: &Features<'_>,
         members: &Members<'_>,
@@ -63,32 +63,33 @@ impl BayesModel {
         Ok(BayesModel { totals, priors, product, choices, log_priors, calibration })
     }
 
-    /// Learns on, where blocks have holes that they fill with what they expect: EM with all classes known.
-    pub(super) fn expect_holes(
+    /// Continues by EM, with all classes known, where blocks have missing values that they impute.
+    pub(super) fn fit_missing(
         &mut self,
         features: &Features<'_>,
         codes: &[u32],
         weights: Option<&[f64]>,
         run: &Run,
-    ) -> Result<Option<Course>> {
-        let seen = Seen::new(features, weights, Some(codes), &self.product.blocks);
-        if !seen.has_holes() {
+    ) -> Result<Option<Trace>> {
+        let data = Data::new(features, weights, Some(codes), &self.product.blocks);
+        if !data.has_missing() {
             return Ok(None);
         }
         let mut state = self.as_state();
-        let course = state.climb(&seen, Limits { steps: STEPS, tolerance: TOLERANCE, leaps: true }, run)?;
+        let trace =
+            state.run_em(&data, Options { steps: MAX_EM_STEPS, tolerance: EM_TOLERANCE, accelerate: true }, run)?;
         self.product = state.product;
-        Ok(Some(course))
+        Ok(Some(trace))
     }
 
-    /// As a mixture with a component for each class.
+    /// The same as a mixture with one component per class.
     pub(super) fn as_state(&self) -> State {
         State::new(self.product.clone(), self.totals.clone(), (0..self.totals.len() as u32).collect())
     }
 
     /// Learns from more rows with the same columns and classes; bins, categories and families stay as they are.
     pub fn update(&mut self, more: &Examples<'_>, run: &Run) -> Result<()> {
-        let Target::Classes { classes, codes } = more.target else { return Err(Target::missing()) };
+        let TargetView::Classes { classes, codes } = more.target.view() else { return Err(Target::missing()) };
         let Product { features, dense, .. } = self.product;
         if classes.count() != self.totals.len() || more.features.columns() != features {
             return Err(Error::data(
@@ -104,22 +105,22 @@ impl BayesModel {
         let members = Members::new(codes, classes.count(), more.weights);
         let mut other = self.clone();
         other.totals = members.totals();
-        let seen = Seen::new(&more.features, more.weights, Some(codes), &self.product.blocks);
-        if seen.has_holes() {
+        let data = Data::new(&more.features, more.weights, Some(codes), &self.product.blocks);
+        if data.has_missing() {
             let mut state = self.as_state();
-            (state.product.sums, _) = state.expected(&seen, run)?;
+            (state.product.statistics, _) = state.expected(&data, run)?;
             other.product = state.product;
         } else {
-            other.product.take_sums(&more.features, &members, run)?;
+            other.product.collect_statistics(&more.features, &members, run)?;
         }
         *self = self.merged(&other, run)?;
         Ok(())
     }
 
-    /// Joins what two models have learnt from different rows, if their blocks are the same.
+    /// Merges what two models have learnt from different rows, if their blocks are the same.
     pub fn merged(&self, other: &BayesModel, run: &Run) -> Result<BayesModel> {
         let mut merged = self.clone();
-        merged.product.add_sums(&other.product)?;
+        merged.product.add_statistics(&other.product)?;
         merged.totals.iter_mut().zip(&other.totals).for_each(|(all, more)| *all += more);
         merged.product.settle();
         merged.product.estimate(run)?;
@@ -127,48 +128,48 @@ impl BayesModel {
         Ok(merged)
     }
 
-    /// Finds out how far likelihoods count, by rows that are left out.
+    /// Calibrates scores by leave-one-out predictions.
     pub(super) fn calibrate(&mut self, features: &Features<'_>, members: &Members<'_>, run: &Run) -> Result<()> {
-        let some = members.some(calibrate::ENOUGH);
+        let some = members.some(MAX_CALIBRATION_ROWS);
         let likelihoods = self.likelihoods_without_each(features, &some, run)?;
         let (codes, weights) = some.codes_and_weights();
         self.calibration = Calibration::fit(&likelihoods, &self.log_priors, &codes, weights.as_deref(), run)?;
         Ok(())
     }
 
-    /// By which share log likelihoods count in the scores; 1 in Bayes' rule as it is.
-    pub fn trust(&self) -> f64 {
-        self.calibration.trust
+    /// The temperature of calibration, which multiplies log likelihoods; 1 is Bayes' rule without calibration.
+    pub fn temperature(&self) -> f64 {
+        self.calibration.temperature
     }
 
-    /// What is added to the score of each class; nothing in Bayes' rule as it is.
-    pub fn added_to_scores(&self) -> &[f64] {
-        &self.calibration.added
+    /// The bias of each class, which calibration adds to its score; 0 is Bayes' rule without calibration.
+    pub fn class_biases(&self) -> &[f64] {
+        &self.calibration.biases
     }
 
-    /// The share of rows that are taken to be odd, and left to the priors; 0 in Bayes' rule as it is.
-    pub fn odd(&self) -> f64 {
-        self.calibration.odd
+    /// The contamination: the fraction of rows taken as outliers, which get the priors; 0 is Bayes' rule without calibration.
+    pub fn contamination(&self) -> f64 {
+        self.calibration.contamination
     }
 
-    /// How much the rows of each class count.
+    /// The total weight of each class.
     pub fn class_weights(&self) -> &[f64] {
         &self.totals
     }
 
-    /// The logarithm of the prior of each class.
+    /// The log prior of each class.
     pub fn log_priors(&self) -> &[f64] {
         &self.log_priors
     }
 
-    /// Where families were chosen by themselves: what was found.
-    pub fn choices(&self) -> &[Choice] {
+    /// Where families were chosen automatically: those that were compared.
+    pub fn choices(&self) -> &[FamilyChoice] {
         &self.choices
     }
 
-    /// How the answer was found, in a few words.
+    /// How the parameters were found, in a few words.
     pub(super) fn route(&self) -> String {
-        format!("sums of {}", self.product.route())
+        format!("statistics of {}", self.product.route())
     }
 
     /// The parameters of every block.
@@ -176,14 +177,14 @@ impl BayesModel {
         self.product.parameters()
     }
 
-    /// How many numbers the model has.
+    /// The number of free parameters.
     pub fn free_parameters(&self) -> usize {
         self.product.free_parameters() + self.totals.len().saturating_sub(1)
     }
 }
 
 impl Fitted for BayesModel {
-    fn predict(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
+    fn predict_checked(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
         self.both(rows, run)
     }
 
@@ -192,26 +193,31 @@ impl Fitted for BayesModel {
         empty.map(|(_, name)| format!("class '{name}' has no rows and is never predicted")).collect()
     }
 
-    fn updated(&self, more: &Examples<'_>, run: &Run) -> Result<Option<Box<dyn Fitted>>> {
+    fn updated(&self, more: &Examples<'_>, run: &Run) -> Result<Option<Arc<dyn Fitted>>> {
         let mut updated = self.clone();
         updated.update(more, run)?;
-        Ok(Some(Box::new(updated)))
+        Ok(Some(Arc::new(updated)))
     }
 
-    fn explain(&self, encoder: &Encoder, classes: &[String]) -> Option<Explanation> {
+    fn explain(&self, encoder: &dyn FeatureSource, classes: &[String]) -> Option<Explanation> {
         Some(self.explanation(encoder, classes))
     }
 
-    fn explain_row(&self, row: &Features<'_>, encoder: &Encoder, classes: &[String]) -> Result<Option<Explanation>> {
+    fn explain_row(
+        &self,
+        row: &Features<'_>,
+        encoder: &dyn FeatureSource,
+        classes: &[String],
+    ) -> Result<Option<Explanation>> {
         BayesModel::explain_row(self, row, encoder, classes).map(Some)
     }
 
-    fn complete(&self, rows: &Features<'_>, classes: Option<&[u32]>, run: &Run) -> Result<Option<Completed>> {
+    fn impute(&self, rows: &Features<'_>, classes: Option<&[u32]>, run: &Run) -> Result<Option<Imputed>> {
         let own: Vec<u32> = (0..self.product.components as u32).collect();
-        self.product.complete(rows, &self.log_priors, classes.map(|classes| (classes, &own[..])), run).map(Some)
+        self.product.impute(rows, &self.log_priors, classes.map(|classes| (classes, &own[..])), run).map(Some)
     }
 
-    fn sample(&self, count: usize, class: Option<usize>, run: &Run) -> Result<Option<Vec<Drawn>>> {
+    fn sample(&self, count: usize, class: Option<usize>, run: &Run) -> Result<Option<Vec<SampledRow>>> {
         BayesModel::sample(self, count, class, run).map(Some)
     }
 
@@ -231,7 +237,7 @@ impl Fitted for BayesModel {
             return Err(parts.wrong("the classes have no weights"));
         }
         if !calibration.is_sound(classes) {
-            return Err(parts.wrong("what likelihoods count by does not fit the classes"));
+            return Err(parts.wrong("the calibration does not fit the classes"));
         }
         if !priors.fits(classes) {
             return Err(parts.wrong("the priors do not match the classes"));

@@ -1,30 +1,32 @@
-//! How frequent classes are taken to be.
+//! Class priors.
 
 use crate::error::{Error, Result};
-use crate::registry::Reading;
+use crate::learn::Parser;
 use serde::{Deserialize, Serialize};
 
-/// The probabilities of classes before anything is known of a row.
+/// The prior probabilities of classes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Priors {
-    /// As in the rows that were learnt from.
+    /// The class frequencies of the training rows.
     #[default]
     Data,
-    /// All alike.
+    /// Uniform.
     Equal,
     /// These, in the order of the classes.
     Given(Vec<f64>),
 }
 
+crate::learn::written_setting!(Priors);
+
 impl Priors {
-    /// How priors are written.
-    pub(super) const READING: Reading = Reading {
+    /// The parser of the setting.
+    pub(super) const PARSER: Parser = Parser {
         takes: "data, equal, or a number for each class",
         check: |text| Priors::try_from(text.to_string()).map(drop),
     };
 
-    /// An error unless there is one for each class, and they add up to one.
+    /// An error unless there is one per class, and they sum to one.
     pub(super) fn check(&self, classes: usize) -> Result<()> {
         let Priors::Given(given) = self else { return Ok(()) };
         let wrong = |problem: String, remedy: &str| Err(Error::setting("priors", problem, remedy));
@@ -46,8 +48,8 @@ impl Priors {
         self.check(classes).is_ok()
     }
 
-    /// Their logarithms, for classes whose rows count so much. A class without rows has none. Where all that have rows were
-    /// given none, they are as frequent as in the rows; where there are no rows at all, all classes are alike.
+    /// The log priors, given the total weights of the classes. A class without rows has -∞. Where all classes with rows were
+    /// given zero, they are as frequent as in the rows; where there are no rows at all, priors are uniform.
     pub(super) fn logs(&self, totals: &[f64]) -> Vec<f64> {
         let logs = self.plain_logs(totals);
         let none = |logs: &[f64]| logs.iter().all(|log| *log == f64::NEG_INFINITY);

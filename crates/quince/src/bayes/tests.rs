@@ -1,26 +1,25 @@
-//! Every family, alone and together, with holes and weights: leaving out a row is learning without it, halves make a whole, and
+//! Every family, alone and together, with missing values and weights: leaving out a row is learning without it, halves make a whole, and
 //! neither threads nor files nor layouts change anything.
 
-use super::calibrate::Calibration;
 use super::model::BayesModel;
 use super::*;
+use crate::calibration::Calibration;
+use crate::em::Data;
 use crate::family::block::{
-    Axes, Bernoullis, Block, Categories, Chain, Coding, GaussianPlan, Gaussians, Least, Normals, Place, Poissons,
-    Shape, Shared, Shrink, Windows, Words,
+    Axes, Bernoullis, Block, Categories, Coding, GaussianPlan, Gaussians, KernelDensities, MarkovChains, Multinomials,
+    Normals, Place, Poissons, Shape, Shared, Shrinkage, VarianceFloor,
 };
 use crate::family::layout::equal_widths;
-use crate::family::sums::{Members, sums};
-use crate::learn::{Classes, Fitted};
+use crate::family::statistics::{Members, statistics};
+use crate::learn::{Classes, Fitted, Parts};
 use crate::matrix::{Features, Matrix, Rows, Sparse};
-use crate::mixture::em::Seen;
-use crate::model::Parts;
 use crate::run::Stream;
 use proptest::prelude::*;
 
 const DENSE: usize = 10;
 const SPARSE: usize = 6;
 
-/// Rows of all kinds: two numbers, a count, an answer, two categories, two counts and two numbers that are never holes; and sparse
+/// Rows of all kinds: two numbers, a count, an answer, two categories, two counts and two numbers that are never missing; and sparse
 /// counts.
 struct Example {
     rows: Rows,
@@ -63,10 +62,16 @@ fn example(seed: u64, count: usize, classes: usize, weighted: bool) -> Example {
     Example { rows: Rows::of(dense, Some(sparse)), codes, weights }
 }
 
-const LEAST: Least = Least { epsilon: 1e-3, of_largest: false, added: 0.0 };
+const FLOOR: VarianceFloor = VarianceFloor { relative: 1e-3, of_largest: false, absolute: 0.0 };
 
-fn gaussian(shape: Shape, shared: Shared, share: f64) -> GaussianPlan {
-    GaussianPlan { shape, shared, unbiased: false, least: LEAST, shrink: Shrink { share, to_one: false } }
+fn gaussian(shape: Shape, shared: Shared, amount: f64) -> GaussianPlan {
+    GaussianPlan {
+        shape,
+        shared,
+        unbiased: false,
+        variance_floor: FLOOR,
+        shrinkage: Shrinkage { amount, to_one: false },
+    }
 }
 
 /// Blocks by name.
@@ -82,7 +87,7 @@ fn blocks(names: &str, example: &Example, classes: usize) -> Vec<Block> {
     let gauss = |plan: &GaussianPlan, axes: Option<Axes>| {
         Block::Gaussian(Gaussians::new(vec![8, 9, 6], classes, (&origin, vec![0.0; 3]), axes, plan))
     };
-    let with_holes = |plan: &GaussianPlan, axes: Option<Axes>| {
+    let with_missing = |plan: &GaussianPlan, axes: Option<Axes>| {
         Block::Gaussian(Gaussians::new(vec![0, 1, 6], classes, (&origin, vec![1e3, 4.0, 2.0]), axes, plan))
     };
     let axes = || {
@@ -90,8 +95,8 @@ fn blocks(names: &str, example: &Example, classes: usize) -> Vec<Block> {
         Some(Axes { centre: vec![1e3, 0.0, 2.0], vectors })
     };
     let one = |name: &str| match name {
-        "normal" => Block::Normal(Normals::new(vec![0, 1], classes, &origin, LEAST, vec![0.0; 2])),
-        "rounded" => Block::Normal(Normals::new(vec![0, 1], classes, &origin, LEAST, vec![0.5, 0.0])),
+        "normal" => Block::Normal(Normals::new(vec![0, 1], classes, &origin, FLOOR, vec![0.0; 2])),
+        "rounded" => Block::Normal(Normals::new(vec![0, 1], classes, &origin, FLOOR, vec![0.5, 0.0])),
         "poisson" => Block::Poisson(Poissons::new(vec![2], 0.5)),
         "bernoulli" => Block::Bernoulli(Bernoullis::new(Place::Dense(vec![3]), 0.0, (2.0, 0.5))),
         "presence" => Block::Bernoulli(Bernoullis::new(sparse.clone(), 0.0, (1.0, 0.3))),
@@ -101,14 +106,14 @@ fn blocks(names: &str, example: &Example, classes: usize) -> Vec<Block> {
             Block::Categorical(Categories::new(vec![4, 1], coding, 1.0))
         }
         "unsmoothed" => Block::Categorical(Categories::new(vec![5], vec![Coding::Codes(4)], 0.0)),
-        "counts" => Block::Multinomial(Words::new(Place::Dense(vec![6, 7]), 1.0)),
-        "words" => Block::Multinomial(Words::new(sparse.clone(), 0.5)),
+        "counts" => Block::Multinomial(Multinomials::new(Place::Dense(vec![6, 7]), 1.0)),
+        "words" => Block::Multinomial(Multinomials::new(sparse.clone(), 0.5)),
         "window" => {
             let mut all = values(1);
             all.dedup();
-            Block::Window(Windows::new(vec![1], vec![all], 0.0))
+            Block::KernelDensity(KernelDensities::new(vec![1], vec![all], 0.0))
         }
-        "chain" => Block::Chain(Chain::new(vec![4, 5, 3], vec![3, 4, 2], 1.0)),
+        "chain" => Block::MarkovChain(MarkovChains::new(vec![4, 5, 3], vec![3, 4, 2], 1.0)),
         "full" => gauss(&gaussian(Shape::Full, Shared::No, 0.0), None),
         "mean" => gauss(&gaussian(Shape::Full, Shared::Mean, 0.0), None),
         "pooled" => gauss(&gaussian(Shape::Full, Shared::Pooled, 0.0), None),
@@ -118,13 +123,13 @@ fn blocks(names: &str, example: &Example, classes: usize) -> Vec<Block> {
         "shrunk" => gauss(&gaussian(Shape::Full, Shared::No, 0.3), None),
         "diagonal" => gauss(&gaussian(Shape::Diagonal, Shared::Mean, 0.0), None),
         "spherical" => gauss(&gaussian(Shape::Spherical, Shared::No, 0.0), None),
-        "axes" => with_holes(&gaussian(Shape::Full, Shared::Pooled, 0.0), axes()),
-        "counts-holes" => Block::Multinomial(Words::new(Place::Dense(vec![2, 6, 7]), 1.0).with_holes()),
-        "full-holes" => with_holes(&gaussian(Shape::Full, Shared::No, 0.0), None),
-        "pooled-holes" => with_holes(&gaussian(Shape::Full, Shared::Pooled, 0.0), None),
-        "shrunk-holes" => with_holes(&gaussian(Shape::Full, Shared::No, 0.3), None),
-        "diagonal-holes" => with_holes(&gaussian(Shape::Diagonal, Shared::Pooled, 0.0), None),
-        "spherical-holes" => with_holes(&gaussian(Shape::Spherical, Shared::No, 0.0), None),
+        "axes" => with_missing(&gaussian(Shape::Full, Shared::Pooled, 0.0), axes()),
+        "counts-missing" => Block::Multinomial(Multinomials::new(Place::Dense(vec![2, 6, 7]), 1.0).with_missing()),
+        "full-missing" => with_missing(&gaussian(Shape::Full, Shared::No, 0.0), None),
+        "pooled-missing" => with_missing(&gaussian(Shape::Full, Shared::Pooled, 0.0), None),
+        "shrunk-missing" => with_missing(&gaussian(Shape::Full, Shared::No, 0.3), None),
+        "diagonal-missing" => with_missing(&gaussian(Shape::Diagonal, Shared::Pooled, 0.0), None),
+        "spherical-missing" => with_missing(&gaussian(Shape::Spherical, Shared::No, 0.0), None),
         other => panic!("{other}"),
     };
     names.split('+').map(one).collect()
@@ -155,15 +160,15 @@ const ALL: [&str; 22] = [
     "pooled+chain+presence",
 ];
 
-/// Gaussians and counts whose columns have holes: they are filled with what is expected of them, so that learning takes several steps.
-const EXPECTING: [&str; 7] = [
-    "counts-holes",
-    "full-holes",
-    "pooled-holes",
-    "shrunk-holes",
-    "diagonal-holes",
-    "spherical-holes",
-    "full-holes+bernoulli+words",
+/// Gaussians and counts with missing values: they are imputed by their expectation, so that learning needs EM.
+const IMPUTING: [&str; 7] = [
+    "counts-missing",
+    "full-missing",
+    "pooled-missing",
+    "shrunk-missing",
+    "diagonal-missing",
+    "spherical-missing",
+    "full-missing+bernoulli+words",
 ];
 
 fn fitted(blocks: Vec<Block>, example: &Example, classes: usize, run: &Run) -> BayesModel {
@@ -178,7 +183,7 @@ fn of_some(model: &BayesModel, example: &Example, rows: &[usize]) -> Result<Baye
     let members = Members::new(&codes, model.totals.len(), weights.as_deref());
     let mut other = model.clone();
     let blocks: Vec<&Block> = model.product.blocks.iter().collect();
-    other.product.sums = sums(&blocks, &taken.features(), &members, &Run::new())?;
+    other.product.statistics = statistics(&blocks, &taken.features(), &members, &Run::new())?;
     other.totals = members.totals();
     other.product.estimate(&Run::new())?;
     other.log_priors = other.priors.logs(&other.totals);
@@ -222,7 +227,7 @@ proptest! {
         }
     }
 
-    /// What two halves have learnt is what the whole has, by joining models and by learning on.
+    /// Merging the models of two halves, or updating one with the other, gives the model of the whole.
     #[test]
     fn halves_make_a_whole(seed: u64, count in 8..60usize, weighted: bool) {
         let classes = 3;
@@ -246,7 +251,7 @@ proptest! {
             // A half may have too few rows of a class for a covariance of its own.
             let (Ok(first), Ok(second)) = (fit(&left), fit(&right)) else { continue };
             let joined = first.merged(&second, &run).unwrap();
-            let target = Target::Classes { classes: Classes::of(["0", "1", "2"]), codes: right.codes.clone() };
+            let target = Target::classes(Classes::of(["0", "1", "2"]), right.codes.clone()).unwrap();
             let mut updated = first.clone();
             let more = Examples::new(right.rows.features(), &target, right.weights.as_deref()).unwrap();
             updated.update(&more, &run).unwrap();
@@ -300,21 +305,21 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(6))]
 
-    /// With holes that are expected: leaving out a row is learning without it, with what is expected of the others as it is.
+    /// With imputed values: leaving out a row is learning without it, with the expectations of the others as they are.
     #[test]
-    fn a_row_with_holes_is_left_out_with_what_was_expected(seed: u64, count in 20..50usize, weighted: bool) {
+    fn a_row_with_missing_values_is_left_out_with_its_expectations(seed: u64, count in 20..50usize, weighted: bool) {
         let classes = 2;
         let example = example(seed, count, classes, weighted);
         let features = example.rows.features();
-        for names in EXPECTING {
+        for names in IMPUTING {
             let mut model = fitted(blocks(names, &example, classes), &example, classes, &Run::new());
             let members = Members::new(&example.codes, classes, example.weights.as_deref());
-            // Any parameters will do: the sums are those that are expected by them.
+            // Any parameters will do: the statistics are those expected under them.
             let mut state = model.as_state();
-            let seen = Seen::new(&features, example.weights.as_deref(), Some(&example.codes), &model.product.blocks);
-            prop_assume!(seen.has_holes());
+            let data = Data::new(&features, example.weights.as_deref(), Some(&example.codes), &model.product.blocks);
+            prop_assume!(data.has_missing());
             for _ in 0..3000 {
-                (state.product.sums, _) = state.expected(&seen, &Run::new()).unwrap();
+                (state.product.statistics, _) = state.expected(&data, &Run::new()).unwrap();
                 state.product.estimate(&Run::new()).unwrap();
             }
             model.product = state.product.clone();
@@ -325,9 +330,9 @@ proptest! {
                 let (rows, codes) = (example.rows.take(&others), others.iter().map(|&r| example.codes[r]).collect::<Vec<_>>());
                 let weights: Option<Vec<f64>> = example.weights.as_ref().map(|w| others.iter().map(|&r| w[r]).collect());
                 let rows = rows.features();
-                let seen = Seen::new(&rows, weights.as_deref(), Some(&codes), &model.product.blocks);
+                let data = Data::new(&rows, weights.as_deref(), Some(&codes), &model.product.blocks);
                 let (mut state, mut other) = (state.clone(), model.clone());
-                (state.product.sums, other.totals) = state.expected(&seen, &Run::new()).unwrap();
+                (state.product.statistics, other.totals) = state.expected(&data, &Run::new()).unwrap();
                 if other.totals.contains(&0.0) || state.product.estimate(&Run::new()).is_err() {
                     continue;
                 }
@@ -361,7 +366,7 @@ fn labels_and_probabilities_alone_are_those_of_the_whole_prediction() {
     for names in ALL {
         let run = Run::new().threads(2);
         let mut model = fitted(blocks(names, &example, 3), &example, 3, &run);
-        model.calibration = Calibration { trust: 0.5, added: vec![0.1, 0.0, -0.2], odd: 0.0 };
+        model.calibration = Calibration { temperature: 0.5, biases: vec![0.1, 0.0, -0.2], contamination: 0.0 };
         let features = example.rows.features();
         let whole = model.predict(&features, &run).unwrap();
         assert_eq!(model.labels(&features, &run).unwrap(), whole.labels(), "{names}");
@@ -369,7 +374,7 @@ fn labels_and_probabilities_alone_are_those_of_the_whole_prediction() {
         assert_eq!(model.probabilities(&features, &run).unwrap(), probabilities, "{names}");
         for i in 0..scores.rows() {
             let total = scores.row(i).iter().map(|score| score.exp()).sum::<f64>();
-            let near = |(share, score): (&f64, &f64)| (share - score.exp() / total).abs() < 1e-12;
+            let near = |(p, score): (&f64, &f64)| (p - score.exp() / total).abs() < 1e-12;
             assert!(total == 0.0 || probabilities.row(i).iter().zip(scores.row(i)).all(near), "{names}, row {i}");
         }
     }
@@ -391,11 +396,11 @@ fn a_dense_matrix_is_taken_as_the_sparse_one_it_was_learnt_from() {
 #[test]
 fn an_infinite_number_is_refused_with_its_place_whatever_the_family() {
     let rows = Matrix::from_rows(&[[1.0, 2.0], [2.5, 1.0], [f64::INFINITY, 0.0], [4.0, 3.0]]);
-    let target = Target::Classes { classes: Classes::of(["0", "1"]), codes: vec![0, 1, 0, 1] };
+    let target = Target::classes(Classes::of(["0", "1"]), vec![0, 1, 0, 1]).unwrap();
     let examples = Examples::new(rows.features(), &target, None).unwrap();
     for family in ["auto", "normal", "histogram", "quantiles", "window", "bernoulli", "gaussian", "multinomial"] {
         let learner = NaiveBayes { family: family.parse().unwrap(), ..NaiveBayes::default() };
-        let error = crate::learn::Learner::fit(&learner, &examples, &Run::new()).err();
+        let error = crate::learn::Learner::fit_examples(&learner, &examples, &Run::new()).err();
         let said = error.map(|error| error.to_string()).unwrap_or_default();
         assert!(said.contains("infinity: row 3, column 1"), "{family}: {said}");
     }
@@ -404,12 +409,12 @@ fn an_infinite_number_is_refused_with_its_place_whatever_the_family() {
 #[test]
 fn more_bins_or_categories_than_there_is_room_for_are_refused() {
     let rows = Matrix::from_rows(&[[1.0], [2.5], [3.0], [4.0]]);
-    let target = Target::Classes { classes: Classes::of(["0", "1"]), codes: vec![0, 1, 0, 1] };
+    let target = Target::classes(Classes::of(["0", "1"]), vec![0, 1, 0, 1]).unwrap();
     let examples = Examples::new(rows.features(), &target, None).unwrap();
     let bins = NaiveBayes { bins: crate::learn::Count::Fixed(1 << 40), ..NaiveBayes::default() };
     let categories = NaiveBayes { categories: 1 << 40, ..NaiveBayes::default() };
     for (learner, name) in [(bins, "bins"), (categories, "categories")] {
-        let error = crate::learn::Learner::fit(&learner, &examples, &Run::new()).err().unwrap();
+        let error = crate::learn::Learner::fit_examples(&learner, &examples, &Run::new()).err().unwrap();
         assert!(error.to_string().contains(&format!("'{name}' cannot be")), "{error}");
     }
 }

@@ -1,14 +1,14 @@
-//! Which centre is nearest to each row, found exactly but seldom by looking at all of them.
+//! The assignment step: the nearest centre of each row, found exactly but seldom by measuring all of them.
 //!
 //! Each row keeps a bound above its distance from its own centre and one or more below the distances from the others
-//! (Hamerly 2010, Elkan 2003); when centres have moved so little that the bounds do not cross, the row stays where it is,
-//! unseen. Bounds are kept as if the centres had never moved, and what each centre has moved in all is added when they
+//! (Hamerly 2010, Elkan 2003); when centres have moved so little that the bounds do not cross, the row keeps its label
+//! without being read. Bounds are kept as if the centres had never moved, and what each centre has moved in all is added when they
 //! are read, so that a row that stays is not written either.
 //!
-//! In few columns there is one lower bound a row, and rows whose bounds cross meet all centres in one fused product. In
-//! many columns there is one a centre, and only the centres whose bound is crossed are looked at.
+//! In few columns there is one lower bound per row (Hamerly), and rows whose bounds cross are scored with all centres in one
+//! fused product. In many columns there is one per row and centre (Elkan), and only centres whose bound is crossed are measured.
 
-use super::part::{Part, Step, Way};
+use super::chunk::{AssignmentMethod, AssignmentStep, Chunk};
 use super::points::{Centres, Points, by_parts};
 use crate::error::Result;
 use crate::matrix::simd::squared_distance;
@@ -18,10 +18,10 @@ use crate::run::Run;
 /// Every row and the centre it belongs to.
 pub(super) struct Assignment<'a> {
     points: &'a Points<'a>,
-    way: Way,
+    method: AssignmentMethod,
     k: usize,
-    parts: Vec<Part>,
-    /// What each centre has moved in all, and the sum over steps of the largest move.
+    chunks: Vec<Chunk>,
+    /// The total distance each centre has moved, and the sum over steps of the largest move.
     moved: Vec<f64>,
     furthest: f64,
 }
@@ -29,50 +29,58 @@ pub(super) struct Assignment<'a> {
 impl<'a> Assignment<'a> {
     /// For centres that will move.
     pub(super) fn new(points: &'a Points<'a>, k: usize) -> Assignment<'a> {
-        Assignment::by(Way::choose(points, k), points, k)
+        Assignment::by(AssignmentMethod::choose(points, k), points, k)
     }
 
     /// For centres that will not: no bounds need be kept.
     pub(super) fn once(points: &'a Points<'a>, k: usize) -> Assignment<'a> {
-        let way = Way::choose(points, k);
-        Assignment::by(if way == Way::Bounds { Way::Products } else { way }, points, k)
+        let method = AssignmentMethod::choose(points, k);
+        Assignment::by(
+            if method == AssignmentMethod::ElkanBounds { AssignmentMethod::HamerlyBound } else { method },
+            points,
+            k,
+        )
     }
 
-    fn by(way: Way, points: &'a Points<'a>, k: usize) -> Assignment<'a> {
-        let part = |rows| Part::new(rows, k, points.columns(), way);
-        let parts = cuts(points.rows(), partials(points.rows())).into_iter().map(part).collect();
-        Assignment { points, way, k, parts, moved: vec![0.0; k], furthest: 0.0 }
+    fn by(method: AssignmentMethod, points: &'a Points<'a>, k: usize) -> Assignment<'a> {
+        let chunk = |rows| Chunk::new(rows, k, points.columns(), method);
+        let chunks = cuts(points.rows(), partials(points.rows())).into_iter().map(chunk).collect();
+        Assignment { points, method, k, chunks, moved: vec![0.0; k], furthest: 0.0 }
     }
 
     /// For rows whose clusters are known.
     pub(super) fn of(labels: &[u32], points: &'a Points<'a>, k: usize) -> Assignment<'a> {
-        let mut known = Assignment::by(Way::Direct, points, k);
-        known.parts.iter_mut().for_each(|part| part.labels.copy_from_slice(&labels[part.rows.clone()]));
+        let mut known = Assignment::by(AssignmentMethod::Direct, points, k);
+        known.chunks.iter_mut().for_each(|chunk| chunk.labels.copy_from_slice(&labels[chunk.rows.clone()]));
         known
     }
 
-    /// Sends every row to its nearest centre; with `all`, every row looks at every centre, and sums are only there once the
-    /// rows are added up.
-    pub(super) fn send(&mut self, centres: &Centres, all: bool, run: &Run) -> Result<()> {
-        let half = if self.way == Way::Products && !all { half_distances(centres, self.points.rows()) } else { vec![] };
+    /// Assigns every row to its nearest centre; with `all`, every row is measured from every centre, and sums are only there
+    /// once the rows are added up.
+    pub(super) fn assign(&mut self, centres: &Centres, all: bool, run: &Run) -> Result<()> {
+        let half = if self.method == AssignmentMethod::HamerlyBound && !all {
+            half_distances(centres, self.points.rows())
+        } else {
+            vec![]
+        };
         let moved_single = self.moved.iter().map(|&moved| (moved as f32).next_up()).collect();
-        let (points, way, moved, furthest) = (self.points, self.way, self.moved.as_slice(), self.furthest);
-        let step = Step { points, centres, way, moved, moved_single, furthest, half, all };
-        self.parts.iter_mut().for_each(|part| part.changed = 0);
+        let (points, method, moved, furthest) = (self.points, self.method, self.moved.as_slice(), self.furthest);
+        let step = AssignmentStep { points, centres, method, moved, moved_single, furthest, half, all };
+        self.chunks.iter_mut().for_each(|chunk| chunk.changed = 0);
         // Products in single precision are fast; a row is read once.
-        let work = (4 + self.k / if way == Way::Direct { 1 } else { 4 }) * points.width();
-        by_parts(points.rows(), work, &mut self.parts, run, |part, rows| part.assign(&step, rows))
+        let work = (4 + self.k / if method == AssignmentMethod::Direct { 1 } else { 4 }) * points.width();
+        by_parts(points.rows(), work, &mut self.chunks, run, |chunk, rows| chunk.assign(&step, rows))
     }
 
     /// Adds up the rows of each cluster.
     pub(super) fn add_up(&mut self, run: &Run) -> Result<()> {
         let points = self.points;
-        self.parts.iter_mut().for_each(Part::forget);
-        by_parts(points.rows(), 4 * points.width(), &mut self.parts, run, |part, rows| part.add_up(points, rows))
+        self.chunks.iter_mut().for_each(Chunk::clear_sums);
+        by_parts(points.rows(), 4 * points.width(), &mut self.chunks, run, |chunk, rows| chunk.add_up(points, rows))
     }
 
-    /// The centres have moved, by the roots of these.
-    pub(super) fn follow(&mut self, squared_moves: &[f64]) {
+    /// Loosens the bounds after centres have moved by the roots of these.
+    pub(super) fn loosen_bounds(&mut self, squared_moves: &[f64]) {
         let mut largest: f64 = 0.0;
         for (moved, square) in self.moved.iter_mut().zip(squared_moves) {
             let distance = square.sqrt() * (1.0 + 1e-9);
@@ -82,40 +90,40 @@ impl<'a> Assignment<'a> {
         self.furthest += largest;
     }
 
-    /// Whether so many bounds are crossed that looking at all centres is cheaper than choosing: asked of a few rows.
-    pub(super) fn is_crowded(&self) -> bool {
-        if self.way == Way::Direct {
+    /// Whether bounds are crossed so often, in a sample of rows, that measuring all centres is cheaper than choosing.
+    pub(super) fn bounds_are_loose(&self) -> bool {
+        if self.method == AssignmentMethod::Direct {
             return false;
         }
         let (mut looked, mut crossed) = (0usize, 0usize);
-        for part in &self.parts {
-            for place in (0..part.rows.len()).step_by((self.points.rows() / 2048).max(1)) {
-                let upper = f64::from(part.upper[place]) + self.moved[part.labels[place] as usize];
-                if self.way == Way::Products {
+        for chunk in &self.chunks {
+            for place in (0..chunk.rows.len()).step_by((self.points.rows() / 2048).max(1)) {
+                let upper = f64::from(chunk.upper[place]) + self.moved[chunk.labels[place] as usize];
+                if self.method == AssignmentMethod::HamerlyBound {
                     looked += 1;
-                    crossed += usize::from(upper >= f64::from(part.lower[place]) - self.furthest);
+                    crossed += usize::from(upper >= f64::from(chunk.lower[place]) - self.furthest);
                 } else {
                     looked += self.k;
-                    let bounds = part.lower[place * self.k..(place + 1) * self.k].iter().zip(&self.moved);
+                    let bounds = chunk.lower[place * self.k..(place + 1) * self.k].iter().zip(&self.moved);
                     crossed += bounds.filter(|(bound, moved)| f64::from(**bound) - **moved <= upper).count();
                 }
             }
         }
         let share = crossed as f64 / looked.max(1) as f64;
-        share > if self.way == Way::Products { 0.8 } else { 0.3 }
+        share > if self.method == AssignmentMethod::HamerlyBound { 0.8 } else { 0.3 }
     }
 
-    /// How many rows went to another centre last time.
+    /// The number of rows whose label the last assignment changed.
     pub(super) fn changed(&self) -> usize {
-        self.parts.iter().map(|part| part.changed).sum()
+        self.chunks.iter().map(|chunk| chunk.changed).sum()
     }
 
     /// The sum of the rows of each cluster, and its weight.
     pub(super) fn sums(&self) -> (Matrix, Vec<f64>) {
         let (mut sums, mut sizes) = (Matrix::zeros(self.k, self.points.columns()), vec![0.0; self.k]);
-        for part in &self.parts {
-            sums.values_mut().iter_mut().zip(part.sums.values()).for_each(|(sum, part)| *sum += part);
-            sizes.iter_mut().zip(&part.sizes).for_each(|(size, part)| *size += part);
+        for chunk in &self.chunks {
+            sums.values_mut().iter_mut().zip(chunk.sums.values()).for_each(|(sum, part)| *sum += part);
+            sizes.iter_mut().zip(&chunk.sizes).for_each(|(size, part)| *size += part);
         }
         // Weights that come and go leave a rounding error behind: an empty cluster is one without rows.
         let members = self.members();
@@ -125,15 +133,17 @@ impl<'a> Assignment<'a> {
 
     fn members(&self) -> Vec<usize> {
         let mut members = vec![0; self.k];
-        self.parts.iter().for_each(|part| members.iter_mut().zip(&part.members).for_each(|(all, some)| *all += some));
+        self.chunks
+            .iter()
+            .for_each(|chunk| members.iter_mut().zip(&chunk.members).for_each(|(all, some)| *all += some));
         members
     }
 
     /// The cluster of each row.
     pub(super) fn labels(self) -> Vec<u32> {
-        // Bounds are let go before labels are copied.
-        let parts: Vec<Vec<u32>> = self.parts.into_iter().map(|part| part.labels).collect();
-        parts.concat()
+        // Bounds are freed before labels are copied.
+        let labels: Vec<Vec<u32>> = self.chunks.into_iter().map(|chunk| chunk.labels).collect();
+        labels.concat()
     }
 
     /// Every empty cluster takes the row that is furthest from its own centre (the first of equals), if any is away from it
@@ -149,21 +159,21 @@ impl<'a> Assignment<'a> {
         let (mut far, mut moved) = (far.into_iter(), false);
         for c in empty {
             // A row whose cluster has no other stays: moving it would only empty another one.
-            let Some((part, place)) = far
+            let Some((chunk, place)) = far
                 .by_ref()
                 .map(|i| self.place(i))
-                .find(|&(part, place)| members[self.parts[part].labels[place] as usize] > 1)
+                .find(|&(chunk, place)| members[self.chunks[chunk].labels[place] as usize] > 1)
             else {
                 break;
             };
-            let part = &mut self.parts[part];
-            members[part.labels[place] as usize] -= 1;
+            let chunk = &mut self.chunks[chunk];
+            members[chunk.labels[place] as usize] -= 1;
             members[c] += 1;
-            part.put(self.points, place, c as u32);
-            // The bounds of this row say nothing any more: it looks at all centres in the next step.
-            let width = self.way.bounds_a_row(self.k);
-            part.upper[place] = f32::INFINITY;
-            part.lower[place * width..(place + 1) * width].fill(f32::NEG_INFINITY);
+            chunk.put(self.points, place, c as u32);
+            // The bounds of this row no longer hold: it is measured from all centres in the next step.
+            let width = self.method.bounds_per_row(self.k);
+            chunk.upper[place] = f32::INFINITY;
+            chunk.lower[place * width..(place + 1) * width].fill(f32::NEG_INFINITY);
             moved = true;
         }
         if moved {
@@ -172,7 +182,7 @@ impl<'a> Assignment<'a> {
         Ok(moved)
     }
 
-    /// The rows furthest from their own centres, so many at most, the furthest first, of equals the first.
+    /// The rows furthest from their own centres, at most `count`, the furthest first, of equals the first.
     fn furthest_rows(&self, count: usize, centres: &Centres, run: &Run) -> Result<Vec<usize>> {
         let points = self.points;
         let thin = |far: &mut Vec<(f64, usize)>| {
@@ -198,15 +208,15 @@ impl<'a> Assignment<'a> {
         Ok(far.into_iter().map(|(_, i)| i).collect())
     }
 
-    /// The part that holds row `i`, and its place there.
+    /// The chunk that holds row `i`, and its place there.
     fn place(&self, i: usize) -> (usize, usize) {
-        let part = self.parts.partition_point(|part| part.rows.end <= i);
-        (part, i - self.parts[part].rows.start)
+        let chunk = self.chunks.partition_point(|chunk| chunk.rows.end <= i);
+        (chunk, i - self.chunks[chunk].rows.start)
     }
 
     fn label(&self, i: usize) -> u32 {
-        let (part, place) = self.place(i);
-        self.parts[part].labels[place]
+        let (chunk, place) = self.place(i);
+        self.chunks[chunk].labels[place]
     }
 
     /// The within-cluster error.

@@ -1,26 +1,26 @@
-//! Bisecting k-means: all rows are one cluster, and the one with the largest error is halved until there are k.
+//! Bisecting k-means: all rows are one cluster, and the one with the largest error is bisected until there are k.
 //!
-//! The halvings make a tree. A new row goes down it, each time to the nearer of two centres, and ends in a cluster.
+//! The bisections make a tree. A new row descends it, each time to the nearer of two centres, to its cluster.
 
-use super::lloyd::{Limits, lloyd};
-use super::outcome::{Outcome, Search};
+use super::lloyd::{StoppingRule, lloyd};
+use super::partition::{Partition, SearchSummary};
 use super::points::{Centres, Points, by_parts};
 use super::{Clustering, KMeans};
 use crate::error::Result;
 use crate::matrix::{Features, Matrix, Rows, for_parts};
-use crate::run::{Run, Stop};
+use crate::run::{Run, StopReason};
 
-/// A tree of halvings: each parts the rows that reach it between two centres.
+/// A tree of bisections: each divides the rows that reach it between two centres.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Halvings {
-    /// Two rows a halving: the left centre and the right one.
+pub(super) struct BisectionTree {
+    /// Two rows per bisection: the left centre and the right one.
     pub(super) centres: Matrix,
-    /// Where each side leads: to halving n (as n) or to cluster c (as -1 - c).
+    /// Where each side leads: to bisection n (as n) or to cluster c (as -1 - c).
     pub(super) sides: Vec<i64>,
 }
 
-impl Halvings {
-    /// The cluster of a row that was loaded; `centres` are those of the halvings about the origin of the points.
+impl BisectionTree {
+    /// The cluster of a row that was loaded; `centres` are those of the tree, about the origin of the points.
     pub(super) fn cluster(&self, points: &Points<'_>, centres: &Centres, i: usize, loaded: &[f64]) -> u32 {
         let mut at = 0usize;
         if self.sides.is_empty() {
@@ -48,27 +48,27 @@ impl Halvings {
     }
 }
 
-/// A cluster that may be halved.
+/// A cluster that may be bisected.
 struct Leaf {
     rows: Vec<usize>,
     centre: Vec<f64>,
     size: f64,
     error: f64,
-    /// The side of a halving that leads here.
+    /// The side of a bisection that leads here.
     side: Option<usize>,
 }
 
-/// Halves until there are `k` clusters, or no different rows are left in any.
+/// Bisects until there are `k` clusters, or no different rows are left in any.
 pub(super) fn bisect(settings: &KMeans, points: &Points<'_>, k: usize, run: &Run) -> Result<Clustering> {
     let columns = points.columns();
     let all: Vec<usize> = (0..points.rows()).collect();
     let mut leaves = vec![leaf(points, all, None, run)?];
     let (mut centres, mut sides) = (Vec::new(), Vec::new());
     let mut trace = vec![leaves[0].error];
-    let (mut stop, mut fall, mut restarts) = (Stop::Converged, 0.0f64, settings.restarts);
+    let (mut stop, mut decrease, mut restarts) = (StopReason::Converged, 0.0f64, settings.restarts);
     while leaves.len() < k {
         if run.out_of_time() && leaves.len() > 1 {
-            stop = Stop::Budget;
+            stop = StopReason::Budget;
             break;
         }
         let widest = (0..leaves.len()).rev().max_by(|&a, &b| leaves[a].error.total_cmp(&leaves[b].error)).unwrap_or(0);
@@ -76,12 +76,12 @@ pub(super) fn bisect(settings: &KMeans, points: &Points<'_>, k: usize, run: &Run
             break;
         }
         let whole = leaves.swap_remove(widest);
-        let (halves, starts) = halve(settings, points, &whole, trace.len() as u64 * 1000, run)?;
+        let (halves, starts) = bisect_once(settings, points, &whole, trace.len() as u64 * 1000, run)?;
         restarts = restarts.min(starts);
-        // What cut any of the halvings short cut the whole short; a budget before anything else.
-        if starts < settings.restarts || halves.stop == Stop::Budget {
-            stop = Stop::Budget;
-        } else if halves.stop != Stop::Converged && stop == Stop::Converged {
+        // The search stops for the reason of any bisection that was cut short; a budget before any other reason.
+        if starts < settings.restarts || halves.stop == StopReason::Budget {
+            stop = StopReason::Budget;
+        } else if halves.stop != StopReason::Converged && stop == StopReason::Converged {
             stop = halves.stop;
         }
         if halves.labels.iter().all(|label| *label == halves.labels[0]) {
@@ -90,20 +90,20 @@ pub(super) fn bisect(settings: &KMeans, points: &Points<'_>, k: usize, run: &Run
             continue;
         }
         if halves.error > 0.0 {
-            fall = fall.max(halves.fall / halves.error);
+            decrease = decrease.max(halves.decrease / halves.error);
         }
-        let halving = sides.len() / 2;
+        let bisection = sides.len() / 2;
         if let Some(side) = whole.side {
-            sides[side] = halving as i64;
+            sides[side] = bisection as i64;
         }
         sides.extend([0, 0]);
         centres.extend_from_slice(halves.centres.values());
         for side in 0..2 {
             let chosen = whole.rows.iter().zip(&halves.labels).filter(|(_, label)| **label == side as u32);
-            leaves.push(leaf(points, chosen.map(|(&i, _)| i).collect(), Some(2 * halving + side), run)?);
+            leaves.push(leaf(points, chosen.map(|(&i, _)| i).collect(), Some(2 * bisection + side), run)?);
         }
         trace.push(leaves.iter().map(|leaf| leaf.error).sum());
-        run.progress("halving", leaves.len(), k);
+        run.progress("bisections", leaves.len(), k);
     }
     // The largest cluster comes first, of equals the one with the first row.
     leaves.sort_by(|a, b| b.size.total_cmp(&a.size).then_with(|| a.rows.first().cmp(&b.rows.first())));
@@ -117,22 +117,28 @@ pub(super) fn bisect(settings: &KMeans, points: &Points<'_>, k: usize, run: &Run
         }
     }
     let error = trace.last().copied().unwrap_or(0.0);
-    let outcome = Outcome {
+    let partition = Partition {
         centres: Matrix::new(leaves.len(), columns, values)?,
         labels,
         sizes: leaves.iter().map(|leaf| leaf.size).collect(),
         trace,
         error,
         stop,
-        fall: fall * error,
+        decrease: decrease * error,
     };
-    let halvings = Halvings { centres: Matrix::new(sides.len(), columns, centres)?, sides };
-    let search = Search { asked: k, restarts, polished: false, halvings: Some(halvings) };
-    Ok(outcome.clustering(points, search))
+    let tree = BisectionTree { centres: Matrix::new(sides.len(), columns, centres)?, sides };
+    let search = SearchSummary { asked: k, restarts, polished: false, tree: Some(tree) };
+    Ok(partition.clustering(points, search))
 }
 
-/// The best of some attempts to halve a cluster, with centres as they are handed out, and how many there were.
-fn halve(settings: &KMeans, points: &Points<'_>, whole: &Leaf, task: u64, run: &Run) -> Result<(Outcome, usize)> {
+/// The best of several bisections of a cluster, with centres in the coordinates of the features, and their number.
+fn bisect_once(
+    settings: &KMeans,
+    points: &Points<'_>,
+    whole: &Leaf,
+    task: u64,
+    run: &Run,
+) -> Result<(Partition, usize)> {
     let (part, weights, copied);
     let inner = if whole.rows.len() == points.rows() {
         points
@@ -142,21 +148,21 @@ fn halve(settings: &KMeans, points: &Points<'_>, whole: &Leaf, task: u64, run: &
         copied = run.finish(|| Points::new(part.features(), weights.as_deref(), run))?;
         &copied
     };
-    let limits = Limits { steps: settings.steps, tolerance: settings.tolerance };
-    let (mut best, mut starts): (Option<Outcome>, usize) = (None, 0);
+    let stopping = StoppingRule { steps: settings.steps, tolerance: settings.tolerance };
+    let (mut best, mut starts): (Option<Partition>, usize) = (None, 0);
     for restart in 0..settings.restarts {
         if best.is_some() && run.out_of_time() {
             break;
         }
-        let start = run.finish(|| settings.draw_start(inner, 2, task + restart as u64, run))?;
-        let halves = lloyd(inner, start, limits, run)?;
+        let start = run.finish(|| settings.init(inner, 2, task + restart as u64, run))?;
+        let halves = lloyd(inner, start, stopping, run)?;
         starts += 1;
         if best.as_ref().is_none_or(|best| halves.error < best.error) {
             best = Some(halves);
         }
     }
     let best = best.expect("there is at least one restart");
-    Ok((Outcome { centres: inner.absolute(best.centres), ..best }, starts))
+    Ok((Partition { centres: inner.absolute(best.centres), ..best }, starts))
 }
 
 /// A copy of some rows, some of them at a time.

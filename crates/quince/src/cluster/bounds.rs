@@ -3,7 +3,7 @@
 use crate::matrix::fused::{Visit, WIDE};
 use crate::matrix::simd::{LANES, vectorised};
 
-/// The best and second best score of sixteen rows, and whose the best is.
+/// The best and second best score of sixteen rows, and the centre of the best.
 pub(super) struct NearestTwo {
     pub(super) best: [f32; WIDE],
     pub(super) second: [f32; WIDE],
@@ -19,7 +19,7 @@ impl NearestTwo {
 impl Visit for NearestTwo {
     #[inline(always)]
     fn scores(&mut self, row: usize, scores: &[f32; WIDE]) {
-        // One simple loop a vector instruction.
+        // One simple loop per vector instruction.
         let (row, mut lesser) = (row as u32, [0.0; WIDE]);
         for l in 0..WIDE {
             lesser[l] = if scores[l] < self.best[l] { scores[l] } else { self.best[l] };
@@ -36,7 +36,7 @@ impl Visit for NearestTwo {
     }
 }
 
-/// All scores of sixteen rows, a line a centre.
+/// All scores of sixteen rows, one line per centre.
 pub(super) struct AllScores(pub(super) Vec<[f32; WIDE]>);
 
 impl Visit for AllScores {

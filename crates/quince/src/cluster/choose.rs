@@ -1,23 +1,23 @@
-//! How many clusters: silhouette and elbow.
+//! Choosing the number of clusters: silhouette and elbow.
 
+use super::init::sample_indices;
 use super::silhouette::silhouette;
-use super::start::some_of;
 use super::{Clustering, KMeans};
 use crate::error::{Error, Result};
 use crate::learn::Count;
 use crate::matrix::Features;
-use crate::run::{Run, Stop};
+use crate::run::{Run, StopReason};
 use serde::Serialize;
 
-/// The most clusters that are tried.
-const MOST: usize = 10;
-/// The most rows whose silhouettes are taken; of more, so many are drawn.
-const ROWS: usize = 2000;
+/// The largest number of clusters that is tried.
+const MAX_CLUSTERS: usize = 10;
+/// The largest number of rows whose silhouettes are computed; of more, this many are sampled.
+const MAX_SILHOUETTE_ROWS: usize = 2000;
 
-/// What was seen with so many clusters.
+/// The result with one number of clusters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Trial {
-    /// How many clusters.
+pub struct ClusterCountCandidate {
+    /// The number of clusters.
     pub k: usize,
     /// The within-cluster error.
     pub error: f64,
@@ -27,9 +27,9 @@ pub struct Trial {
 
 /// Trials with 1, 2, 3 ... clusters, and what they suggest.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Choice {
+pub struct ClusterCountChoice {
     /// The trials, by k.
-    pub trials: Vec<Trial>,
+    pub trials: Vec<ClusterCountCandidate>,
     /// The number with the largest mean silhouette: this one is taken.
     pub by_silhouette: usize,
     /// The number after which the error stops falling fast.
@@ -38,7 +38,7 @@ pub struct Choice {
     pub cut_short: bool,
 }
 
-impl Choice {
+impl ClusterCountChoice {
     /// Why, in a sentence.
     pub fn reason(&self) -> String {
         let last = self.trials.last().map_or(1, |trial| trial.k);
@@ -54,7 +54,7 @@ impl Choice {
                 };
                 let weak = match () {
                     _ if value < 0.25 => "; below 0.25 clusters are hardly apart",
-                    _ if self.by_silhouette == MOST => "; it is the last number tried, and more may be better",
+                    _ if self.by_silhouette == MAX_CLUSTERS => "; it is the last number tried, and more may be better",
                     _ => "",
                 };
                 format!(
@@ -72,16 +72,16 @@ pub(super) fn choose(
     features: Features<'_>,
     weights: Option<&[f64]>,
     run: &Run,
-) -> Result<(Choice, Clustering)> {
+) -> Result<(ClusterCountChoice, Clustering)> {
     let rows = features.rows();
-    // Rows without weight have no say.
+    // Rows without weight do not count.
     let counted: Vec<usize> = (0..rows).filter(|&i| weights.is_none_or(|weights| weights[i] > 0.0)).collect();
-    let sample = some_of(counted.len(), ROWS, &mut run.stream(u64::MAX));
+    let sample = sample_indices(counted.len(), MAX_SILHOUETTE_ROWS, &mut run.stream(u64::MAX));
     let sample: Vec<usize> = sample.into_iter().map(|place| counted[place]).collect();
     let seen = features.take(&sample);
     let (mut trials, mut cut_short) = (Vec::new(), false);
     let mut best: Option<(f64, Clustering)> = None;
-    for k in 1..=MOST.min(rows) {
+    for k in 1..=MAX_CLUSTERS.min(rows) {
         let fixed = KMeans { k: Count::Fixed(k), ..settings.clone() };
         let found = fixed.cluster(features, weights, run)?;
         let mut labels: Vec<u32> = sample.iter().map(|&i| found.labels[i]).collect();
@@ -102,9 +102,9 @@ pub(super) fn choose(
             None
         };
         let error = found.model.error();
-        trials.push(Trial { k, error, silhouette: apart });
-        run.progress("choosing the number of clusters", k, MOST.min(rows));
-        cut_short = found.report.stop == Stop::Budget || run.out_of_time();
+        trials.push(ClusterCountCandidate { k, error, silhouette: apart });
+        run.progress("choosing the number of clusters", k, MAX_CLUSTERS.min(rows));
+        cut_short = found.report.stop == StopReason::Budget || run.out_of_time();
         // One cluster stands until two or more have a silhouette; of equal ones the fewest clusters.
         let value = apart.unwrap_or(f64::NEG_INFINITY);
         if best.as_ref().is_none_or(|(most, _)| value > *most) {
@@ -115,7 +115,8 @@ pub(super) fn choose(
         }
     }
     let (_, best) = best.expect("one cluster is always tried");
-    let choice = Choice { by_silhouette: best.model.sizes().len(), by_elbow: elbow(&trials), cut_short, trials };
+    let choice =
+        ClusterCountChoice { by_silhouette: best.model.sizes().len(), by_elbow: elbow(&trials), cut_short, trials };
     Ok((choice, best))
 }
 
@@ -135,13 +136,13 @@ fn first_rows(labels: &[u32], k: usize, seen: &[u32]) -> Vec<usize> {
 }
 
 /// Where the error, as a share of that of one cluster, lies furthest below the line from its first point to its last.
-fn elbow(trials: &[Trial]) -> usize {
+fn elbow(trials: &[ClusterCountCandidate]) -> usize {
     let (Some(first), Some(last)) = (trials.first(), trials.last()) else { return 1 };
     let drop = first.error - last.error;
     if drop <= 0.0 || last.k == first.k {
         return first.k;
     }
-    let below = |trial: &Trial| {
+    let below = |trial: &ClusterCountCandidate| {
         let along = (trial.k - first.k) as f64 / (last.k - first.k) as f64;
         (first.error - along * drop - trial.error) / drop
     };

@@ -1,41 +1,41 @@
-//! Mini-batch k-means, for more rows than one wants to see again and again (Sculley 2010).
+//! Mini-batch k-means, for many rows (Sculley 2010).
 //!
 //! A batch of rows goes to the nearest centres; each centre then moves to the mean of all rows it has ever been given,
 //! c ← c + Σ w (x - c) / n. A stream is learnt the same way, batch by batch, without ever holding more than one.
 //!
-//! The error of one batch is mostly chance. What tells is the average of the errors per row, in which a batch counts by its
-//! share of the rows, as much as two rounds remember:
+//! The error of one batch is mostly chance. What counts is an exponential average of the errors per row, with a window of two
+//! rounds:
 //!
 //! ```text
 //! a ← (1 - s) a + s e        s = 2 · rows of a batch / (rows + 1), at most 1
 //! ```
 //!
 //! The search is over when ten batches have not lowered it, or when the squared moves of the centres in a batch add up to no
-//! more than the tolerance times the mean variance of the columns. The first batch does not count: its error is that of the
-//! start.
+//! more than the tolerance times the mean variance of the columns. The first batch does not count: its error is that of
+//! the initial centres.
 
 use super::assign::Assignment;
-use super::outcome::{Outcome, fall};
+use super::partition::{Partition, centre_update_decrease};
 use super::points::{Centres, Points};
 use super::{KMeans, KMeansModel};
 use crate::error::{Error, Result};
 use crate::matrix::{Features, Matrix, cuts};
-use crate::run::{Report, Run, Stop};
+use crate::run::{Report, Run, StopReason};
 
-/// Centres that learn from batches.
+/// Centres that are updated by mini-batches.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Batches {
-    /// The centres, one a row.
+pub struct MiniBatchUpdates {
+    /// The centres, one per row.
     pub centres: Matrix,
-    /// The weight of the rows that each has been given.
+    /// The total weight of the rows each has been given.
     pub sizes: Vec<f64>,
 }
 
-impl Batches {
+impl MiniBatchUpdates {
     /// Centres that have seen nothing yet.
-    pub fn new(centres: Matrix) -> Batches {
+    pub fn new(centres: Matrix) -> MiniBatchUpdates {
         let k = centres.rows();
-        Batches { centres, sizes: vec![0.0; k] }
+        MiniBatchUpdates { centres, sizes: vec![0.0; k] }
     }
 
     /// Learns from one batch; says the error of its rows before it, and how far the centres moved (squared, in all).
@@ -54,7 +54,7 @@ impl Batches {
         let points = Points::new(batch, weights, run)?;
         let about = Centres::new(points.about_origin(self.centres.clone()), &points);
         let mut rows = Assignment::once(&points, about.count());
-        rows.send(&about, true, run)?;
+        rows.assign(&about, true, run)?;
         rows.add_up(run)?;
         let error = rows.error(&about, run)?;
         let (sums, given) = rows.sums();
@@ -73,12 +73,12 @@ impl Batches {
         Ok((error, moved))
     }
 
-    /// The centres as they are now; `error` is that of the last batch.
+    /// The current centres as a model; `error` is that of the last batch.
     pub fn model(self, error: f64) -> (KMeansModel, Report) {
         let mut report = Report::computed(format!("{} centres after batches of a stream", self.centres.rows()));
-        report.stop = Stop::StepLimit;
+        report.stop = StopReason::StepLimit;
         report.fact("error of the last batch", error);
-        (KMeansModel { centres: self.centres, sizes: self.sizes, error, halvings: None }, report)
+        (KMeansModel { centres: self.centres, sizes: self.sizes, error, tree: None }, report)
     }
 }
 
@@ -89,14 +89,14 @@ pub(super) fn by_batches(
     start: Matrix,
     task: u64,
     run: &Run,
-) -> Result<Outcome> {
-    let mut batches = Batches::new(points.absolute(start));
+) -> Result<Partition> {
+    let mut batches = MiniBatchUpdates::new(points.absolute(start));
     let mut stream = run.stream(task + (1 << 32));
     let mut order: Vec<usize> = (0..points.rows()).filter(|&i| points.weight(i) > 0.0).collect();
     let count = order.len();
     let ranges = cuts(count, count.div_ceil(settings.batch));
     let mut average = Average::new((2.0 * ranges[0].len() as f64 / (count + 1) as f64).min(1.0));
-    let (mut trace, mut stop) = (Vec::new(), Stop::StepLimit);
+    let (mut trace, mut stop) = (Vec::new(), StopReason::StepLimit);
     for round in 0..settings.steps {
         for range in &ranges {
             // The next few of a shuffled order (Fisher and Yates).
@@ -106,64 +106,65 @@ pub(super) fn by_batches(
             let weights: Option<Vec<f64>> = points.weights.map(|weights| batch.iter().map(|&i| weights[i]).collect());
             let weight = weights.as_ref().map_or(batch.len() as f64, |weights| weights.iter().sum());
             let (error, moved) = run.finish(|| batches.learn(some.features(), weights.as_deref(), run))?;
-            let tired = average.is_tired_of(error / weight);
+            let stalled = average.no_improvement(error / weight);
             run.check_cancelled()?;
-            if tired || moved <= settings.tolerance * points.spread {
-                stop = Stop::Converged;
+            if stalled || moved <= settings.tolerance * points.mean_variance {
+                stop = StopReason::Converged;
             } else if run.out_of_time() {
-                stop = Stop::Budget;
+                stop = StopReason::Budget;
             }
-            if stop != Stop::StepLimit {
+            if stop != StopReason::StepLimit {
                 break;
             }
         }
         run.progress("mini-batches", round + 1, settings.steps);
         trace.push(average.value * points.total);
-        if stop != Stop::StepLimit {
+        if stop != StopReason::StepLimit {
             break;
         }
     }
     let centres = Centres::new(points.about_origin(batches.centres), points);
     let mut rows = Assignment::once(points, centres.count());
-    rows.send(&centres, true, run)?;
+    rows.assign(&centres, true, run)?;
     rows.add_up(run)?;
     let error = rows.error(&centres, run)?;
     let (sums, sizes) = rows.sums();
-    let fall = fall(&centres.exact, &sums, &sizes);
-    Ok(Outcome { centres: centres.exact, labels: rows.labels(), sizes, trace, error, stop, fall })
+    let decrease = centre_update_decrease(&centres.exact, &sums, &sizes);
+    Ok(Partition { centres: centres.exact, labels: rows.labels(), sizes, trace, error, stop, decrease })
 }
 
 /// The average error per row, and how long it has not fallen.
 struct Average {
-    share: f64,
+    /// The weight of a new batch.
+    rate: f64,
     value: f64,
     least: f64,
     seen: usize,
-    waited: usize,
+    batches_without_improvement: usize,
 }
 
 impl Average {
-    /// So many batches without a lower average are enough.
+    /// The number of batches without a lower average after which to stop.
     const PATIENCE: usize = 10;
 
-    fn new(share: f64) -> Average {
-        Average { share, value: 0.0, least: f64::INFINITY, seen: 0, waited: 0 }
+    fn new(rate: f64) -> Average {
+        Average { rate, value: 0.0, least: f64::INFINITY, seen: 0, batches_without_improvement: 0 }
     }
 
-    /// Hears the error per row of a batch; says whether the average has not fallen for long. (By as much as a batch that is
-    /// better by a ten-thousandth would lower it: less is a centre that creeps towards the mean of its rows.)
-    fn is_tired_of(&mut self, error: f64) -> bool {
+    /// Takes the error per row of a batch; says whether the average has not improved for long. (An improvement is what a batch
+    /// better by a ten-thousandth brings: less is a centre that creeps towards the mean of its rows.)
+    fn no_improvement(&mut self, error: f64) -> bool {
         self.seen += 1;
-        self.value = if self.seen <= 2 { error } else { self.value + self.share * (error - self.value) };
+        self.value = if self.seen <= 2 { error } else { self.value + self.rate * (error - self.value) };
         if self.seen == 1 {
             return false;
         }
-        if self.value < self.least * (1.0 - 1e-4 * self.share) {
-            (self.least, self.waited) = (self.value, 0);
+        if self.value < self.least * (1.0 - 1e-4 * self.rate) {
+            (self.least, self.batches_without_improvement) = (self.value, 0);
         } else {
-            self.waited += 1;
+            self.batches_without_improvement += 1;
         }
-        self.waited >= Self::PATIENCE
+        self.batches_without_improvement >= Self::PATIENCE
     }
 }
 
@@ -172,9 +173,9 @@ mod tests {
     use super::*;
 
     /// How many batches of these errors are heard before it is enough.
-    fn heard(share: f64, errors: impl Iterator<Item = f64>) -> Option<usize> {
-        let mut average = Average::new(share);
-        errors.enumerate().find_map(|(batch, error)| average.is_tired_of(error).then_some(batch + 1))
+    fn heard(rate: f64, errors: impl Iterator<Item = f64>) -> Option<usize> {
+        let mut average = Average::new(rate);
+        errors.enumerate().find_map(|(batch, error)| average.no_improvement(error).then_some(batch + 1))
     }
 
     #[test]
@@ -190,7 +191,7 @@ mod tests {
         // Falling, but every fourth batch is worse than the one before: its average of twenty still falls in time.
         let noisy = |batch: i32| 0.98f64.powi(batch) * if batch % 4 == 3 { 1.05 } else { 1.0 };
         assert_eq!(heard(0.1, (0..200).map(noisy)), None);
-        // A low outlier of one batch in a flat row hardly counts in a small share.
+        // A low outlier of one batch in a flat sequence hardly counts at a small rate.
         let flat = |batch: i32| if batch == 4 { 4.9 } else { 5.0 };
         assert_eq!(heard(0.01, (0..100).map(flat)), Some(15));
     }

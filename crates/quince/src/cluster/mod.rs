@@ -1,117 +1,100 @@
-//! Clusters: groups of rows that are alike, found without a target.
+//! Clustering: groups of rows that are alike, found without a target.
 //!
-//! k-means puts k centres so that the within-cluster error is small,
+//! k-means places k centres so that the within-cluster error (sum of squares, inertia) is small,
 //!
 //! ```text
 //! E = Σ_i w_i ‖x_i - c_{l(i)}‖²        l(i) the nearest centre of row i, the first of equals
 //!   = ½ Σ_c n_c · mean of ‖x_i - x_j‖² over all ordered pairs of rows of cluster c, a row with itself included
 //! ```
 //!
-//! by turns: every row to its nearest centre, every centre to the mean of its rows. Neither turn can raise E.
-//! [`KMeans`] does that from one or more starts, or one row at a time (sequential), or by mini-batches, or by halving
-//! (bisecting). An empty cluster takes the row furthest from its centre; if there are fewer different rows than clusters,
+//! alternately: every row to its nearest centre, every centre to the mean of its rows. Neither step can raise E.
+//! [`KMeans`] does that from one or more initialisations, or one row at a time (sequential), or by mini-batches, or by
+//! bisection. An empty cluster takes the row furthest from its centre; if there are fewer different rows than clusters,
 //! the rest stay empty.
 //!
-//! The certificate of an answer is the share of E that another round would take off at once: from rows that go to their
-//! nearest centre, and by Σ n_c ‖c - mean_c‖² from centres that go to the means of their rows. It is zero where Lloyd's
-//! iteration rests, and there alone, whichever way the centres were found; of halvings, the largest counts.
+//! The certificate of an answer is the relative decrease of E by one more round: from rows that go to their nearest centre, and
+//! by Σ n_c ‖c - mean_c‖² from centres that go to the means of their rows. It is zero at the fixed points of Lloyd's iteration,
+//! and there alone, whatever the algorithm; of bisections, the largest counts.
 
 mod assign;
 mod bisect;
 mod bounds;
 mod choose;
+mod chunk;
+mod init;
 mod lloyd;
 mod minibatch;
 mod model;
-mod outcome;
-mod part;
+mod partition;
 mod points;
 mod sequential;
 mod silhouette;
-mod start;
 
-pub use choose::{Choice, Trial};
-pub use minibatch::Batches;
+pub use choose::{ClusterCountCandidate, ClusterCountChoice};
+pub use minibatch::MiniBatchUpdates;
 pub use model::KMeansModel;
 pub use silhouette::{silhouette, silhouettes};
 
 use crate::error::{Error, Result};
-use crate::learn::{Count, Examples, Learner, Target, check_weights};
+use crate::learn::{Capability, Checked, Count, Domain, Learner, MethodInfo, Settings, check_settings, check_weights};
 use crate::matrix::{Features, Matrix};
-use crate::registry::{Ability, Allowed, Card, Setting};
-use crate::run::{Report, Run, Stop, Stream};
-use lloyd::{Limits, lloyd};
+use crate::run::{Report, Run, StopReason, Stream};
+use lloyd::{StoppingRule, lloyd};
 use minibatch::by_batches;
-use outcome::{BUDGET, Outcome, Search};
+use partition::{BUDGET_REMARK, Partition, SearchSummary};
 use points::Points;
 use sequential::one_at_a_time;
-use serde::{Deserialize, Serialize};
 
-/// k centres, each the mean of the rows nearest to it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct KMeans {
-    /// How many clusters; `Auto` takes the number from 1 to 10 with the largest mean silhouette.
-    pub k: Count,
-    /// How centres are found.
-    pub algorithm: Algorithm,
-    /// Where they start.
-    pub start: Start,
-    /// How often to start anew; the smallest error wins.
-    pub restarts: usize,
-    /// The most rounds over the rows.
-    pub steps: usize,
-    /// Done when the squared moves of all centres, in a round or a mini-batch, add up to no more than this times the mean
-    /// variance of the columns.
-    pub tolerance: f64,
-    /// Whether rows are moved one at a time at the end, which can lower the error further.
-    pub polish: bool,
-    /// How many rows a mini-batch has.
-    pub batch: usize,
-}
-
-/// How centres are found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Algorithm {
-    /// All rows, then all centres, by turns.
-    #[default]
-    Lloyd,
-    /// One row at a time, its centres following at once.
-    Sequential,
-    /// A few rows at a time, drawn at random.
-    MiniBatch,
-    /// The cluster with the largest error is halved, again and again.
-    Bisecting,
-}
-
-/// Where centres start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Start {
-    /// Rows far from each other, by k-means++.
-    #[default]
-    PlusPlus,
-    /// Any rows.
-    Random,
-}
-
-impl Default for KMeans {
-    fn default() -> KMeans {
-        KMeans {
-            k: Count::Auto,
-            algorithm: Algorithm::Lloyd,
-            start: Start::PlusPlus,
-            restarts: 10,
-            steps: 300,
-            tolerance: 1e-4,
-            polish: false,
-            batch: 1024,
-        }
+crate::settings! {
+    /// k centres, each the mean of the rows nearest to it.
+    pub struct KMeans(k) {
+        /// The number of clusters; auto takes the number from 1 to 10 with the largest mean silhouette.
+        k: Count = Count::Auto, in Domain::IntegerOrAuto(1);
+        /// All rows alternately with all centres, one row at a time, a few at a time, or bisection.
+        algorithm: Algorithm = Algorithm::Lloyd, in Algorithm::DOMAIN;
+        /// Initialisation: rows far from each other (k-means++) or any rows.
+        start: KMeansInit = KMeansInit::PlusPlus, in KMeansInit::DOMAIN;
+        /// The number of initialisations; the smallest error wins.
+        restarts: usize = 10, in Domain::Integer(1);
+        /// The largest number of rounds over the rows.
+        steps: usize = 300, in Domain::Integer(1);
+        /// Done when the squared moves of the centres are below this times the mean variance; 0: when no row moves.
+        /// Mini-batches are also done when ten have not lowered their average error.
+        tolerance: f64 = 1e-4, in Domain::Number(0.0, f64::MAX);
+        /// Whether rows are moved one at a time at the end, which can lower the error further.
+        polish: bool = false, in Domain::Boolean;
+        /// The number of rows in a mini-batch.
+        batch: usize = 1024, in Domain::Integer(1);
     }
 }
 
-/// What clustering found.
+crate::choices! {
+    /// The algorithm of k-means.
+    pub enum Algorithm {
+        /// All rows, then all centres, alternately.
+        #[default]
+        Lloyd = "lloyd",
+        /// One row at a time, its centres following at once.
+        Sequential = "sequential",
+        /// A few rows at a time, drawn at random.
+        MiniBatch = "mini-batch",
+        /// The cluster with the largest error is bisected, again and again.
+        Bisecting = "bisecting",
+    }
+}
+
+crate::choices! {
+    /// The initialisation of centres.
+    pub enum KMeansInit {
+        /// Rows far from each other, by k-means++.
+        #[default]
+        PlusPlus = "plus-plus",
+        /// Any rows.
+        Random = "random",
+    }
+}
+
+/// The result of clustering.
 pub struct Clustering {
     /// The centres.
     pub model: KMeansModel,
@@ -119,60 +102,23 @@ pub struct Clustering {
     pub labels: Vec<u32>,
     /// How it went.
     pub report: Report,
-    /// Why so many clusters, if the data chose.
-    pub choice: Option<Choice>,
+    /// How the number of clusters was chosen, if it was `Auto`.
+    pub choice: Option<ClusterCountChoice>,
 }
 
 impl Learner for KMeans {
     type Fitted = KMeansModel;
 
-    const CARD: Card = Card {
+    const INFO: MethodInfo = MethodInfo {
         name: "kmeans",
         title: "k-means",
         summary: "Groups of rows that are alike, each around its mean; finds their number if asked.",
-        abilities: &[Ability::Cluster, Ability::Weights, Ability::Sparse],
-        settings: &[
-            Setting {
-                name: "k",
-                allowed: Allowed::WholeOrAuto(1),
-                help: "How many clusters; auto takes the number from 1 to 10 with the largest mean silhouette.",
-            },
-            Setting {
-                name: "algorithm",
-                allowed: Allowed::Choice(&["lloyd", "sequential", "mini-batch", "bisecting"]),
-                help: "All rows by turns with all centres, one row at a time, a few at a time, or halving.",
-            },
-            Setting {
-                name: "start",
-                allowed: Allowed::Choice(&["plus-plus", "random"]),
-                help: "Start from rows far from each other (k-means++) or from any rows.",
-            },
-            Setting {
-                name: "restarts",
-                allowed: Allowed::Whole(1),
-                help: "How often to start anew; the smallest error wins.",
-            },
-            Setting { name: "steps", allowed: Allowed::Whole(1), help: "The most rounds over the rows." },
-            Setting {
-                name: "tolerance",
-                allowed: Allowed::Number(0.0, f64::MAX),
-                help: "Done when the squared moves of the centres are below this times the mean variance; 0: when no row moves. \
-                       Mini-batches are also done when ten have not lowered their average error.",
-            },
-            Setting {
-                name: "polish",
-                allowed: Allowed::Switch,
-                help: "Whether rows are moved one at a time at the end, which can lower the error further.",
-            },
-            Setting { name: "batch", allowed: Allowed::Whole(1), help: "How many rows a mini-batch has." },
-        ],
+        capabilities: &[Capability::Cluster, Capability::SampleWeights, Capability::Sparse],
+        settings: Self::SETTINGS,
         python: &["KMeans", "MiniBatchKMeans", "BisectingKMeans"],
     };
 
-    fn fit(&self, examples: &Examples<'_>, run: &Run) -> Result<(KMeansModel, Report)> {
-        if !matches!(examples.target, Target::Nothing(_)) {
-            return Err(Error::data("k-means learns no target", "Use quince cluster."));
-        }
+    fn fit_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<(KMeansModel, Report)> {
         let found = self.cluster(examples.features, examples.weights, run)?;
         Ok((found.model, found.report))
     }
@@ -181,7 +127,7 @@ impl Learner for KMeans {
 impl KMeans {
     /// Finds clusters of rows.
     pub fn cluster(&self, features: Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<Clustering> {
-        Self::CARD.check(&crate::learn::Learn::settings(self))?;
+        check_settings(self)?;
         check(&features, weights)?;
         if self.k == Count::Auto {
             let (choice, mut found) = choose::choose(self, features, weights, run)?;
@@ -191,9 +137,9 @@ impl KMeans {
                     found.report.fact(&format!("silhouette with {} clusters", trial.k), silhouette);
                 }
             }
-            if choice.cut_short && found.report.stop != Stop::Budget {
-                found.report.stop = Stop::Budget;
-                found.report.remarks.push(BUDGET.into());
+            if choice.cut_short && found.report.stop != StopReason::Budget {
+                found.report.stop = StopReason::Budget;
+                found.report.remarks.push(BUDGET_REMARK.into());
             }
             found.report.remarks.push(choice.reason());
             found.choice = Some(choice);
@@ -204,14 +150,14 @@ impl KMeans {
         if self.algorithm == Algorithm::Bisecting {
             return bisect::bisect(self, &points, k, run);
         }
-        let mut best: Option<(Outcome, bool)> = None;
+        let mut best: Option<(Partition, bool)> = None;
         let mut restarts = 0;
         for restart in 0..self.restarts {
             if best.is_some() && run.out_of_time() {
                 break;
             }
-            // The first start is needed for any answer at all.
-            let draw = || self.draw_start(&points, k, restart as u64, run);
+            // The first initialisation is needed for any answer at all.
+            let draw = || self.init(&points, k, restart as u64, run);
             let start = match if restart == 0 { run.finish(draw) } else { draw() } {
                 Err(Error::OutOfTime { .. }) => break,
                 start => start?,
@@ -228,13 +174,13 @@ impl KMeans {
         }
         let (mut best, polished) = best.expect("there is at least one restart");
         if restarts < self.restarts && best.error > 0.0 {
-            best.stop = Stop::Budget;
+            best.stop = StopReason::Budget;
         }
         best.largest_first();
-        Ok(best.clustering(&points, Search { asked: k, restarts, polished, halvings: None }))
+        Ok(best.clustering(&points, SearchSummary { asked: k, restarts, polished, tree: None }))
     }
 
-    /// Finds clusters from given centres, a row each, and leaves them in their order.
+    /// Finds clusters from given centres, one per row, and leaves them in their order.
     pub fn cluster_from(
         &self,
         features: Features<'_>,
@@ -242,7 +188,7 @@ impl KMeans {
         centres: &Matrix,
         run: &Run,
     ) -> Result<Clustering> {
-        Self::CARD.check(&crate::learn::Learn::settings(self))?;
+        check_settings(self)?;
         check(&features, weights)?;
         if centres.rows() == 0 || centres.columns() != features.columns() {
             return Err(Error::data(
@@ -260,7 +206,7 @@ impl KMeans {
         }
         let points = run.finish(|| Points::new(features, weights, run))?;
         let (found, polished) = self.run_from(&points, points.about_origin(centres.clone()), 0, run)?;
-        Ok(found.clustering(&points, Search { asked: centres.rows(), restarts: 1, polished, halvings: None }))
+        Ok(found.clustering(&points, SearchSummary { asked: centres.rows(), restarts: 1, polished, tree: None }))
     }
 
     fn fixed_k(&self, rows: usize) -> Result<usize> {
@@ -275,24 +221,24 @@ impl KMeans {
         }
     }
 
-    fn draw_start(&self, points: &Points<'_>, k: usize, task: u64, run: &Run) -> Result<Matrix> {
+    fn init(&self, points: &Points<'_>, k: usize, task: u64, run: &Run) -> Result<Matrix> {
         let mut stream = run.stream(task);
         match self.start {
-            Start::PlusPlus => start::plus_plus(points, k, &mut stream, run),
-            Start::Random => Ok(start::random(points, k, &mut stream)),
+            KMeansInit::PlusPlus => init::plus_plus(points, k, &mut stream, run),
+            KMeansInit::Random => Ok(init::random(points, k, &mut stream)),
         }
     }
 
-    /// Where a start (about the origin) leads, and whether it was polished.
-    fn run_from(&self, points: &Points<'_>, start: Matrix, task: u64, run: &Run) -> Result<(Outcome, bool)> {
+    /// The partition that initial centres (about the origin) lead to, and whether it was polished.
+    fn run_from(&self, points: &Points<'_>, start: Matrix, task: u64, run: &Run) -> Result<(Partition, bool)> {
         // Every thread keeps sums of its own, and there are eight of them at most.
         let sums = 8.0 * 10.0 * start.values().len() as f64;
         crate::matrix::afford(sums, &format!("{} clusters of {} columns", start.rows(), start.columns()))?;
-        let limits = Limits { steps: self.steps, tolerance: self.tolerance };
+        let stopping = StoppingRule { steps: self.steps, tolerance: self.tolerance };
         let found = match self.algorithm {
             Algorithm::Sequential => one_at_a_time(points, start, self.steps, run)?,
             Algorithm::MiniBatch => by_batches(self, points, start, task, run)?,
-            Algorithm::Lloyd | Algorithm::Bisecting => lloyd(points, start, limits, run)?,
+            Algorithm::Lloyd | Algorithm::Bisecting => lloyd(points, start, stopping, run)?,
         };
         if !self.polish || self.algorithm != Algorithm::Lloyd || run.out_of_time() {
             return Ok((found, false));
@@ -302,14 +248,14 @@ impl KMeans {
             return Ok((found, true));
         }
         polished.trace.splice(..0, found.trace);
-        if found.stop != Stop::Converged {
+        if found.stop != StopReason::Converged {
             polished.stop = found.stop;
         }
         Ok((polished, true))
     }
 }
 
-/// How rows are divided before another method goes on with them.
+/// How rows are divided to initialise another method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Division {
     /// By k-means.
@@ -318,7 +264,7 @@ pub(crate) enum Division {
     Nearest,
 }
 
-/// Divides rows into `k` groups, from a start that is drawn from a stream.
+/// Divides rows into `k` groups, with k-means++ drawn from a stream.
 pub(crate) fn divide(
     features: Features<'_>,
     weights: Option<&[f64]>,
@@ -331,9 +277,9 @@ pub(crate) fn divide(
         return Ok(vec![0; features.rows()]);
     }
     let points = Points::new(features, weights, run)?;
-    let start = start::plus_plus(&points, k, stream, run)?;
+    let start = init::plus_plus(&points, k, stream, run)?;
     match how {
-        Division::Means => Ok(lloyd(&points, start, Limits { steps: 100, tolerance: 1e-4 }, run)?.labels),
+        Division::Means => Ok(lloyd(&points, start, StoppingRule { steps: 100, tolerance: 1e-4 }, run)?.labels),
         Division::Nearest => Ok(lloyd::nearest(&points, &points::Centres::new(start, &points), run)?.0),
     }
 }

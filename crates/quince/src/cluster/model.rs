@@ -1,13 +1,12 @@
 //! Fitted centres.
 
-use super::bisect::Halvings;
+use super::bisect::BisectionTree;
 use super::lloyd::nearest;
 use super::points::{Centres, Points, by_parts, sparse_square};
 use crate::error::{Error, Result};
-use crate::learn::{Fitted, Prediction, check_weights};
+use crate::learn::{Fitted, Parts, Prediction, check_weights};
 use crate::matrix::simd::{squared_distance, squared_norm};
 use crate::matrix::{Features, Matrix, for_parts};
-use crate::model::Parts;
 use crate::run::Run;
 
 /// Centres of clusters.
@@ -16,12 +15,21 @@ pub struct KMeansModel {
     pub(super) centres: Matrix,
     pub(super) sizes: Vec<f64>,
     pub(super) error: f64,
-    /// The tree, if they were found by halving.
-    pub(super) halvings: Option<Halvings>,
+    /// The tree of bisections, if it was bisecting k-means.
+    pub(super) tree: Option<BisectionTree>,
 }
 
 impl KMeansModel {
-    /// The centres, one a row.
+    /// A model of known centres, one per row.
+    pub fn from_centres(centres: Matrix) -> Result<KMeansModel> {
+        if centres.rows() == 0 || centres.columns() == 0 {
+            return Err(Error::shape("there are no centres", "Give at least one centre with at least one column."));
+        }
+        centres.check_finite("centres")?;
+        Ok(KMeansModel { sizes: vec![0.0; centres.rows()], centres, error: 0.0, tree: None })
+    }
+
+    /// The centres, one per row.
     pub fn centres(&self) -> &Matrix {
         &self.centres
     }
@@ -31,12 +39,13 @@ impl KMeansModel {
         &self.sizes
     }
 
-    /// The within-cluster error E of the training rows.
+    /// The within-cluster error E (sum of squares, inertia) of the training rows.
+    #[doc(alias = "inertia")]
     pub fn error(&self) -> f64 {
         self.error
     }
 
-    /// The cluster of every row, and the (weighted) error of putting the centres in their places.
+    /// The cluster of every row, and the (weighted) within-cluster error.
     pub fn assign(&self, rows: &Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<(Vec<u32>, f64)> {
         if rows.columns() != self.centres.columns() {
             return Err(Error::data(
@@ -50,16 +59,16 @@ impl KMeansModel {
         weights.map_or(Ok(()), |weights| check_weights(weights, rows.rows()))?;
         let points = Points::new(*rows, weights, run)?;
         let centres = Centres::new(points.about_origin(self.centres.clone()), &points);
-        let Some(halvings) = &self.halvings else {
+        let Some(tree) = &self.tree else {
             return nearest(&points, &centres, run);
         };
-        let sides = Centres::new(points.about_origin(halvings.centres.clone()), &points);
+        let sides = Centres::new(points.about_origin(tree.centres.clone()), &points);
         let mut found = for_parts(points.rows(), || (Vec::new(), vec![0.0; points.columns()]));
         let work = points.width() * (2 * self.centres.rows()).min(64);
         by_parts(points.rows(), work, &mut found, run, |(labels, row), rows| {
             for i in rows {
                 points.load(i, row);
-                labels.push(halvings.cluster(&points, &sides, i, row));
+                labels.push(tree.cluster(&points, &sides, i, row));
             }
         })?;
         let labels: Vec<u32> = found.into_iter().flat_map(|(labels, _)| labels).collect();
@@ -72,7 +81,7 @@ impl KMeansModel {
         let (k, columns) = (self.centres.rows(), rows.columns());
         let mut distances = Matrix::zeros(rows.rows(), k);
         let squares: Vec<f64> = (0..k).map(|c| squared_norm(self.centres.row(c))).collect();
-        // So many rows at a time that we look up often.
+        // Few enough rows at a time to check for cancellation often.
         let chunk = (5_000_000 / (k * rows.row_cost())).clamp(1, 1024);
         let mut pieces: Vec<&mut [f64]> = distances.values_mut().chunks_mut(chunk * k).collect();
         for (round, some) in pieces.chunks_mut(32).enumerate() {
@@ -99,7 +108,7 @@ impl KMeansModel {
 }
 
 impl Fitted for KMeansModel {
-    fn predict(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
+    fn predict_checked(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
         let (labels, _) = self.assign(rows, None, run)?;
         Ok(Prediction::Clusters { labels, distances: self.distances(rows, run)? })
     }
@@ -112,9 +121,9 @@ impl Fitted for KMeansModel {
         parts.put_matrix("centres", &self.centres);
         parts.put_vector("sizes", &self.sizes);
         parts.put_vector("error", &[self.error]);
-        if let Some(halvings) = &self.halvings {
-            parts.put_matrix("halvings.centres", &halvings.centres);
-            parts.put_vector("halvings.sides", &halvings.sides.iter().map(|&side| side as f64).collect::<Vec<_>>());
+        if let Some(tree) = &self.tree {
+            parts.put_matrix("bisections.centres", &tree.centres);
+            parts.put_vector("bisections.sides", &tree.sides.iter().map(|&side| side as f64).collect::<Vec<_>>());
         }
     }
 
@@ -126,21 +135,21 @@ impl Fitted for KMeansModel {
         }
         let sizes = parts.vector("sizes", Some(k))?;
         let error = parts.vector("error", Some(1))?[0];
-        let halvings = match parts.has("halvings.sides") {
+        let tree = match parts.has("bisections.sides") {
             false => None,
             true => {
-                let sides = parts.vector("halvings.sides", None)?;
+                let sides = parts.vector("bisections.sides", None)?;
                 if sides.iter().any(|side| side.fract() != 0.0 || side.abs() > 1e9) {
-                    return Err(parts.wrong("a halving leads nowhere"));
+                    return Err(parts.wrong("a bisection leads nowhere"));
                 }
                 let sides = sides.into_iter().map(|side| side as i64).collect();
-                let halvings = Halvings { centres: parts.matrix("halvings.centres", None)?, sides };
-                if !halvings.is_sound(k) || halvings.centres.columns() != centres.columns() {
-                    return Err(parts.wrong("a halving leads nowhere"));
+                let tree = BisectionTree { centres: parts.matrix("bisections.centres", None)?, sides };
+                if !tree.is_sound(k) || tree.centres.columns() != centres.columns() {
+                    return Err(parts.wrong("a bisection leads nowhere"));
                 }
-                Some(halvings)
+                Some(tree)
             }
         };
-        Ok(KMeansModel { centres, sizes, error, halvings })
+        Ok(KMeansModel { centres, sizes, error, tree })
     }
 }

@@ -1,19 +1,19 @@
-//! Rows and centres as k-means sees them.
+//! Rows and centres as k-means computes with them.
 //!
 //! Numbers are taken about an origin (zero, or the first row where the columns lie far from zero), so that large means cost
 //! no digits and whole numbers stay whole. Scores x·c - ½‖c‖² in single precision, about the column means, say which
-//! centres may be nearest; where their error leaves a doubt, direct distances in f64 decide, ties to the smallest index.
+//! centres may be nearest; where their error leaves it open, direct distances in f64 decide, ties to the smallest index.
 //! Sparse rows are scored in f64 and never become dense.
 
 use crate::error::Result;
-use crate::matrix::fused::{Doubt, Visit, WIDE, each_score};
+use crate::matrix::fused::{ErrorBound, Visit, WIDE, each_score};
 use crate::matrix::simd::{squared_distance, squared_norm};
 use crate::matrix::{self, Features, Matrix, for_parts};
 use crate::run::Run;
 use std::ops::Range;
 
-/// Half the unit of rounding of f32.
-const SINGLE: f64 = 1.0 / (1u64 << 24) as f64;
+/// The unit roundoff of f32.
+const F32_ROUNDING: f64 = 1.0 / (1u64 << 24) as f64;
 
 /// The rows to be clustered.
 pub(super) struct Points<'a> {
@@ -21,15 +21,15 @@ pub(super) struct Points<'a> {
     pub(super) weights: Option<&'a [f64]>,
     /// Sums, centres and direct distances are about this.
     pub(super) origin: Vec<f64>,
-    /// Scores are about this.
-    middle: Vec<f64>,
-    /// ‖x - middle‖ of every row.
+    /// Scores are about this: the column means, or zero for sparse rows.
+    score_origin: Vec<f64>,
+    /// ‖x - score origin‖ of every row.
     pub(super) norms: Vec<f32>,
     /// Σ w ‖x - origin‖².
     pub(super) scatter: f64,
     pub(super) total: f64,
     /// The mean variance of the columns, which tolerances are relative to.
-    pub(super) spread: f64,
+    pub(super) mean_variance: f64,
     /// Whether scores in single precision can tell anything: numbers are neither sparse, huge nor tiny.
     pub(super) scored: bool,
 }
@@ -41,24 +41,24 @@ impl<'a> Points<'a> {
         let means = features.means(weights, run)?;
         // Sparse rows have zeros that must stay zeros.
         let sparse = features.sparse_part().is_some();
-        let middle = if sparse { vec![0.0; columns] } else { means.clone() };
-        let Norms { norms, sum: about_middle, largest } = Norms::about(&middle, &features, weights, run)?;
-        if !about_middle.is_finite() {
+        let score_origin = if sparse { vec![0.0; columns] } else { means.clone() };
+        let Norms { norms, sum: about_mean, largest } = Norms::about(&score_origin, &features, weights, run)?;
+        if !about_mean.is_finite() {
             return Err(features.not_finite());
         }
         let length: f64 = means.iter().map(|mean| mean * mean).sum();
-        let variance = (about_middle / total - if sparse { length } else { 0.0 }).max(0.0);
+        let variance = (about_mean / total - if sparse { length } else { 0.0 }).max(0.0);
         let far = !sparse && length > 1e6 * variance;
         let mut origin = vec![0.0; columns];
         if far {
             features.pack(std::iter::once(0), &mut origin);
         }
         // Σ w ‖x - o‖² = Σ w ‖x - m‖² + W ‖m - o‖² for the mean m.
-        let away: f64 = middle.iter().zip(&origin).map(|(m, o)| (m - o) * (m - o)).sum();
-        let scatter = about_middle + total * away;
+        let away: f64 = score_origin.iter().zip(&origin).map(|(m, o)| (m - o) * (m - o)).sum();
+        let scatter = about_mean + total * away;
         let scored = !sparse && (1e-20..1e20).contains(&largest);
-        let spread = variance / columns.max(1) as f64;
-        Ok(Points { features, weights, origin, middle, norms, scatter, total, spread, scored })
+        let mean_variance = variance / columns.max(1) as f64;
+        Ok(Points { features, weights, origin, score_origin, norms, scatter, total, mean_variance, scored })
     }
 
     pub(super) fn rows(&self) -> usize {
@@ -77,7 +77,7 @@ impl<'a> Points<'a> {
         self.features.sparse_part().is_some()
     }
 
-    /// Centres as they are given, about the origin from now on.
+    /// Centres in the coordinates of the features, moved to the origin.
     pub(super) fn about_origin(&self, mut centres: Matrix) -> Matrix {
         for centre in centres.values_mut().chunks_mut(self.columns()) {
             centre.iter_mut().zip(&self.origin).for_each(|(x, origin)| *x -= origin);
@@ -85,7 +85,7 @@ impl<'a> Points<'a> {
         centres
     }
 
-    /// Centres about the origin, as they are handed out.
+    /// Centres about the origin, moved back to the coordinates of the features.
     pub(super) fn absolute(&self, mut centres: Matrix) -> Matrix {
         for centre in centres.values_mut().chunks_mut(self.columns()) {
             centre.iter_mut().zip(&self.origin).for_each(|(x, origin)| *x += origin);
@@ -168,47 +168,54 @@ impl<'a> Points<'a> {
 
     /// How far off the computed scores of row `i` may be, together with half its squared norm; as little as possible at this
     /// score.
-    pub(super) fn doubt(&self, i: usize, score: f64, centres: &Centres) -> Doubt {
+    pub(super) fn error_bound(&self, i: usize, score: f64, centres: &Centres) -> ErrorBound {
         let (columns, norm) = (self.columns(), f64::from(self.norms[i]));
-        let doubt = Doubt::within(columns, norm, centres.largest).or(Doubt::anywhere(columns, norm), score);
-        doubt.and(4.0 * SINGLE * norm * norm)
+        let error_bound =
+            ErrorBound::within(columns, norm, centres.largest).or(ErrorBound::anywhere(columns, norm), score);
+        error_bound.and(4.0 * F32_ROUNDING * norm * norm)
     }
 
     /// At least and at most this far is row `i` from a centre with this score.
     #[inline(always)]
-    pub(super) fn between(&self, i: usize, score: f64, doubt: Doubt) -> (f64, f64) {
-        let error = doubt.at(score);
+    pub(super) fn between(&self, i: usize, score: f64, error_bound: ErrorBound) -> (f64, f64) {
+        let error = error_bound.at(score);
         let square = f64::from(self.norms[i]) * f64::from(self.norms[i]) - 2.0 * score;
         ((square - 2.0 * error).max(0.0).sqrt(), (square + 2.0 * error).max(0.0).sqrt())
     }
 
-    /// Row `i` about the middle, with a one after it, as a product with a packed centre takes it.
+    /// Row `i` about the origin of scores, with a one after it, as a product with a packed centre takes it.
     pub(super) fn single_row(&self, i: usize, out: &mut [f32]) {
         let columns = self.columns();
-        self.features.centred(&self.middle).pack(std::iter::once(i), &mut out[..columns]);
+        self.features.centred(&self.score_origin).pack(std::iter::once(i), &mut out[..columns]);
         out[columns] = 1.0;
     }
 
     /// Packs rows (sixteen at most) side by side, as the fused product takes them.
-    pub(super) fn pack(&self, rows: &[u32], space: &mut Space) {
+    pub(super) fn pack(&self, rows: &[u32], scratch: &mut ScoreScratch) {
         let columns = self.columns();
-        space.lines.resize(WIDE * columns, 0.0);
-        let shifted = self.features.centred(&self.middle);
-        shifted.pack(rows.iter().map(|&i| i as usize), &mut space.lines);
-        space.panel.resize(columns + 1, [1.0; WIDE]);
-        turn(&space.lines, columns, &mut space.panel[..columns]);
+        scratch.lines.resize(WIDE * columns, 0.0);
+        let shifted = self.features.centred(&self.score_origin);
+        shifted.pack(rows.iter().map(|&i| i as usize), &mut scratch.lines);
+        scratch.panel.resize(columns + 1, [1.0; WIDE]);
+        turn(&scratch.lines, columns, &mut scratch.panel[..columns]);
     }
 
     /// Shows the scores of all centres with some rows (sixteen at most).
-    pub(super) fn each_score<V: Visit>(&self, rows: &[u32], centres: &Centres, space: &mut Space, visit: &mut V) {
-        self.pack(rows, space);
-        each_score(&space.panel, &centres.packed, &mut space.sums, visit);
+    pub(super) fn each_score<V: Visit>(
+        &self,
+        rows: &[u32],
+        centres: &Centres,
+        scratch: &mut ScoreScratch,
+        visit: &mut V,
+    ) {
+        self.pack(rows, scratch);
+        each_score(&scratch.panel, &centres.packed, &mut scratch.sums, visit);
     }
 }
 
-/// Working space of one thread.
+/// Scratch space of one thread.
 #[derive(Default)]
-pub(super) struct Space {
+pub(super) struct ScoreScratch {
     lines: Vec<f32>,
     panel: Vec<[f32; WIDE]>,
     sums: Vec<[f32; WIDE]>,
@@ -228,11 +235,11 @@ fn turn(lines: &[f32], columns: usize, panel: &mut [[f32; WIDE]]) {
 pub(super) struct Centres {
     /// About the origin.
     pub(super) exact: Matrix,
-    /// [c -½‖c‖²] about the middle, one after another.
+    /// [c -½‖c‖²] about the origin of scores, one after another.
     pub(super) packed: Vec<f32>,
     /// ‖c‖² about the origin (for sparse rows).
     pub(super) squares: Vec<f64>,
-    /// The largest norm about the middle.
+    /// The largest norm about the origin of scores.
     pub(super) largest: f64,
 }
 
@@ -244,7 +251,7 @@ impl Centres {
         for (c, out) in packed.chunks_mut(columns + 1).enumerate() {
             let mut square = 0.0;
             for (j, x) in exact.row(c).iter().enumerate() {
-                let shifted = x + (points.origin[j] - points.middle[j]);
+                let shifted = x + (points.origin[j] - points.score_origin[j]);
                 square += shifted * shifted;
                 out[j] = shifted as f32;
             }
@@ -267,7 +274,7 @@ impl Centres {
 }
 
 /// ‖x - f·c‖² of a row that has a sparse part, from `square` = ‖f·c‖² and what the entries of the row change in it. Where
-/// next to nothing is left its digits are lost, and all columns are looked at.
+/// next to nothing is left its digits are lost, and all columns are added up.
 pub(super) fn sparse_square(features: &Features<'_>, i: usize, centre: &[f64], factor: f64, square: f64) -> f64 {
     let mut left = square;
     features.for_row(i, |j, x| left += x * (x - 2.0 * factor * centre[j]));
@@ -292,7 +299,7 @@ fn add_row(features: &Features<'_>, i: usize, factor: f64, sum: &mut [f64], buff
     }
 }
 
-/// ‖x - middle‖ of some rows, rounded upwards; the weighted sum of the squares, and the largest.
+/// ‖x - score origin‖ of some rows, rounded upwards; the weighted sum of the squares, and the largest.
 #[derive(Default)]
 struct Norms {
     norms: Vec<f32>,
@@ -301,7 +308,7 @@ struct Norms {
 }
 
 impl Norms {
-    fn about(middle: &[f64], features: &Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<Norms> {
+    fn about(score_origin: &[f64], features: &Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<Norms> {
         let (rows, sparse) = (features.rows(), features.sparse_part().is_some());
         let mut parts = for_parts(rows, || (Norms::default(), vec![0.0; features.columns()]));
         by_parts(rows, 4 * features.row_cost(), &mut parts, run, |(part, row), some| {
@@ -310,7 +317,7 @@ impl Norms {
                 if sparse {
                     features.for_row(i, |_, x| square += x * x);
                 } else {
-                    features.centred(middle).pack(std::iter::once(i), row);
+                    features.centred(score_origin).pack(std::iter::once(i), row);
                     square = squared_norm(row);
                 }
                 part.norms.push((square.sqrt() as f32).next_up());
@@ -328,12 +335,11 @@ impl Norms {
     }
 }
 
-/// How many multiplications each part does between two looks at the run: all eight parts together a tenth of a second or so
-/// on one thread.
-const WORK: usize = 25_000_000;
+/// Multiplications per part between two checks for cancellation: for all eight parts about a tenth of a second on one thread.
+const WORK_PER_CHECK: usize = 25_000_000;
 
-/// Goes over so many rows in parts, each with a state of its own, some rows of each at a time, and listens for a cancel in
-/// between. `work` is what a row costs, in multiplications.
+/// Goes over rows in parts, each with a state of its own, some rows of each at a time, and checks for cancellation in between.
+/// `work` is the cost of a row, in multiplications.
 pub(super) fn by_parts<T: Send>(
     rows: usize,
     work: usize,
@@ -341,6 +347,6 @@ pub(super) fn by_parts<T: Send>(
     run: &Run,
     task: impl Fn(&mut T, Range<usize>) + Sync + Send,
 ) -> Result<()> {
-    let step = (WORK / work.max(1)).clamp(1, 1 << 18).next_multiple_of(WIDE);
+    let step = (WORK_PER_CHECK / work.max(1)).clamp(1, 1 << 18).next_multiple_of(WIDE);
     matrix::by_parts(rows, step, states, run, Run::check_cancelled, task)
 }

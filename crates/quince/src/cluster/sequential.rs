@@ -6,26 +6,26 @@
 //! iteration cannot always do; a row alone in its cluster stays.
 
 use super::assign::Assignment;
-use super::outcome::{Outcome, fall};
+use super::partition::{Partition, centre_update_decrease};
 use super::points::{Centres, Points, sparse_square};
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::matrix::simd::{squared_distance, squared_norm};
-use crate::run::{Run, Stop};
+use crate::run::{Run, StopReason};
 
-/// Sends every row to the nearest of the centres (about the origin), and then moves one at a time.
-pub(super) fn one_at_a_time(points: &Points<'_>, centres: Matrix, rounds: usize, run: &Run) -> Result<Outcome> {
+/// Assigns every row to the nearest of the centres (about the origin), and then moves one row at a time.
+pub(super) fn one_at_a_time(points: &Points<'_>, centres: Matrix, rounds: usize, run: &Run) -> Result<Partition> {
     let k = centres.rows();
     let mut centres = Centres::new(centres, points);
     let mut rows = Assignment::once(points, k);
-    rows.send(&centres, true, run)?;
+    rows.assign(&centres, true, run)?;
     rows.add_up(run)?;
     let (sums, sizes) = rows.sums();
     centres = means(&sums, &sizes, centres.exact, points);
     let before = rows.error(&centres, run)?;
     let mut moving = Moving::new(points, rows.labels(), &centres.exact, sums, sizes);
     let (trace, stop) = moving.settle(before, rounds, run)?;
-    // What was moved step by step is taken anew.
+    // What was updated step by step is computed again.
     let mut labels = moving.labels;
     let mut rows = Assignment::of(&labels, points, k);
     rows.add_up(run)?;
@@ -34,14 +34,14 @@ pub(super) fn one_at_a_time(points: &Points<'_>, centres: Matrix, rounds: usize,
     let error = rows.error(&centres, run)?;
     // Rows without weight never moved; all others are at their nearest centre if there was time enough.
     let mut nearest = Assignment::once(points, k);
-    nearest.send(&centres, true, run)?;
+    nearest.assign(&centres, true, run)?;
     nearest.add_up(run)?;
     let at_nearest = nearest.error(&centres, run)?;
     let (sums, nearest_sizes) = nearest.sums();
-    let fall = (error - at_nearest).max(0.0) + fall(&centres.exact, &sums, &nearest_sizes);
+    let decrease = (error - at_nearest).max(0.0) + centre_update_decrease(&centres.exact, &sums, &nearest_sizes);
     let weightless = nearest.labels().into_iter().enumerate().filter(|&(i, _)| points.weight(i) == 0.0);
     weightless.for_each(|(i, label)| labels[i] = label);
-    Ok(Outcome { centres: centres.exact, labels, sizes, trace, error, stop, fall })
+    Ok(Partition { centres: centres.exact, labels, sizes, trace, error, stop, decrease })
 }
 
 /// Centres at the means of their rows; one without rows keeps its place.
@@ -60,7 +60,7 @@ struct Moving<'a> {
     /// How many rows with a weight each has.
     members: Vec<usize>,
     /// The mean of each cluster; for sparse rows their sum, of which a row changes its own entries alone.
-    middles: Matrix,
+    means: Matrix,
     /// ‖sum‖² of each cluster of sparse rows.
     squares: Vec<f64>,
 }
@@ -71,26 +71,26 @@ impl<'a> Moving<'a> {
         for (i, &label) in labels.iter().enumerate() {
             members[label as usize] += usize::from(points.weight(i) > 0.0);
         }
-        let middles = if points.is_sparse() { sums } else { centres.clone() };
-        Moving { points, labels, squares: vec![0.0; sizes.len()], sizes, members, middles }
+        let means = if points.is_sparse() { sums } else { centres.clone() };
+        Moving { points, labels, squares: vec![0.0; sizes.len()], sizes, members, means }
     }
 
     /// Goes over the rows in order, moving each where it lowers the error most, until a round moves none. Returns the error
     /// after each round and how it ended.
-    fn settle(&mut self, mut error: f64, rounds: usize, run: &Run) -> Result<(Vec<f64>, Stop)> {
+    fn settle(&mut self, mut error: f64, rounds: usize, run: &Run) -> Result<(Vec<f64>, StopReason)> {
         let mut trace = Vec::new();
         let mut row = vec![0.0; self.points.columns()];
         let often = (100_000_000 / (self.sizes.len() * self.points.width())).clamp(1, 1 << 16);
         for round in 0..rounds {
-            // Taken anew in every round, so that roundings do not add up.
-            (0..self.sizes.len()).for_each(|c| self.squares[c] = squared_norm(self.middles.row(c)));
+            // Computed again in every round, so that roundings do not add up.
+            (0..self.sizes.len()).for_each(|c| self.squares[c] = squared_norm(self.means.row(c)));
             let mut moved = false;
             for i in 0..self.points.rows() {
                 if i % often == 0 {
                     run.check_cancelled()?;
                     if run.out_of_time() {
                         trace.push(error);
-                        return Ok((trace, Stop::Budget));
+                        return Ok((trace, StopReason::Budget));
                     }
                 }
                 let gain = self.consider(i, &mut row);
@@ -100,10 +100,10 @@ impl<'a> Moving<'a> {
             run.progress("one row at a time", round + 1, rounds);
             trace.push(error.max(0.0));
             if !moved {
-                return Ok((trace, Stop::Converged));
+                return Ok((trace, StopReason::Converged));
             }
         }
-        Ok((trace, Stop::StepLimit))
+        Ok((trace, StopReason::StepLimit))
     }
 
     /// Moves row `i` if that lowers the error; says by how much.
@@ -137,18 +137,18 @@ impl<'a> Moving<'a> {
     /// ‖x - mean‖² of a loaded row.
     fn square(&self, i: usize, row: &[f64], c: usize) -> f64 {
         match self.points.is_sparse() {
-            false => squared_distance(row, self.middles.row(c)),
+            false => squared_distance(row, self.means.row(c)),
             true => {
                 let factor = 1.0 / self.sizes[c];
                 let square = self.squares[c] * factor * factor;
-                sparse_square(&self.points.features, i, self.middles.row(c), factor, square)
+                sparse_square(&self.points.features, i, self.means.row(c), factor, square)
             }
         }
     }
 
     /// ‖mean‖² of a cluster.
     fn mean_square(&self, c: usize) -> f64 {
-        let square = squared_norm(self.middles.row(c));
+        let square = squared_norm(self.means.row(c));
         if self.points.is_sparse() { square / (self.sizes[c] * self.sizes[c]) } else { square }
     }
 
@@ -160,17 +160,17 @@ impl<'a> Moving<'a> {
         } else {
             self.members[c] -= 1;
         }
-        let middle = self.middles.row_mut(c);
+        let mean = self.means.row_mut(c);
         if self.points.is_sparse() {
             // ‖s + wx‖² - ‖s‖², entry by entry.
             let square = &mut self.squares[c];
             self.points.features.for_row(i, |j, x| {
-                *square += weight * x * (2.0 * middle[j] + weight * x);
-                middle[j] += weight * x;
+                *square += weight * x * (2.0 * mean[j] + weight * x);
+                mean[j] += weight * x;
             });
         } else {
             let share = weight / self.sizes[c];
-            middle.iter_mut().zip(row).for_each(|(middle, x)| *middle += share * (x - *middle));
+            mean.iter_mut().zip(row).for_each(|(mean, x)| *mean += share * (x - *mean));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How well rows sit in their clusters (Rousseeuw 1987).
+//! Silhouettes (Rousseeuw 1987): how well rows fit their clusters.
 //!
 //! ```text
 //! s(i) = (b - a) / max(a, b)
@@ -37,15 +37,16 @@ pub fn silhouettes(features: &Features<'_>, labels: &[u32], run: &Run) -> Result
             "Use another number of clusters.",
         ));
     }
-    // Products are best about the means; rows with a sparse part stay as they are.
+    // Products are most accurate about the means; rows with a sparse part are not centred.
     let sparse = features.sparse_part().is_some();
     let centre = if sparse { vec![0.0; columns] } else { features.means(None, run)? };
-    let known = Known { features: features.centred(&centre), norms: features.centred(&centre).row_norms(run)?, labels };
+    let known =
+        SharedRows { features: features.centred(&centre), norms: features.centred(&centre).row_norms(run)?, labels };
     // Rows in the order of their clusters, so that a cluster is a run of columns in a block of distances.
     let mut order: Vec<usize> = (0..rows).collect();
     order.sort_by_key(|&i| labels[i]);
     let (tall, wide) = ((1_000_000 / columns.max(1)).clamp(8, 128), (1_000_000 / columns.max(1)).clamp(8, 1024));
-    // So many blocks at a time, with so many others, that we look up often.
+    // The work between two checks for cancellation.
     let work = tall * wide * (columns + 8);
     let round = (400_000_000 / work).clamp(8, 64);
     let reach = (400_000_000 / (round * work)).max(1) * wide;
@@ -55,7 +56,9 @@ pub fn silhouettes(features: &Features<'_>, labels: &[u32], run: &Run) -> Result
         run.progress("silhouettes", done * round, count);
         let mut blocks: Vec<Block<'_>> = some.chunks(tall).map(|mine| Block::new(mine, &known, k)).collect();
         for others in order.chunks(reach) {
-            run.each(&mut blocks, |_, block| others.chunks(wide).for_each(|others| block.meet(others, &known)));
+            run.each(&mut blocks, |_, block| {
+                others.chunks(wide).for_each(|others| block.add_distances(others, &known))
+            });
             run.check()?;
         }
         for block in &blocks {
@@ -67,8 +70,8 @@ pub fn silhouettes(features: &Features<'_>, labels: &[u32], run: &Run) -> Result
     Ok(answers)
 }
 
-/// What all blocks need to know of the rows.
-struct Known<'a> {
+/// The rows that all blocks share.
+struct SharedRows<'a> {
     features: Features<'a>,
     /// ‖x‖² of each.
     norms: Vec<f64>,
@@ -83,14 +86,14 @@ struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    fn new(mine: &'a [usize], rows: &Known<'_>, k: usize) -> Block<'a> {
+    fn new(mine: &'a [usize], rows: &SharedRows<'_>, k: usize) -> Block<'a> {
         let mut left = Matrix::zeros(mine.len(), rows.features.columns());
         rows.features.pack(mine.iter().copied(), left.values_mut());
         Block { mine, left, sums: Matrix::zeros(mine.len(), k) }
     }
 
     /// Adds the distances from other rows, which come in the order of their clusters.
-    fn meet(&mut self, others: &[usize], rows: &Known<'_>) {
+    fn add_distances(&mut self, others: &[usize], rows: &SharedRows<'_>) {
         let mut distances = vec![0.0; self.mine.len() * others.len()];
         if rows.features.sparse_part().is_some() {
             self.measure(others, rows, &mut distances);
@@ -109,7 +112,7 @@ impl<'a> Block<'a> {
     }
 
     /// Distances of rows with a sparse part, entry by entry.
-    fn measure(&self, others: &[usize], rows: &Known<'_>, distances: &mut [f64]) {
+    fn measure(&self, others: &[usize], rows: &SharedRows<'_>, distances: &mut [f64]) {
         for (r, (distances, &i)) in distances.chunks_mut(others.len()).zip(self.mine).enumerate() {
             for (distance, &j) in distances.iter_mut().zip(others) {
                 *distance = sparse_square(&rows.features, j, self.left.row(r), 1.0, rows.norms[i]).sqrt();
@@ -118,7 +121,7 @@ impl<'a> Block<'a> {
     }
 
     /// Distances of dense rows from one product.
-    fn multiply(&self, others: &[usize], rows: &Known<'_>, distances: &mut [f64]) {
+    fn multiply(&self, others: &[usize], rows: &SharedRows<'_>, distances: &mut [f64]) {
         let columns = self.left.columns();
         let mut right = Matrix::zeros(others.len(), columns);
         rows.features.pack(others.iter().copied(), right.values_mut());

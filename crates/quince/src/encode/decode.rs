@@ -1,8 +1,8 @@
-//! From features back to cells, for rows that a model has drawn.
+//! From features back to cells, for rows that a model has sampled.
 
-use super::plan::Plan;
-use super::{Encoded, Encoder};
-use crate::learn::Drawn;
+use super::column::ColumnEncoder;
+use super::{EncodedColumn, Encoder};
+use crate::learn::SampledRow;
 use crate::numbers::number_text;
 use crate::table::Kind;
 
@@ -16,19 +16,19 @@ impl Encoder {
             .enumerate()
             .map(|(at, field)| (at, field.name, Some(1.0)))
             .collect();
-        for (at, Encoded { field, plan }) in self.columns.iter().enumerate() {
-            let scale = match plan {
-                Plan::Standard { log: true, .. } => Some(f64::NAN),
-                Plan::Standard { deviation, .. } => Some(*deviation),
+        for (at, EncodedColumn { field, encoder }) in self.columns.iter().enumerate() {
+            let scale = match encoder {
+                ColumnEncoder::Standard { log: true, .. } => Some(f64::NAN),
+                ColumnEncoder::Standard { standard_deviation, .. } => Some(*standard_deviation),
                 _ => None,
             };
-            (0..plan.dense_width()).for_each(|_| found.push((at, field.name.clone(), scale)));
+            (0..encoder.dense_width()).for_each(|_| found.push((at, field.name.clone(), scale)));
         }
         found
     }
 
-    /// The cells of a drawn row, a column of the table after another; empty where the model says nothing.
-    pub fn decode(&self, row: &Drawn) -> Vec<String> {
+    /// The cells of a sampled row, in the order of the table's columns; empty where the model says nothing.
+    pub fn decode(&self, row: &SampledRow) -> Vec<String> {
         let mut cells: Vec<String> =
             row.dense.iter().take(self.identity.unwrap_or(0)).map(|&x| number(x, Kind::Number)).collect();
         if self.is_identity() && !row.sequences.is_empty() {
@@ -40,28 +40,28 @@ impl Encoder {
             cells.extend(counts.into_iter().map(number_text));
         }
         let (mut dense, mut sparse) = (0, 0);
-        for Encoded { field, plan } in &self.columns {
+        for EncodedColumn { field, encoder } in &self.columns {
             let x = row.dense.get(dense).copied().unwrap_or(f64::NAN);
-            cells.push(match plan {
-                Plan::Standard { mean, deviation, log, .. } => {
-                    let value = x * deviation + mean;
+            cells.push(match encoder {
+                ColumnEncoder::Standard { mean, standard_deviation, log, .. } => {
+                    let value = x * standard_deviation + mean;
                     number(if *log { value.signum() * value.abs().exp_m1() } else { value }, field.kind)
                 }
-                Plan::YesNo { .. } if x.is_nan() => String::new(),
-                Plan::YesNo { .. } => if x > 0.5 { "yes" } else { "no" }.to_string(),
-                Plan::Codes { names, .. } if !x.is_nan() => names.get(x as usize).cloned().unwrap_or_default(),
-                plan if plan.is_sparse() => {
+                ColumnEncoder::YesNo { .. } if x.is_nan() => String::new(),
+                ColumnEncoder::YesNo { .. } => if x > 0.5 { "yes" } else { "no" }.to_string(),
+                ColumnEncoder::Codes { names, .. } if !x.is_nan() => names.get(x as usize).cloned().unwrap_or_default(),
+                encoder if encoder.is_sparse() => {
                     let drawn = row.sequences.iter().find(|(first, _)| *first == sparse);
-                    let name = |&place: &usize| match plan {
-                        Plan::Words(encoder) => encoder.name(place),
+                    let name = |&place: &usize| match encoder {
+                        ColumnEncoder::Words(texts) => texts.name(place),
                         _ => place.to_string(),
                     };
                     drawn.map_or_else(String::new, |(_, places)| places.iter().map(name).collect::<Vec<_>>().join(" "))
                 }
                 _ => String::new(),
             });
-            dense += plan.dense_width();
-            sparse += plan.sparse_width();
+            dense += encoder.dense_width();
+            sparse += encoder.sparse_width();
         }
         cells
     }

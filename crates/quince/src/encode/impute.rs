@@ -1,42 +1,42 @@
-//! Filling holes from the nearest rows.
+//! Nearest-neighbour imputation.
 //!
-//! Two rows are as far from each other as the columns say that both have: √(d/s · Σ (x - y)²) over the s of d columns without a
-//! hole in either. A hole becomes the mean of the k nearest donors that have a value there.
+//! The distance of two rows is taken over the columns that both have (nan-Euclidean): √(d/s · Σ (x - y)²) over the s of d columns
+//! without a missing value in either. A missing value becomes the mean of the k nearest donors that have a value there.
 
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::matrix::simd::vectorised;
 use crate::run::{Pace, Run};
 
-/// How much each of the nearest counts.
+/// The weights of the nearest donors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Near {
-    /// All the same.
-    Alike,
-    /// The nearer the more: one over the distance.
-    ByDistance,
+pub enum NeighbourWeights {
+    /// All count the same.
+    Uniform,
+    /// One over the distance.
+    Distance,
 }
 
-/// Fills the NaNs of `rows` from the nearest `donors`; where nobody near has a value, from `otherwise`.
-pub fn fill_from_neighbours(
+/// Imputes the NaNs of `rows` from the `k` nearest `donors`; where no donor has a value, by `otherwise`.
+pub fn knn_impute(
     rows: &mut Matrix,
     donors: &Matrix,
-    (k, near): (usize, Near),
+    (k, weights): (usize, NeighbourWeights),
     otherwise: &[f64],
     run: &Run,
 ) -> Result<()> {
     let columns = rows.columns();
     let by_column: Vec<Vec<f64>> = (0..columns).map(|j| donors.column(j)).collect();
-    let with_holes: Vec<usize> = (0..rows.rows()).filter(|&i| rows.row(i).iter().any(|x| x.is_nan())).collect();
+    let with_missing: Vec<usize> = (0..rows.rows()).filter(|&i| rows.row(i).iter().any(|x| x.is_nan())).collect();
     let (mut done, mut pace) = (0, Pace::new(2));
-    while done < with_holes.len() {
-        run.progress("holes", done, with_holes.len());
-        let some = &with_holes[done..(done + pace.next()).min(with_holes.len())];
+    while done < with_missing.len() {
+        run.progress("missing values", done, with_missing.len());
+        let some = &with_missing[done..(done + pace.next()).min(with_missing.len())];
         let filled = run.map(some.len(), |place| {
             let mut row = rows.row(some[place]).to_vec();
             let far = distances(&row, &by_column);
             for j in (0..columns).filter(|&j| rows[(some[place], j)].is_nan()) {
-                row[j] = from_nearest(&far, &by_column[j], k, near).unwrap_or(otherwise[j]);
+                row[j] = from_nearest(&far, &by_column[j], k, weights).unwrap_or(otherwise[j]);
             }
             row
         });
@@ -60,18 +60,18 @@ fn distances(row: &[f64], donors: &[Vec<f64>]) -> Vec<f64> {
 }
 
 vectorised! {
-    /// Adds (x - y)² of every y that is no hole to the sum of its row, and 1 to its count.
+    /// Adds (x - y)² of every y that is not missing to the sum of its row, and 1 to its count.
     fn add_squares(x: f64, column: &[f64], sums: &mut [f64], shared: &mut [f64]) {
         for ((y, sum), shared) in column.iter().zip(sums).zip(shared) {
             let square = (x - y) * (x - y);
-            let hole = square.is_nan();
-            *sum += if hole { 0.0 } else { square };
-            *shared += if hole { 0.0 } else { 1.0 };
+            let missing = square.is_nan();
+            *sum += if missing { 0.0 } else { square };
+            *shared += if missing { 0.0 } else { 1.0 };
         }
     }
 }
 
-fn from_nearest(far: &[f64], donors: &[f64], k: usize, near: Near) -> Option<f64> {
+fn from_nearest(far: &[f64], donors: &[f64], k: usize, weights: NeighbourWeights) -> Option<f64> {
     let mut able: Vec<(f64, usize)> = far
         .iter()
         .zip(donors)
@@ -88,12 +88,12 @@ fn from_nearest(far: &[f64], donors: &[f64], k: usize, near: Near) -> Option<f64
         able.truncate(k);
     }
     able.sort_unstable_by(order);
-    // Whoever is at no distance at all speaks alone.
+    // Donors at distance zero alone decide.
     let here = able.iter().filter(|(distance, _)| *distance == 0.0).count();
-    let weight = |distance: f64| match near {
-        Near::Alike => 1.0,
-        Near::ByDistance if here > 0 => f64::from(u8::from(distance == 0.0)),
-        Near::ByDistance => 1.0 / distance.sqrt(),
+    let weight = |distance: f64| match weights {
+        NeighbourWeights::Uniform => 1.0,
+        NeighbourWeights::Distance if here > 0 => f64::from(u8::from(distance == 0.0)),
+        NeighbourWeights::Distance => 1.0 / distance.sqrt(),
     };
     let (mut sum, mut total) = (0.0, 0.0);
     for &(distance, i) in &able {
@@ -108,12 +108,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hole_becomes_the_mean_of_its_nearest() {
+    fn a_missing_value_becomes_the_mean_of_its_nearest() {
         let nan = f64::NAN;
         // The example of scikit-learn's KNNImputer.
         let donors = Matrix::from_rows(&[[1.0, 2.0, nan], [3.0, 4.0, 3.0], [nan, 6.0, 5.0], [8.0, 8.0, 7.0]]);
         let mut rows = donors.clone();
-        fill_from_neighbours(&mut rows, &donors, (2, Near::Alike), &[0.0; 3], &Run::new()).unwrap();
+        knn_impute(&mut rows, &donors, (2, NeighbourWeights::Uniform), &[0.0; 3], &Run::new()).unwrap();
         assert_eq!(rows, Matrix::from_rows(&[[1.0, 2.0, 4.0], [3.0, 4.0, 3.0], [5.5, 6.0, 5.0], [8.0, 8.0, 7.0]]));
     }
 
@@ -122,7 +122,7 @@ mod tests {
         let nan = f64::NAN;
         let donors = Matrix::from_rows(&[[1.0, nan], [3.0, nan]]);
         let mut rows = Matrix::from_rows(&[[nan, 5.0], [nan, nan]]);
-        fill_from_neighbours(&mut rows, &donors, (2, Near::Alike), &[9.0, 8.0], &Run::new()).unwrap();
+        knn_impute(&mut rows, &donors, (2, NeighbourWeights::Uniform), &[9.0, 8.0], &Run::new()).unwrap();
         assert_eq!(rows, Matrix::from_rows(&[[9.0, 5.0], [9.0, 8.0]]));
     }
 
@@ -130,7 +130,7 @@ mod tests {
     fn nearer_rows_may_count_more() {
         let donors = Matrix::from_rows(&[[1.0, 10.0], [4.0, 40.0]]);
         let mut rows = Matrix::from_rows(&[[2.0, f64::NAN], [4.0, f64::NAN]]);
-        fill_from_neighbours(&mut rows, &donors, (2, Near::ByDistance), &[0.0; 2], &Run::new()).unwrap();
+        knn_impute(&mut rows, &donors, (2, NeighbourWeights::Distance), &[0.0; 2], &Run::new()).unwrap();
         // One and two away: weights 1 and ½.
         assert_eq!((rows[(0, 1)], rows[(1, 1)]), (20.0, 40.0));
     }

@@ -1,70 +1,66 @@
-//! From the columns of a table to numbers for the vector road.
+//! From the columns of a table to feature vectors.
 //!
 //! An [`Encoder`] is learnt from the training rows alone and saved with the model. It finds its columns by name, so the
 //! order of a table's columns never matters.
 //!
-//! | kind | features | a hole becomes |
+//! | kind | features | a missing value becomes |
 //! |---|---|---|
 //! | number, count | (value - mean) / standard deviation | the mean, so 0 |
 //! | yes/no | 0 or 1 | the more frequent answer |
-//! | category | one column a category, 1 where it is this one | the most frequent category |
-//! | vector | one column a place, as it is | nothing |
-//! | text | one column a word, weighed by tf-idf (lower case; words found in two rows or more) | no word |
+//! | category | one-hot: one column per category, 1 where it is this one | the most frequent category |
+//! | vector | one column per place, unchanged | nothing |
+//! | text | one column per word, weighted by tf-idf (lower case; words found in two rows or more) | no word |
 //!
 //! A category that was not seen in training is 0 in every column; a word that was not seen is left out. A column that is
-//! constant in the training rows is only centred. Matrices are taken as they are ([`Encoder::identity`]). For a method
-//! that takes holes ([`Holes::Kept`]) a hole stays one: NaN in every feature of its column, unless these are sparse.
+//! constant in the training rows is only centred. Matrices are not encoded ([`Encoder::identity`]). For a method
+//! that takes missing values ([`MissingValues::Kept`]) they stay NaN in every feature of their column, unless these are sparse.
 //!
-//! All of this is only what is usual: a table may wish otherwise ([`Encoding`], [`Table::with_encoding`]).
+//! These are the defaults: options of a table override them ([`Encoding`], [`Table::with_encoding`]).
 
+mod class_words;
+mod column;
 mod decode;
+mod feature_map;
 mod impute;
-mod plan;
-mod polynomial;
-mod products;
-mod scheme;
+mod monomials;
+mod polynomial_features;
 pub mod select;
-mod settings;
-mod shares;
 mod text;
 
-pub use impute::{Near, fill_from_neighbours};
-pub use polynomial::monomials;
-pub use products::{Expanded, Number, Products};
-pub use scheme::{Part, Scheme, What};
-pub use settings::{Categories, Encoding, Fill, Numbers, Wish};
-pub use shares::{ClassWords, ColumnWords, WordShare, word_shares};
-pub use text::{Amount, ClassOf, Counts, Cut, Language, Score, Stop, TextEncoder, Texts, Weigh, stop_words};
+pub use class_words::{ClassWords, ColumnWords, WordFrequency, class_words};
+pub use impute::{NeighbourWeights, knn_impute};
+pub use monomials::monomials;
+pub use polynomial_features::{ExpandedRows, Number, PolynomialFeatures};
+pub use text::{ClassCodes, Counts, TextEncoder, stop_words};
 
 use crate::error::{Error, Place, Result};
-use crate::learn::Target;
+use crate::learn::{Capability, MethodInfo, Target, TargetView};
 use crate::matrix::{Matrix, Rows, Sparse};
-use crate::registry::{Ability, Card};
 use crate::run::Run;
-use crate::table::{Column, Field, Kind, Pictures, Table};
-use plan::Plan;
+use crate::table::{Column, Encoding, Field, Frequency, Kind, Pictures, Table};
+use column::ColumnEncoder;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// How every column of a table becomes features.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Encoder {
-    columns: Vec<Encoded>,
-    /// For a matrix: the number of its columns, taken as they are.
+    columns: Vec<EncodedColumn>,
+    /// For a matrix: the number of its columns, which are not encoded.
     identity: Option<usize>,
     /// For a matrix whose columns have names: these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     names: Vec<String>,
-    /// Products of up to so many numbers are features too; 0 and 1 make none.
+    /// The degree of polynomial features: products of up to this many numbers; 0 and 1 make none.
     #[serde(default, skip_serializing_if = "is_plain")]
     degree: usize,
     /// How the numbers were made of pictures, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pictures: Option<Pictures>,
-    /// Columns are taken as they are: see [`Encoder::fit_as_they_are`].
-    #[serde(default, skip_serializing_if = "is_false")]
-    as_they_are: bool,
-    /// The numbers of the training rows, with holes, where holes are filled from near rows.
+    /// Columns stay native: see [`Encoder::fit_native`].
+    #[serde(rename = "as_they_are", default, skip_serializing_if = "is_false")]
+    native_columns: bool,
+    /// The numbers of the training rows, missing values included, where missing values are imputed from the nearest rows.
     #[serde(skip)]
     donors: Option<Matrix>,
 }
@@ -78,71 +74,76 @@ fn is_plain(degree: &usize) -> bool {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Encoded {
+struct EncodedColumn {
     field: Field,
-    plan: Plan,
+    #[serde(rename = "plan")]
+    encoder: ColumnEncoder,
 }
 
-/// What becomes of holes.
+/// What becomes of missing values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holes {
-    /// They are filled by the rule of their kind.
-    Filled,
+pub enum MissingValues {
+    /// They are imputed by the rule of their kind.
+    Imputed,
     /// They stay, as NaN.
     Kept,
 }
 
-impl Holes {
+impl MissingValues {
     /// What a method wants.
-    pub fn for_method(card: &Card) -> Holes {
-        if card.can(Ability::Holes) || card.can(Ability::AsTheyAre) { Holes::Kept } else { Holes::Filled }
+    pub fn for_method(info: &MethodInfo) -> MissingValues {
+        if info.can(Capability::MissingValues) || info.can(Capability::NativeColumns) {
+            MissingValues::Kept
+        } else {
+            MissingValues::Imputed
+        }
     }
 }
 
 impl Encoder {
     /// Learns how to encode from these rows. Ignored columns are left out; an error says why none is left.
     pub fn learn(table: &Table, run: &Run) -> Result<Encoder> {
-        Ok(Encoder::fit(table, None, Holes::Filled, run)?.0)
+        Ok(Encoder::fit(table, None, MissingValues::Imputed, run)?.0)
     }
 
     /// Learns how to encode from these rows, and encodes them. The target is only looked at where words are selected by it.
-    pub fn fit(table: &Table, target: Option<&Target>, holes: Holes, run: &Run) -> Result<(Encoder, Rows)> {
-        Encoder::fit_by(false, table, target, holes, run)
+    pub fn fit(table: &Table, target: Option<&Target>, missing: MissingValues, run: &Run) -> Result<(Encoder, Rows)> {
+        Encoder::fit_by(false, table, target, missing, run)
     }
 
-    /// Learns how to take columns as they are, for methods that have a family for each: numbers stay unscaled, categories become
-    /// the numbers 0, 1, ..., words are counted, and holes stay holes (NaN; of a text, at its first word).
-    pub fn fit_as_they_are(table: &Table, target: Option<&Target>, run: &Run) -> Result<(Encoder, Rows)> {
-        Encoder::fit_by(true, table, target, Holes::Kept, run)
+    /// Learns native columns, for methods that have a family for each: numbers stay unscaled, categories become their codes
+    /// 0, 1, ..., words are counted, and missing values stay missing (NaN; of a text, at its first word).
+    pub fn fit_native(table: &Table, target: Option<&Target>, run: &Run) -> Result<(Encoder, Rows)> {
+        Encoder::fit_by(true, table, target, MissingValues::Kept, run)
     }
 
     /// Learns how to encode for a method.
-    pub fn fit_for(card: &Card, table: &Table, target: Option<&Target>, run: &Run) -> Result<(Encoder, Rows)> {
-        Encoder::fit_by(card.can(Ability::AsTheyAre), table, target, Holes::for_method(card), run)
+    pub fn fit_for(info: &MethodInfo, table: &Table, target: Option<&Target>, run: &Run) -> Result<(Encoder, Rows)> {
+        Encoder::fit_by(info.can(Capability::NativeColumns), table, target, MissingValues::for_method(info), run)
     }
 
     fn fit_by(
-        as_they_are: bool,
+        native_columns: bool,
         table: &Table,
         target: Option<&Target>,
-        holes: Holes,
+        missing: MissingValues,
         run: &Run,
     ) -> Result<(Encoder, Rows)> {
-        let classes = match target {
-            Some(Target::Classes { classes, codes }) => Some((codes.as_slice(), classes.count())),
+        let classes = match target.map(Target::view) {
+            Some(TargetView::Classes { classes, codes }) => Some((codes, classes.count())),
             _ => None,
         };
         let Encoding { degree, pictures, .. } = *table.encoding();
-        let mut encoder = Encoder { degree, pictures, as_they_are, ..Encoder::identity(0) };
+        let mut encoder = Encoder { degree, pictures, native_columns, ..Encoder::identity(0) };
         encoder.identity = None;
         let (mut columns, mut texts) = (Vec::new(), Vec::new());
         for column in table.columns().iter().filter(|column| column.kind() != Kind::Ignored) {
             run.check()?;
             let field = Field { name: column.name().into(), kind: column.kind() };
-            let wish = table.encoding().columns.get(column.name());
-            let learn = if as_they_are { Plan::learn_as_is } else { Plan::learn };
-            let (plan, rows) = learn(column, wish, classes, run)?;
-            encoder.columns.push(Encoded { field, plan });
+            let options = table.encoding().columns.get(column.name());
+            let learn = if native_columns { ColumnEncoder::learn_native } else { ColumnEncoder::learn };
+            let (column_encoder, rows) = learn(column, options, classes, run)?;
+            encoder.columns.push(EncodedColumn { field, encoder: column_encoder });
             columns.push(column);
             texts.push(rows);
         }
@@ -155,11 +156,11 @@ impl Encoder {
             encoder.donors = Some(encoder.numbers_of(&dense));
         }
         let rows = Rows::of(dense, encoder.encode_sparse(&columns, texts, run)?);
-        let rows = encoder.with_holes(rows, holes, run)?;
+        let rows = encoder.impute_or_keep(rows, missing, run)?;
         Ok((encoder, rows))
     }
 
-    /// For a matrix: its columns as they are, called x0, x1 and so on.
+    /// For a matrix: its columns unchanged, called x0, x1 and so on.
     pub fn identity(columns: usize) -> Encoder {
         Encoder {
             columns: Vec::new(),
@@ -167,17 +168,17 @@ impl Encoder {
             names: Vec::new(),
             degree: 1,
             pictures: None,
-            as_they_are: false,
+            native_columns: false,
             donors: None,
         }
     }
 
-    /// For a matrix whose columns have names: its columns as they are.
+    /// For a matrix whose columns have names: its columns unchanged.
     pub fn identity_of(names: Vec<String>) -> Encoder {
         Encoder { names: names.clone(), ..Encoder::identity(names.len()) }
     }
 
-    /// Whether matrices are taken as they are.
+    /// Whether features are the columns of a matrix, unchanged.
     pub fn is_identity(&self) -> bool {
         self.identity.is_some()
     }
@@ -216,7 +217,7 @@ impl Encoder {
 
     /// How many features come out.
     pub fn width(&self) -> usize {
-        let sparse = |column: &Encoded| column.plan.sparse_width();
+        let sparse = |column: &EncodedColumn| column.encoder.sparse_width();
         self.identity.unwrap_or_else(|| self.dense_width() + self.columns.iter().map(sparse).sum::<usize>())
     }
 
@@ -225,13 +226,13 @@ impl Encoder {
     pub fn feature_names(&self) -> impl Iterator<Item = String> + '_ {
         let of_matrix = self.fields().take(self.identity.unwrap_or(0)).map(|field| field.name);
         let dense = || {
-            self.columns.iter().flat_map(|Encoded { field, plan }| {
-                let names = (!plan.is_sparse()).then(|| plan.names(&field.name));
-                let missing = plan.tells_holes().then(|| format!("{} is missing", field.name));
+            self.columns.iter().flat_map(|EncodedColumn { field, encoder }| {
+                let names = (!encoder.is_sparse()).then(|| encoder.names(&field.name));
+                let missing = encoder.has_missing_indicator().then(|| format!("{} is missing", field.name));
                 names.into_iter().flatten().chain(missing)
             })
         };
-        let sparse = self.columns.iter().filter(|column| column.plan.is_sparse());
+        let sparse = self.columns.iter().filter(|column| column.encoder.is_sparse());
         let terms = self.terms().unwrap_or_default();
         let numbers: Vec<String> = match terms.is_empty() {
             true => Vec::new(),
@@ -240,15 +241,15 @@ impl Encoder {
                 self.number_places().map(|place| names[place].clone()).collect()
             }
         };
-        let products = terms.into_iter().map(move |term| polynomial::name(&term, &numbers));
-        let sparse = sparse.flat_map(|Encoded { field, plan }| plan.names(&field.name));
+        let products = terms.into_iter().map(move |term| monomials::name(&term, &numbers));
+        let sparse = sparse.flat_map(|EncodedColumn { field, encoder }| encoder.names(&field.name));
         of_matrix.chain(dense()).chain(products).chain(sparse)
     }
 
     /// Of columns of texts: name and encoder.
     pub fn texts(&self) -> impl Iterator<Item = (&str, &TextEncoder)> {
-        self.columns.iter().filter_map(|column| match &column.plan {
-            Plan::Words(encoder) => Some((column.field.name.as_str(), encoder)),
+        self.columns.iter().filter_map(|column| match &column.encoder {
+            ColumnEncoder::Words(encoder) => Some((column.field.name.as_str(), encoder)),
             _ => None,
         })
     }
@@ -257,32 +258,32 @@ impl Encoder {
     pub fn remarks(&self) -> impl Iterator<Item = String> + '_ {
         let empty = self.texts().filter(|(_, words)| words.width() == 0);
         empty.map(|(name, words)| {
-            let shared = words.settings().least != Amount::Rows(0) && words.settings().least != Amount::Rows(1);
+            let shared = words.settings().least != Frequency::Rows(0) && words.settings().least != Frequency::Rows(1);
             let why = if shared { " (words in few rows are left out: least=1 keeps them)" } else { "" };
             format!("'{name}' says nothing: no word of it is left{why}")
         })
     }
 
     /// The features of a table's rows. Columns are found by name and read as the kind they had in training.
-    pub fn encode(&self, table: &Table, holes: Holes, run: &Run) -> Result<Rows> {
+    pub fn encode(&self, table: &Table, missing: MissingValues, run: &Run) -> Result<Rows> {
         let columns = self.align(table)?;
         if self.is_identity() {
-            return as_they_are(&columns, table, holes);
+            return matrix_rows(&columns, table, missing);
         }
         let columns: Vec<&Column> = columns.iter().collect();
         let dense = self.encode_dense(&columns, run)?;
         let rows = Rows::of(dense, self.encode_sparse(&columns, vec![None; columns.len()], run)?);
-        self.with_holes(rows, holes, run)
+        self.impute_or_keep(rows, missing, run)
     }
 
-    /// Fills all holes, or only those of columns that wish it for every method.
-    fn with_holes(&self, rows: Rows, holes: Holes, run: &Run) -> Result<Rows> {
-        match holes {
-            Holes::Filled => self.filled(&rows, run),
-            Holes::Kept if self.columns.iter().any(|column| column.plan.always_filled()) => {
-                self.fill(&rows, Plan::always_filled, run)
+    /// Imputes all missing values, or only those of columns whose options ask for it whatever the method.
+    fn impute_or_keep(&self, rows: Rows, missing: MissingValues, run: &Run) -> Result<Rows> {
+        match missing {
+            MissingValues::Imputed => self.imputed(&rows, run),
+            MissingValues::Kept if self.columns.iter().any(|column| column.encoder.always_imputed()) => {
+                self.impute(&rows, ColumnEncoder::always_imputed, run)
             }
-            Holes::Kept => Ok(rows),
+            MissingValues::Kept => Ok(rows),
         }
     }
 
@@ -290,31 +291,31 @@ impl Encoder {
         let rows = columns.first().map_or(0, |column| column.rows());
         let mut dense = Matrix::zeros(rows, self.dense_width());
         let mut first = 0;
-        for (Encoded { plan, .. }, column) in self.columns.iter().zip(columns) {
+        for (EncodedColumn { encoder, .. }, column) in self.columns.iter().zip(columns) {
             run.check()?;
-            plan.encode_dense(column, first, &mut dense);
-            first += plan.dense_width();
+            encoder.encode_dense(column, first, &mut dense);
+            first += encoder.dense_width();
         }
         self.multiply_out(&mut dense)?;
         Ok(dense)
     }
 
-    /// Rows that were encoded with their holes kept, with their holes filled.
-    pub fn filled(&self, rows: &Rows, run: &Run) -> Result<Rows> {
-        self.fill(rows, |_| true, run)
+    /// Rows that were encoded with their missing values kept, now imputed.
+    pub fn imputed(&self, rows: &Rows, run: &Run) -> Result<Rows> {
+        self.impute(rows, |_| true, run)
     }
 
-    /// Fills the holes of some columns.
-    fn fill(&self, rows: &Rows, wanted: impl Fn(&Plan) -> bool, run: &Run) -> Result<Rows> {
+    /// Imputes the missing values of some columns.
+    fn impute(&self, rows: &Rows, wanted: impl Fn(&ColumnEncoder) -> bool, run: &Run) -> Result<Rows> {
         let mut dense = rows.dense().clone();
         if let Some(donors) = &self.donors {
-            self.fill_from(donors, &mut dense, run)?;
+            self.impute_from(donors, &mut dense, run)?;
         }
         let mut first = 0;
-        for Encoded { plan, .. } in &self.columns {
-            let width = plan.dense_width();
-            if width > 0 && wanted(plan) {
-                (0..dense.rows()).for_each(|i| plan.fill(&mut dense.row_mut(i)[first..first + width]));
+        for EncodedColumn { encoder, .. } in &self.columns {
+            let width = encoder.dense_width();
+            if width > 0 && wanted(encoder) {
+                (0..dense.rows()).for_each(|i| encoder.fill(&mut dense.row_mut(i)[first..first + width]));
             }
             first += width;
         }
@@ -322,14 +323,14 @@ impl Encoder {
         Ok(rows.with_dense(dense))
     }
 
-    /// Fills the holes of columns that wish it from near rows.
-    fn fill_from(&self, donors: &Matrix, dense: &mut Matrix, run: &Run) -> Result<()> {
-        let number = |column: &&Encoded| matches!(column.plan, Plan::Standard { .. });
-        let plans: Vec<&Plan> = self.columns.iter().filter(number).map(|column| &column.plan).collect();
-        let otherwise: Vec<f64> = plans.iter().map(|plan| plan.filler()).collect();
+    /// Imputes the missing values of columns whose options ask for it from the nearest rows.
+    fn impute_from(&self, donors: &Matrix, dense: &mut Matrix, run: &Run) -> Result<()> {
+        let number = |column: &&EncodedColumn| matches!(column.encoder, ColumnEncoder::Standard { .. });
+        let encoders: Vec<&ColumnEncoder> = self.columns.iter().filter(number).map(|column| &column.encoder).collect();
+        let otherwise: Vec<f64> = encoders.iter().map(|encoder| encoder.imputed_value()).collect();
         let mut numbers = self.numbers_of(dense);
-        fill_from_neighbours(&mut numbers, donors, (self.neighbours(), Near::Alike), &otherwise, run)?;
-        for (k, place) in self.standard_places().enumerate().filter(|(k, _)| plans[*k].neighbours() > 0) {
+        knn_impute(&mut numbers, donors, (self.neighbours(), NeighbourWeights::Uniform), &otherwise, run)?;
+        for (k, place) in self.standard_places().enumerate().filter(|(k, _)| encoders[*k].neighbours() > 0) {
             (0..dense.rows()).for_each(|i| dense[(i, place)] = numbers[(i, k)]);
         }
         Ok(())
@@ -345,9 +346,9 @@ impl Encoder {
         numbers
     }
 
-    /// From how many near rows holes are filled, if any are.
+    /// The number of nearest rows that missing values are imputed from; zero if none are.
     fn neighbours(&self) -> usize {
-        self.columns.iter().map(|column| column.plan.neighbours()).max().unwrap_or(0)
+        self.columns.iter().map(|column| column.encoder.neighbours()).max().unwrap_or(0)
     }
 
     /// Writes the products of numbers after all other dense features.
@@ -356,7 +357,7 @@ impl Encoder {
         let (places, first) = (self.number_places().collect::<Vec<_>>(), self.dense_width() - terms.len());
         for i in 0..if terms.is_empty() { 0 } else { dense.rows() } {
             let numbers: Vec<f64> = places.iter().map(|&place| dense[(i, place)]).collect();
-            terms.iter().enumerate().for_each(|(t, term)| dense[(i, first + t)] = polynomial::product(&numbers, term));
+            terms.iter().enumerate().for_each(|(t, term)| dense[(i, first + t)] = monomials::product(&numbers, term));
         }
         Ok(())
     }
@@ -371,29 +372,29 @@ impl Encoder {
 
     /// Where among the dense features the single numbers are.
     fn number_places(&self) -> impl Iterator<Item = usize> {
-        self.dense_places(Plan::is_number)
+        self.dense_places(ColumnEncoder::is_number)
     }
 
     fn standard_places(&self) -> impl Iterator<Item = usize> {
-        self.dense_places(|plan| matches!(plan, Plan::Standard { .. }))
+        self.dense_places(|encoder| matches!(encoder, ColumnEncoder::Standard { .. }))
     }
 
-    fn dense_places(&self, wanted: impl Fn(&Plan) -> bool) -> impl Iterator<Item = usize> {
+    fn dense_places(&self, wanted: impl Fn(&ColumnEncoder) -> bool) -> impl Iterator<Item = usize> {
         let mut next = 0;
         self.columns.iter().filter_map(move |column| {
             let place = next;
-            next += column.plan.dense_width();
-            wanted(&column.plan).then_some(place)
+            next += column.encoder.dense_width();
+            wanted(&column.encoder).then_some(place)
         })
     }
 
     fn encode_sparse(&self, columns: &[&Column], known: Vec<Option<Sparse>>, run: &Run) -> Result<Option<Sparse>> {
         let mut parts = Vec::new();
-        for ((Encoded { plan, .. }, column), known) in self.columns.iter().zip(columns).zip(known) {
+        for ((EncodedColumn { encoder, .. }, column), known) in self.columns.iter().zip(columns).zip(known) {
             run.check()?;
-            let part = if known.is_some() { known } else { plan.encode_sparse(column, run)? };
-            let marked = self.as_they_are && matches!(plan, Plan::Words(_));
-            parts.extend(part.map(|part| if marked { part.with_holes(|i| column.is_hole(i)) } else { part }));
+            let part = if known.is_some() { known } else { encoder.encode_sparse(column, run)? };
+            let marked = self.native_columns && matches!(encoder, ColumnEncoder::Words(_));
+            parts.extend(part.map(|part| if marked { part.with_missing(|i| column.is_missing(i)) } else { part }));
         }
         Ok((!parts.is_empty()).then(|| Sparse::side_by_side(parts)))
     }
@@ -425,14 +426,14 @@ impl Encoder {
     }
 
     fn dense_width(&self) -> usize {
-        let plans: usize = self.columns.iter().map(|column| column.plan.dense_width()).sum();
-        plans + self.terms().map_or(0, |terms| terms.len())
+        let of_columns: usize = self.columns.iter().map(|column| column.encoder.dense_width()).sum();
+        of_columns + self.terms().map_or(0, |terms| terms.len())
     }
 
     /// Whether everything in a loaded encoder fits together.
     pub(crate) fn is_sound(&self) -> bool {
         let numbers = self.standard_places().count();
-        self.columns.iter().all(|column| column.plan.is_sound())
+        self.columns.iter().all(|column| column.encoder.is_sound())
             && (self.identity.is_none() || self.columns.is_empty())
             && self.identity.is_none_or(|columns| columns <= u32::MAX as usize)
             && (self.names.is_empty() || self.identity == Some(self.names.len()))
@@ -441,12 +442,12 @@ impl Encoder {
             && self.donors.as_ref().map_or(self.neighbours() == 0, |donors| donors.columns() == numbers)
     }
 
-    /// The rows that holes are filled from, which serde leaves out because they are many numbers.
+    /// The rows that missing values are imputed from, which serde leaves out because they are many numbers.
     pub fn donors(&self) -> Option<&Matrix> {
         self.donors.as_ref()
     }
 
-    /// An encoder that serde has read, with the rows that holes are filled from; an error if they do not fit together.
+    /// An encoder that serde has read, with the rows that missing values are imputed from; an error if they do not fit together.
     pub fn with_donors(mut self, donors: Option<Matrix>) -> Result<Encoder> {
         self.donors = donors;
         if self.is_sound() {
@@ -455,10 +456,10 @@ impl Encoder {
         Err(Error::data("the parts of the encoder do not fit together", "Learn it again from the table."))
     }
 
-    /// Hands out what is saved as arrays beside the header: vocabularies and their weights, and rows to fill holes from.
+    /// Hands out what is saved as arrays beside the header: vocabularies and their weights, and rows to impute missing values from.
     pub(crate) fn take_arrays(&mut self, mut take: impl FnMut(String, Saved)) {
         for (k, column) in self.columns.iter_mut().enumerate() {
-            if let Plan::Words(text) = &mut column.plan {
+            if let ColumnEncoder::Words(text) = &mut column.encoder {
                 take(format!("vocabulary.{k}"), Saved::Words(std::mem::take(&mut text.vocabulary)));
                 for (name, numbers) in [("weights", &mut text.weights), ("scores", &mut text.scores)] {
                     if !numbers.is_empty() {
@@ -473,9 +474,9 @@ impl Encoder {
     }
 
     /// Takes back what was handed out.
-    pub(crate) fn put_arrays(&mut self, parts: &crate::model::Parts) -> Result<()> {
+    pub(crate) fn put_arrays(&mut self, parts: &crate::learn::Parts) -> Result<()> {
         for (k, column) in self.columns.iter_mut().enumerate() {
-            if let Plan::Words(text) = &mut column.plan {
+            if let ColumnEncoder::Words(text) = &mut column.encoder {
                 let name = format!("vocabulary.{k}");
                 text.vocabulary = parts.words(&name)?;
                 for (what, numbers) in [("weights", &mut text.weights), ("scores", &mut text.scores)] {
@@ -511,17 +512,17 @@ fn nothing_left(table: &Table) -> Error {
     )
 }
 
-/// The numbers of columns that stand for the columns of a matrix, which cannot have holes.
-fn as_they_are(columns: &[Column], table: &Table, holes: Holes) -> Result<Rows> {
+/// The numbers of columns that stand for the columns of a matrix, which has no rule for missing values.
+fn matrix_rows(columns: &[Column], table: &Table, missing: MissingValues) -> Result<Rows> {
     let mut dense = Matrix::zeros(table.rows(), columns.len());
     for (j, column) in columns.iter().enumerate() {
         for i in 0..table.rows() {
-            let kept = (holes == Holes::Kept).then_some(f64::NAN);
+            let kept = (missing == MissingValues::Kept).then_some(f64::NAN);
             dense[(i, j)] = column.number(i).or(kept).ok_or_else(|| {
                 Error::table(
                     table.place(i, column.name()),
-                    "a hole where the model needs a number",
-                    "Fill the hole: a model trained on a matrix has no rule for holes.",
+                    "a missing value where the model needs a number",
+                    "Impute it first: a model trained on a matrix has no rule for missing values.",
                 )
             })?;
         }

@@ -1,4 +1,4 @@
-//! Choosing the features that tell classes apart best.
+//! Feature selection: scores of features against classes.
 //!
 //! The mutual information of a feature that is there or not and a class is I = Σ p(f, c) ln(p(f, c) / p(f) p(c)) over
 //! f ∈ {there, not there} and all classes c, with the shares of rows as p and 0 ln 0 = 0.
@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::learn::Target;
 use crate::matrix::Features;
 
-/// Sums of features by class.
-pub(crate) struct Tally {
+/// A contingency table: sums of features by class.
+pub(crate) struct ContingencyTable {
     features: usize,
     /// Rows of each class.
     rows: Vec<f64>,
@@ -19,9 +19,9 @@ pub(crate) struct Tally {
     sums: Vec<f64>,
 }
 
-impl Tally {
-    /// Of a table of rows and features; an error unless every row has a class, or is known to have none.
-    pub(crate) fn new((count, features): (usize, usize), class_of: &[u32], classes: usize) -> Result<Tally> {
+impl ContingencyTable {
+    /// For this many rows and features; an error unless every row has a class, or is known to have none.
+    pub(crate) fn new((count, features): (usize, usize), class_of: &[u32], classes: usize) -> Result<ContingencyTable> {
         if class_of.len() != count
             || class_of.iter().any(|&class| class != Target::UNKNOWN && class as usize >= classes)
         {
@@ -29,10 +29,10 @@ impl Tally {
         }
         let mut rows = vec![0.0; classes];
         class_of.iter().filter(|class| **class != Target::UNKNOWN).for_each(|&class| rows[class as usize] += 1.0);
-        Ok(Tally { features, rows, sums: vec![0.0; features * classes] })
+        Ok(ContingencyTable { features, rows, sums: vec![0.0; features * classes] })
     }
 
-    /// What is of no class does not count.
+    /// Rows without a class do not count.
     pub(crate) fn add(&mut self, class: u32, feature: usize, value: f64) {
         if class == Target::UNKNOWN {
             return;
@@ -82,22 +82,27 @@ pub(crate) fn best(scores: &[f64], count: usize) -> Vec<usize> {
     places
 }
 
-/// What the presence of each column (is it above zero?) says about the class of a row, in nats.
+/// The mutual information of the presence of each column (is it above zero?) and the class of a row, in nats.
 pub fn mutual_information(rows: &Features<'_>, class_of: &[u32], classes: usize) -> Result<Vec<f64>> {
-    Ok(tally(rows, class_of, classes, |value| f64::from(u8::from(value > 0.0)))?.mutual_information())
+    Ok(table(rows, class_of, classes, |value| f64::from(u8::from(value > 0.0)))?.mutual_information())
 }
 
 /// The chi-squared statistic of each column, which must hold counts or other numbers of at least zero, and the classes.
 pub fn chi_squared(rows: &Features<'_>, class_of: &[u32], classes: usize) -> Result<Vec<f64>> {
-    Ok(tally(rows, class_of, classes, |value| value)?.chi_squared())
+    Ok(table(rows, class_of, classes, |value| value)?.chi_squared())
 }
 
-fn tally(rows: &Features<'_>, class_of: &[u32], classes: usize, value: impl Fn(f64) -> f64) -> Result<Tally> {
-    let mut tally = Tally::new((rows.rows(), rows.columns()), class_of, classes)?;
+fn table(
+    rows: &Features<'_>,
+    class_of: &[u32],
+    classes: usize,
+    value: impl Fn(f64) -> f64,
+) -> Result<ContingencyTable> {
+    let mut table = ContingencyTable::new((rows.rows(), rows.columns()), class_of, classes)?;
     for (i, &class) in class_of.iter().enumerate() {
         let mut wrong = None;
         rows.for_row(i, |j, x| match x >= 0.0 && x.is_finite() {
-            true => tally.add(class, j, value(x)),
+            true => table.add(class, j, value(x)),
             false => wrong = wrong.or(Some((j, x))),
         });
         if let Some((j, x)) = wrong {
@@ -107,7 +112,7 @@ fn tally(rows: &Features<'_>, class_of: &[u32], classes: usize, value: impl Fn(f
             ));
         }
     }
-    Ok(tally)
+    Ok(table)
 }
 
 #[cfg(test)]

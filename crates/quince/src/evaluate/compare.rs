@@ -1,19 +1,18 @@
 //! The leaderboard: several methods on the same splits of the same table.
 //!
 //! Methods run one after another, so that their times are honest, and all see the same folds. The encoder is learnt
-//! anew in every fold, from its training rows alone. Leave-one-out is the exception: there the encoder is learnt once
+//! again in every fold, from its training rows alone. Leave-one-out is the exception: there the encoder is learnt once
 //! from all rows, and a method that knows its exact leave-one-out predictions is asked for them instead of being
-//! fitted once a row.
+//! fitted once per row.
 
 use super::metrics::{Evaluation, Metric, evaluate};
 use super::resample::{Split, grouped_folds, hold_out, stratified_folds};
-use crate::encode::{Encoder, Holes};
+use crate::encode::{Encoder, MissingValues};
 use crate::error::{Error, Result};
-use crate::learn::{Examples, Learn, Prediction, Target, Task, check_weights, named};
+use crate::learn::{Capability, DynLearner, Examples, Prediction, Target, TargetView, Task, check_weights, named};
 use crate::matrix::{Matrix, Rows};
-use crate::numbers::mean_and_deviation;
-use crate::registry::Ability;
-use crate::run::{Run, Stop};
+use crate::numbers::mean_and_standard_deviation;
+use crate::run::{Run, StopReason};
 use crate::table::{Labelled, Table};
 use serde::Serialize;
 use serde_json::Value;
@@ -22,11 +21,11 @@ use std::time::{Duration, Instant};
 /// How the rows are split.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Folds {
-    /// Each row is tested once, in one of so many folds.
+    /// Each row is tested once, in one of this number of folds.
     K(usize),
-    /// The same, and rows with the same group number are never parted.
+    /// The same, and rows with the same group number are never separated.
     Grouped(usize, Vec<u32>),
-    /// This share of the rows (of each class) is tested once, by the model learnt from the rest.
+    /// This fraction of the rows (of each class) is tested once, by the model learnt from the rest.
     HoldOut(f64),
     /// Each row is tested by the model learnt from all others.
     LeaveOneOut,
@@ -34,18 +33,18 @@ pub enum Folds {
 
 /// Mean and standard deviation (N - 1) over folds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Spread {
+pub struct FoldStatistics {
     /// The mean.
     pub mean: f64,
     /// The standard deviation; `None` where there is one value only.
-    pub deviation: Option<f64>,
+    pub standard_deviation: Option<f64>,
 }
 
-impl Spread {
-    pub(super) fn of(values: &[f64]) -> Option<Spread> {
-        let (mean, deviation) = mean_and_deviation(values);
-        let deviation = (values.len() > 1).then_some(deviation);
-        (!values.is_empty()).then_some(Spread { mean, deviation })
+impl FoldStatistics {
+    pub(super) fn of(values: &[f64]) -> Option<FoldStatistics> {
+        let (mean, standard_deviation) = mean_and_standard_deviation(values);
+        let standard_deviation = (values.len() > 1).then_some(standard_deviation);
+        (!values.is_empty()).then_some(FoldStatistics { mean, standard_deviation })
     }
 }
 
@@ -57,12 +56,12 @@ pub struct Entrant {
     /// Its settings.
     pub settings: Value,
     /// Each metric of the task, over the folds.
-    pub metrics: Vec<(Metric, Spread)>,
+    pub metrics: Vec<(Metric, FoldStatistics)>,
     /// Seconds for one fit, on average.
     pub fit_seconds: f64,
     /// Seconds to predict one fold, on average.
     pub predict_seconds: f64,
-    /// In how many folds it was tested.
+    /// The number of folds it was tested in.
     pub folds: usize,
     /// Why it has no result, or fewer folds than others.
     pub problem: Option<String>,
@@ -70,8 +69,8 @@ pub struct Entrant {
 
 impl Entrant {
     /// One metric, if the task has it.
-    pub fn metric(&self, metric: Metric) -> Option<Spread> {
-        self.metrics.iter().find(|(m, _)| *m == metric).map(|(_, spread)| *spread)
+    pub fn metric(&self, metric: Metric) -> Option<FoldStatistics> {
+        self.metrics.iter().find(|(m, _)| *m == metric).map(|(_, statistics)| *statistics)
     }
 }
 
@@ -82,9 +81,9 @@ pub struct Comparison {
     pub task: Task,
     /// The target's column.
     pub target: String,
-    /// How many rows.
+    /// The number of rows.
     pub rows: usize,
-    /// How many folds; one for a hold-out, as many as rows for leave-one-out.
+    /// The number of folds; one for a hold-out, as many as rows for leave-one-out.
     pub folds: usize,
     /// What the ranking goes by.
     pub by: Metric,
@@ -97,7 +96,7 @@ pub struct Comparison {
 /// Compares methods on the same rows. A method that fails is listed with its reason; a cancelled run is an error.
 pub fn compare(
     labelled: &Labelled,
-    learners: &[Box<dyn Learn>],
+    learners: &[Box<dyn DynLearner>],
     folds: &Folds,
     by: Option<Metric>,
     weights: Option<&[f64]>,
@@ -117,18 +116,18 @@ pub fn compare(
     }
     let mut warnings = Vec::new();
     let splits = make_splits(target, folds, &mut warnings, run)?;
-    let mut tallies: Vec<Tally> = learners.iter().map(|_| Tally::default()).collect();
+    let mut all_results: Vec<FoldResults> = learners.iter().map(|_| FoldResults::default()).collect();
     match &splits {
-        None => leave_each_out(labelled, learners, weights, &mut tallies, &mut warnings, run)?,
-        Some(splits) => test_in_folds(labelled, learners, weights, splits, &mut tallies, &mut warnings, run)?,
+        None => leave_each_out(labelled, learners, weights, &mut all_results, &mut warnings, run)?,
+        Some(splits) => test_in_folds(labelled, learners, weights, splits, &mut all_results, &mut warnings, run)?,
     }
-    for (learner, tally) in learners.iter().zip(&tallies).filter(|(_, tally)| tally.cut_short > 0) {
-        let (name, cut, all) = (learner.card().name, tally.cut_short, tally.evaluations.len());
+    for (learner, results) in learners.iter().zip(&all_results).filter(|(_, results)| results.cut_short > 0) {
+        let (name, cut, all) = (learner.info().name, results.cut_short, results.evaluations.len());
         warnings.push(format!("{cut} of {all} fits of {name} were cut short by the budget"));
     }
     let by = by.unwrap_or(if task == Task::Classification { Metric::LogLoss } else { Metric::Rmse });
     let mut entrants: Vec<Entrant> =
-        learners.iter().zip(tallies).map(|(learner, tally)| tally.finish(learner.as_ref())).collect();
+        learners.iter().zip(all_results).map(|(learner, results)| results.finish(learner.as_ref())).collect();
     rank(&mut entrants, by, task);
     Ok(Comparison {
         task,
@@ -148,7 +147,7 @@ fn rank(entrants: &mut [Entrant], by: Metric, task: Task) {
     let most = entrants.iter().map(|entrant| entrant.folds).max().unwrap_or(0);
     let loss = |entrant: &Entrant, metric: Metric| {
         let sign = if metric.larger_is_better() { -1.0 } else { 1.0 };
-        entrant.metric(metric).map_or(f64::INFINITY, |spread| sign * spread.mean)
+        entrant.metric(metric).map_or(f64::INFINITY, |statistics| sign * statistics.mean)
     };
     entrants.sort_by(|a, b| {
         let by_metric = |metric| loss(a, metric).total_cmp(&loss(b, metric));
@@ -157,9 +156,9 @@ fn rank(entrants: &mut [Entrant], by: Metric, task: Task) {
     });
 }
 
-/// What one method has gathered so far.
+/// The results of one method so far.
 #[derive(Default)]
-struct Tally {
+struct FoldResults {
     evaluations: Vec<Evaluation>,
     fit: Duration,
     predict: Duration,
@@ -168,9 +167,9 @@ struct Tally {
     cut_short: usize,
 }
 
-impl Tally {
+impl FoldResults {
     /// Runs `work` unless the method has failed before; a failure is noted, a cancel is passed on.
-    fn attempt(&mut self, work: impl FnOnce(&mut Tally) -> Result<()>) -> Result<()> {
+    fn attempt(&mut self, work: impl FnOnce(&mut FoldResults) -> Result<()>) -> Result<()> {
         if self.problem.is_some() {
             return Ok(());
         }
@@ -184,15 +183,15 @@ impl Tally {
         }
     }
 
-    fn finish(self, learner: &dyn Learn) -> Entrant {
+    fn finish(self, learner: &dyn DynLearner) -> Entrant {
         let of_metric = |&metric: &Metric| {
             let values: Vec<f64> = self.evaluations.iter().filter_map(|e| e.metric(metric)).collect();
-            Spread::of(&values).map(|spread| (metric, spread))
+            FoldStatistics::of(&values).map(|statistics| (metric, statistics))
         };
         let folds = self.evaluations.len();
         let mean_seconds = |total: Duration| total.as_secs_f64() / folds.max(1) as f64;
         Entrant {
-            method: learner.card().name.to_string(),
+            method: learner.info().name.to_string(),
             settings: learner.settings(),
             metrics: Metric::ALL.iter().filter_map(of_metric).collect(),
             fit_seconds: mean_seconds(self.fit),
@@ -211,9 +210,9 @@ pub(super) fn make_splits(
     run: &Run,
 ) -> Result<Option<Vec<Split>>> {
     let mut stream = run.stream(0);
-    let fewest = match target {
-        Target::Numbers(_) | Target::Nothing(_) => None,
-        Target::Classes { classes, codes } => {
+    let fewest = match target.view() {
+        TargetView::Numbers(_) | TargetView::None(_) => None,
+        TargetView::Classes { classes, codes } => {
             let mut counts = vec![0usize; classes.count()];
             codes.iter().for_each(|&code| counts[code as usize] += 1);
             counts.into_iter().zip(classes.names()).min_by_key(|(count, _)| *count)
@@ -245,16 +244,16 @@ pub(super) fn make_splits(
 
 fn test_in_folds(
     labelled: &Labelled,
-    learners: &[Box<dyn Learn>],
+    learners: &[Box<dyn DynLearner>],
     weights: Option<&[f64]>,
     splits: &[Split],
-    tallies: &mut [Tally],
+    all_results: &mut [FoldResults],
     warnings: &mut Vec<String>,
     run: &Run,
 ) -> Result<()> {
     let total = splits.len() * learners.len();
     for (fold, split) in splits.iter().enumerate() {
-        if tallies.iter().all(|tally| tally.problem.is_some()) {
+        if all_results.iter().all(|results| results.problem.is_some()) {
             break;
         }
         let (train_rows, test_rows) = (labelled.take(&split.train), labelled.take(&split.test));
@@ -272,9 +271,9 @@ fn test_in_folds(
         let (encoders, train, test) = match encode() {
             // Out of time: what is there so far is the answer.
             Err(Error::OutOfTime { .. }) => {
-                for (learner, tally) in learners.iter().zip(tallies.iter_mut()) {
-                    let what = learner.card().name.to_string();
-                    tally.problem.get_or_insert(Error::OutOfTime { what });
+                for (learner, results) in learners.iter().zip(all_results.iter_mut()) {
+                    let what = learner.info().name.to_string();
+                    results.problem.get_or_insert(Error::OutOfTime { what });
                 }
                 break;
             }
@@ -283,10 +282,10 @@ fn test_in_folds(
         if fold == 0 {
             warnings.extend(encoders.remarks());
         }
-        for (m, (learner, tally)) in learners.iter().zip(tallies.iter_mut()).enumerate() {
+        for (m, (learner, results)) in learners.iter().zip(all_results.iter_mut()).enumerate() {
             let done = fold * learners.len() + m;
-            run.progress(&format!("fold {} of {}: {}", fold + 1, splits.len(), learner.card().name), done, total);
-            tally.attempt(|tally| {
+            run.progress(&format!("fold {} of {}: {}", fold + 1, splits.len(), learner.info().name), done, total);
+            results.attempt(|results| {
                 let result = run.share(done + 1 == total, || {
                     let features = train.for_method(learner.as_ref()).features();
                     let examples = Examples::new(features, &train_rows.target, train_weights.as_deref())?;
@@ -294,11 +293,11 @@ fn test_in_folds(
                     let examples = examples.encoded_by(encoders.of(learner.as_ref()));
                     fit_and_predict(learner.as_ref(), &examples, test, run)
                 });
-                let tested = named(result, learner.card().name)?;
-                tally.evaluations.push(evaluate(&test_rows.target, &tested.prediction, test_weights.as_deref())?);
-                tally.fit += tested.fit;
-                tally.predict += tested.predict;
-                tally.cut_short += usize::from(tested.cut_short);
+                let tested = named(result, learner.info().name)?;
+                results.evaluations.push(evaluate(&test_rows.target, &tested.prediction, test_weights.as_deref())?);
+                results.fit += tested.fit;
+                results.predict += tested.predict;
+                results.cut_short += usize::from(tested.cut_short);
                 Ok(())
             })?;
         }
@@ -307,81 +306,88 @@ fn test_in_folds(
     Ok(())
 }
 
-/// The encoder of each road that a method takes.
+/// The encoders that methods need: one for feature vectors, one for native columns.
 #[derive(Default)]
 struct Encoders {
     vectors: Option<Encoder>,
-    as_they_are: Option<Encoder>,
+    native: Option<Encoder>,
 }
 
-/// A table's features for each road: with holes filled and, where there are holes and a method takes them, with holes kept; and
-/// as they are.
+/// A table's features: vectors with missing values imputed and, where there are missing values and a method takes them, kept;
+/// and native columns.
 #[derive(Default)]
 struct Encoded {
-    filled: Rows,
+    imputed: Rows,
     kept: Option<Rows>,
-    as_they_are: Rows,
+    native: Rows,
 }
 
 impl Encoders {
-    fn fit(labelled: &Labelled, learners: &[Box<dyn Learn>], run: &Run) -> Result<(Encoders, Encoded)> {
+    fn fit(labelled: &Labelled, learners: &[Box<dyn DynLearner>], run: &Run) -> Result<(Encoders, Encoded)> {
         let (mut encoders, mut encoded) = (Encoders::default(), Encoded::default());
         let (table, target) = (&labelled.table, Some(&labelled.target));
-        let takes = |learner: &dyn Learn| learner.card().can(Ability::AsTheyAre);
+        let takes = |learner: &dyn DynLearner| learner.info().can(Capability::NativeColumns);
         if learners.iter().any(|learner| !takes(learner.as_ref())) {
-            let (encoder, rows) = Encoder::fit(table, target, Holes::Kept, run)?;
+            let (encoder, rows) = Encoder::fit(table, target, MissingValues::Kept, run)?;
             encoded.put_vectors(&encoder, rows, learners, run)?;
             encoders.vectors = Some(encoder);
         }
         if learners.iter().any(|learner| takes(learner.as_ref())) {
-            let (encoder, rows) = Encoder::fit_as_they_are(table, target, run)?;
-            (encoders.as_they_are, encoded.as_they_are) = (Some(encoder), rows);
+            let (encoder, rows) = Encoder::fit_native(table, target, run)?;
+            (encoders.native, encoded.native) = (Some(encoder), rows);
         }
         Ok((encoders, encoded))
     }
 
-    fn encode(&self, table: &Table, learners: &[Box<dyn Learn>], run: &Run) -> Result<Encoded> {
+    fn encode(&self, table: &Table, learners: &[Box<dyn DynLearner>], run: &Run) -> Result<Encoded> {
         let mut encoded = Encoded::default();
         if let Some(encoder) = &self.vectors {
-            encoded.put_vectors(encoder, encoder.encode(table, Holes::Kept, run)?, learners, run)?;
+            encoded.put_vectors(encoder, encoder.encode(table, MissingValues::Kept, run)?, learners, run)?;
         }
-        if let Some(encoder) = &self.as_they_are {
-            encoded.as_they_are = encoder.encode(table, Holes::Kept, run)?;
+        if let Some(encoder) = &self.native {
+            encoded.native = encoder.encode(table, MissingValues::Kept, run)?;
         }
         Ok(encoded)
     }
 
-    /// The encoder of the road that a method takes.
-    fn of(&self, learner: &dyn Learn) -> &Encoder {
-        let road = if learner.card().can(Ability::AsTheyAre) { &self.as_they_are } else { &self.vectors };
-        road.as_ref().expect("the roads of all methods are encoded")
+    /// The encoder for a method.
+    fn of(&self, learner: &dyn DynLearner) -> &Encoder {
+        let encoder = if learner.info().can(Capability::NativeColumns) { &self.native } else { &self.vectors };
+        encoder.as_ref().expect("there is an encoder for every method")
     }
 
     fn remarks(&self) -> impl Iterator<Item = String> + '_ {
-        self.vectors.as_ref().or(self.as_they_are.as_ref()).into_iter().flat_map(Encoder::remarks)
+        self.vectors.as_ref().or(self.native.as_ref()).into_iter().flat_map(Encoder::remarks)
     }
 }
 
 impl Encoded {
-    fn put_vectors(&mut self, encoder: &Encoder, rows: Rows, learners: &[Box<dyn Learn>], run: &Run) -> Result<()> {
-        let keeps = |learner: &dyn Learn| {
-            Holes::for_method(learner.card()) == Holes::Kept && !learner.card().can(Ability::AsTheyAre)
+    fn put_vectors(
+        &mut self,
+        encoder: &Encoder,
+        rows: Rows,
+        learners: &[Box<dyn DynLearner>],
+        run: &Run,
+    ) -> Result<()> {
+        let keeps = |learner: &dyn DynLearner| {
+            MissingValues::for_method(learner.info()) == MissingValues::Kept
+                && !learner.info().can(Capability::NativeColumns)
         };
-        if !rows.has_holes() {
-            self.filled = rows;
+        if !rows.has_missing() {
+            self.imputed = rows;
             return Ok(());
         }
-        self.filled = encoder.filled(&rows, run)?;
+        self.imputed = encoder.imputed(&rows, run)?;
         self.kept = learners.iter().any(|learner| keeps(learner.as_ref())).then_some(rows);
         Ok(())
     }
 
-    fn for_method(&self, learner: &dyn Learn) -> &Rows {
-        if learner.card().can(Ability::AsTheyAre) {
-            return &self.as_they_are;
+    fn for_method(&self, learner: &dyn DynLearner) -> &Rows {
+        if learner.info().can(Capability::NativeColumns) {
+            return &self.native;
         }
-        let kept = self.kept.as_ref().filter(|_| Holes::for_method(learner.card()) == Holes::Kept);
-        kept.unwrap_or(&self.filled)
+        let kept = self.kept.as_ref().filter(|_| MissingValues::for_method(learner.info()) == MissingValues::Kept);
+        kept.unwrap_or(&self.imputed)
     }
 }
 
@@ -393,44 +399,44 @@ struct Tested {
     cut_short: bool,
 }
 
-fn fit_and_predict(learner: &dyn Learn, examples: &Examples<'_>, test: &Rows, run: &Run) -> Result<Tested> {
+fn fit_and_predict(learner: &dyn DynLearner, examples: &Examples<'_>, test: &Rows, run: &Run) -> Result<Tested> {
     run.check()?;
     let start = Instant::now();
-    let (fitted, report) = learner.fit(examples, run)?;
+    let (fitted, report) = learner.fit_dyn(examples, run)?;
     let fit = start.elapsed();
     let start = Instant::now();
     let prediction = fitted.predict(&test.features(), run)?;
-    Ok(Tested { prediction, fit, predict: start.elapsed(), cut_short: report.stop == Stop::Budget })
+    Ok(Tested { prediction, fit, predict: start.elapsed(), cut_short: report.stop == StopReason::Budget })
 }
 
 fn leave_each_out(
     labelled: &Labelled,
-    learners: &[Box<dyn Learn>],
+    learners: &[Box<dyn DynLearner>],
     weights: Option<&[f64]>,
-    tallies: &mut [Tally],
+    all_results: &mut [FoldResults],
     warnings: &mut Vec<String>,
     run: &Run,
 ) -> Result<()> {
     let (encoders, encoded) = Encoders::fit(labelled, learners, run)?;
     warnings.extend(encoders.remarks());
     let target = &labelled.target;
-    for (m, (learner, tally)) in learners.iter().zip(tallies.iter_mut()).enumerate() {
-        run.progress(&format!("leave-one-out: {}", learner.card().name), m, learners.len());
-        tally.attempt(|tally| {
+    for (m, (learner, results)) in learners.iter().zip(all_results.iter_mut()).enumerate() {
+        run.progress(&format!("leave-one-out: {}", learner.info().name), m, learners.len());
+        results.attempt(|results| {
             let start = Instant::now();
             let result = run.share(m + 1 == learners.len(), || {
                 run.check()?;
                 let rows = encoded.for_method(learner.as_ref());
                 let examples = Examples::new(rows.features(), target, weights)?;
                 let examples = examples.encoded_by(encoders.of(learner.as_ref()));
-                match learner.leave_one_out(&examples, run)? {
+                match learner.leave_one_out_dyn(&examples, run)? {
                     Some(exact) => Ok(exact),
                     None => refit_for_each(learner.as_ref(), rows, &examples, run),
                 }
             });
-            let prediction = named(result, learner.card().name)?;
-            tally.fit = start.elapsed();
-            tally.evaluations.push(evaluate(target, &prediction, weights)?);
+            let prediction = named(result, learner.info().name)?;
+            results.fit = start.elapsed();
+            results.evaluations.push(evaluate(target, &prediction, weights)?);
             Ok(())
         })?;
     }
@@ -439,7 +445,7 @@ fn leave_each_out(
 }
 
 /// Leave-one-out as it is defined: a fit for every row.
-fn refit_for_each(learner: &dyn Learn, rows: &Rows, all_examples: &Examples<'_>, run: &Run) -> Result<Prediction> {
+fn refit_for_each(learner: &dyn DynLearner, rows: &Rows, all_examples: &Examples<'_>, run: &Run) -> Result<Prediction> {
     let Examples { target, weights, encoder, .. } = *all_examples;
     let n = target.rows();
     let mut all: Option<Prediction> = None;
@@ -449,7 +455,7 @@ fn refit_for_each(learner: &dyn Learn, rows: &Rows, all_examples: &Examples<'_>,
         let (others, others_target) = (rows.take(&others), target.take(&others));
         let examples = Examples::new(others.features(), &others_target, others_weights.as_deref())?;
         let examples = Examples { encoder, ..examples };
-        let (fitted, _) = learner.fit(&examples, run)?;
+        let (fitted, _) = learner.fit_dyn(&examples, run)?;
         let one = fitted.predict(&rows.take(&[i]).features(), run)?;
         let put = |whole: &mut Matrix, one: &Matrix| whole.row_mut(i).copy_from_slice(one.row(0));
         match (all.get_or_insert_with(|| empty_like(&one, n)), &one) {
@@ -472,7 +478,7 @@ fn empty_like(one: &Prediction, rows: usize) -> Prediction {
             Prediction::Classes { scores: empty.clone(), probabilities: empty }
         }
         Prediction::Numbers(numbers) => Prediction::Numbers(Matrix::zeros(rows, numbers.columns())),
-        Prediction::Clusters { .. } | Prediction::Shares { .. } | Prediction::Novelty { .. } => {
+        Prediction::Clusters { .. } | Prediction::Responsibilities { .. } | Prediction::Novelty { .. } => {
             unreachable!("only what has a target is compared")
         }
     }

@@ -1,29 +1,29 @@
-//! Curves: how good a method is, on rows it has learnt from and on rows it has not, as one thing changes.
+//! Learning curves and validation curves: a metric on training and on validation rows, as one thing changes.
 //!
-//! A learning curve changes how many rows it learns from: where training and validation meet, more rows will not help. A
+//! A learning curve changes the number of training rows: where training and validation meet, more rows will not help. A
 //! validation curve changes a setting: where validation is best the setting is best, to the one side of it the method
-//! learns too little and to the other too much by heart.
+//! underfits and to the other it overfits.
 
-use super::compare::{Folds, Spread, make_splits};
+use super::compare::{FoldStatistics, Folds, make_splits};
 use super::metrics::{Metric, evaluate};
-use crate::encode::{Encoder, Holes};
+use crate::encode::{Encoder, MissingValues};
 use crate::error::{Error, Result};
-use crate::learn::{Examples, Learn, Target, Task, check_weights};
+use crate::learn::{DynLearner, Examples, Target, TargetView, Task, check_weights};
 use crate::run::Run;
 use crate::table::Labelled;
 use serde::Serialize;
 
 /// A point of a curve.
 #[derive(Clone, Debug, Serialize)]
-pub struct Point {
+pub struct CurvePoint {
     /// The number of rows or the value of the setting, as text.
     pub value: String,
-    /// How many rows were learnt from, on average over folds.
+    /// The number of training rows, on average over folds.
     pub rows: f64,
-    /// How good on the rows that were learnt from.
-    pub train: Option<Spread>,
-    /// How good on other rows.
-    pub validation: Option<Spread>,
+    /// The metric on training rows.
+    pub train: Option<FoldStatistics>,
+    /// The metric on validation rows.
+    pub validation: Option<FoldStatistics>,
     /// Why there is no result, or from fewer folds than at other points.
     pub problem: Option<String>,
 }
@@ -38,7 +38,7 @@ pub struct Curve {
     /// What is measured.
     pub by: Metric,
     /// The points in the order in which they were asked for.
-    pub points: Vec<Point>,
+    pub points: Vec<CurvePoint>,
     /// The place of the point that is best on rows not learnt from.
     pub best: Option<usize>,
     /// What the user should know.
@@ -46,24 +46,24 @@ pub struct Curve {
 }
 
 /// One way to learn, to be measured.
-pub struct Trial<'a> {
+pub struct CurveCandidate<'a> {
     /// How the point is called.
     pub value: String,
     /// The rows; all trials have the same, but their columns may be encoded otherwise.
     pub labelled: &'a Labelled,
     /// The method with its settings.
-    pub learner: &'a dyn Learn,
-    /// Which share of the training rows (of each class) is learnt from, above 0 and at most 1.
-    pub share: f64,
+    pub learner: &'a dyn DynLearner,
+    /// The fraction of the training rows (of each class) that is learnt from, above 0 and at most 1.
+    pub fraction: f64,
 }
 
-/// Shares of the rows for a learning curve.
-pub const SHARES: [f64; 8] = [0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0];
+/// Fractions of the training rows for a learning curve.
+pub const TRAINING_FRACTIONS: [f64; 8] = [0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0];
 
 /// Measures every trial on the same folds.
 pub fn curve(
     over: &str,
-    trials: &[Trial<'_>],
+    trials: &[CurveCandidate<'_>],
     folds: &Folds,
     by: Option<Metric>,
     weights: Option<&[f64]>,
@@ -73,7 +73,7 @@ pub fn curve(
         return Err(Error::data("there is nothing to measure", "Give at least one value."));
     };
     first.labelled.target.check_known()?;
-    if trials.iter().any(|trial| !(trial.share > 0.0 && trial.share <= 1.0)) {
+    if trials.iter().any(|trial| !(trial.fraction > 0.0 && trial.fraction <= 1.0)) {
         return Err(Error::data("a share of the rows must be above 0 and at most 1", "For example 0.1, 0.5 and 1."));
     }
     let target = &first.labelled.target;
@@ -84,55 +84,55 @@ pub fn curve(
     let splits = make_splits(target, folds, &mut warnings, run)?.ok_or_else(|| {
         Error::setting("folds", "cannot be loo for a curve", "Use a number of folds, for example 10.")
     })?;
-    let mut tallies: Vec<Tally> = trials.iter().map(|_| Tally::default()).collect();
+    let mut all_results: Vec<FoldResults> = trials.iter().map(|_| FoldResults::default()).collect();
     'folds: for (fold, split) in splits.iter().enumerate() {
-        for (t, (trial, tally)) in trials.iter().zip(&mut tallies).enumerate() {
+        for (t, (trial, results)) in trials.iter().zip(&mut all_results).enumerate() {
             run.progress("curve", fold * trials.len() + t, splits.len() * trials.len());
-            let train = some_of(&split.train, target, trial.share);
+            let train = some_of(&split.train, target, trial.fraction);
             match measure(trial, (&train, &split.test), by, weights, run) {
                 Ok((on_train, on_test)) => {
-                    tally.rows += train.len() as f64;
-                    tally.train.extend(on_train);
-                    tally.test.extend(on_test);
+                    results.rows += train.len() as f64;
+                    results.train.extend(on_train);
+                    results.test.extend(on_test);
                 }
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
                 Err(error @ Error::OutOfTime { .. }) => {
                     warnings.push(format!("{error}: what there is so far is shown"));
                     break 'folds;
                 }
-                Err(error) => tally.problem = tally.problem.take().or(Some(error.to_string())),
+                Err(error) => results.problem = results.problem.take().or(Some(error.to_string())),
             }
         }
     }
-    let points: Vec<Point> = trials.iter().zip(tallies).map(|(trial, tally)| tally.point(trial)).collect();
+    let points: Vec<CurvePoint> = trials.iter().zip(all_results).map(|(trial, results)| results.point(trial)).collect();
     let sign = if by.larger_is_better() { -1.0 } else { 1.0 };
-    let loss = |p: usize| points[p].validation.map_or(f64::INFINITY, |spread| sign * spread.mean);
+    let loss = |p: usize| points[p].validation.map_or(f64::INFINITY, |statistics| sign * statistics.mean);
     let best = (0..points.len()).filter(|&p| loss(p).is_finite()).min_by(|&a, &b| loss(a).total_cmp(&loss(b)));
     if best.is_none()
         && let Some(problem) = points.iter().find_map(|point| point.problem.clone())
     {
         return Err(Error::data(format!("no point has a result: {problem}"), ""));
     }
-    Ok(Curve { method: first.learner.card().name.into(), over: over.into(), by, points, best, warnings })
+    Ok(Curve { method: first.learner.info().name.into(), over: over.into(), by, points, best, warnings })
 }
 
 /// What a trial has gathered so far.
 #[derive(Default)]
-struct Tally {
+struct FoldResults {
     rows: f64,
     train: Vec<f64>,
     test: Vec<f64>,
     problem: Option<String>,
 }
 
-impl Tally {
-    fn point(self, trial: &Trial<'_>) -> Point {
+impl FoldResults {
+    fn point(self, trial: &CurveCandidate<'_>) -> CurvePoint {
         let folds = self.test.len().max(1) as f64;
-        Point {
+        CurvePoint {
             value: trial.value.clone(),
             rows: self.rows / folds,
-            train: Spread::of(&self.train),
-            validation: Spread::of(&self.test),
+            train: FoldStatistics::of(&self.train),
+            validation: FoldStatistics::of(&self.test),
             problem: self.problem,
         }
     }
@@ -146,9 +146,9 @@ fn some_of(train: &[usize], target: &Target, share: f64) -> Vec<usize> {
     // Rows are spread over the table by multiplying their places, which needs no random numbers.
     let mut order: Vec<usize> = train.to_vec();
     order.sort_by_key(|&i| ((i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15), i));
-    let class = |i: usize| match target {
-        Target::Classes { codes, .. } => codes[i] as usize,
-        Target::Numbers(_) | Target::Nothing(_) => 0,
+    let class = |i: usize| match target.view() {
+        TargetView::Classes { codes, .. } => codes[i] as usize,
+        TargetView::Numbers(_) | TargetView::None(_) => 0,
     };
     let count = train.iter().map(|&i| class(i) + 1).max().unwrap_or(0);
     let (mut sizes, mut taken) = (vec![0usize; count], vec![0usize; count]);
@@ -166,7 +166,7 @@ fn some_of(train: &[usize], target: &Target, share: f64) -> Vec<usize> {
 }
 
 fn measure(
-    trial: &Trial<'_>,
+    trial: &CurveCandidate<'_>,
     (train, test): (&[usize], &[usize]),
     by: Metric,
     weights: Option<&[f64]>,
@@ -176,11 +176,11 @@ fn measure(
     let (learnt, other) = (trial.labelled.take(train), trial.labelled.take(test));
     let weights_of = |rows: &[usize]| weights.map(|w| rows.iter().map(|&i| w[i]).collect::<Vec<f64>>());
     let (of_learnt, of_other) = (weights_of(train), weights_of(test));
-    let (encoder, rows) = Encoder::fit_for(trial.learner.card(), &learnt.table, Some(&learnt.target), run)?;
+    let (encoder, rows) = Encoder::fit_for(trial.learner.info(), &learnt.table, Some(&learnt.target), run)?;
     let examples = Examples::new(rows.features(), &learnt.target, of_learnt.as_deref())?.encoded_by(&encoder);
-    let (fitted, _) = trial.learner.fit(&examples, run)?;
+    let (fitted, _) = trial.learner.fit_dyn(&examples, run)?;
     let on_train = evaluate(&learnt.target, &fitted.predict(&rows.features(), run)?, of_learnt.as_deref())?;
-    let rows = encoder.encode(&other.table, Holes::for_method(trial.learner.card()), run)?;
+    let rows = encoder.encode(&other.table, MissingValues::for_method(trial.learner.info()), run)?;
     let on_test = evaluate(&other.target, &fitted.predict(&rows.features(), run)?, of_other.as_deref())?;
     Ok((on_train.metric(by), on_test.metric(by)))
 }

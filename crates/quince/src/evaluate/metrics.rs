@@ -1,20 +1,20 @@
 //! Metrics of predictions whose truth is known. Every row may have a weight; without weights all count alike.
 //!
-//! - accuracy: the share of rows with the right label; error rate: the rest
-//! - precision of a class: of the rows given its label, the share that deserve it (0 if there are none)
-//! - recall: of the rows that deserve the label, the share that got it (0 if there are none)
+//! - accuracy: the fraction of rows with the right label; error rate: the rest
+//! - precision of a class: of the rows predicted as the class, the fraction that are of it (0 if there are none)
+//! - recall: of the rows of the class, the fraction predicted as it (0 if there are none)
 //! - F1: 2·precision·recall / (precision + recall) (0 if both are)
-//! - area under ROC: the chance that a row of the class has a higher probability than a row of another (a tie counts half)
+//! - area under ROC: the probability that a row of the class has a higher probability than a row of another (a tie counts half)
 //! - log loss: the mean of -ln p(true class), with p kept between 1e-15 and 1
 //! - RMSE: the root of the mean squared error; R²: 1 - squared error / squared distance from the mean
 
 use crate::error::{Error, Result};
-use crate::learn::{Classes, Prediction, Target, Task, check_weights};
+use crate::learn::{Classes, Prediction, Target, TargetView, Task, check_weights};
 use crate::matrix::Matrix;
 use serde::{Deserialize, Serialize};
 
-/// The least probability that log loss reckons with.
-pub const LEAST_PROBABILITY: f64 = 1e-15;
+/// The least probability that log loss uses.
+pub const MIN_PROBABILITY: f64 = 1e-15;
 
 /// One number to rank models by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub const LEAST_PROBABILITY: f64 = 1e-15;
 pub enum Metric {
     /// Mean of -ln p(true class).
     LogLoss,
-    /// Share of right labels.
+    /// Fraction of right labels.
     Accuracy,
     /// Mean F1 of the classes.
     F1,
@@ -30,7 +30,7 @@ pub enum Metric {
     Area,
     /// Root mean squared error.
     Rmse,
-    /// Share of variance explained.
+    /// Fraction of variance explained.
     R2,
 }
 
@@ -98,28 +98,36 @@ impl Metric {
     }
 }
 
-/// How often each class was taken for each: rows are the truth, columns the prediction.
+/// The confusion matrix: counts of true (rows) and predicted (columns) classes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Confusion {
+pub struct ConfusionMatrix {
     /// The labels.
     pub classes: Classes,
     /// Counts (or weights).
     pub counts: Vec<Vec<f64>>,
 }
 
-impl Confusion {
+impl ConfusionMatrix {
     /// Counts pairs of true and predicted class numbers.
-    pub fn of(classes: &Classes, truth: &[u32], predicted: &[u32], weights: Option<&[f64]>) -> Confusion {
+    pub fn of(classes: &Classes, truth: &[u32], predicted: &[u32], weights: Option<&[f64]>) -> Result<ConfusionMatrix> {
+        check_lengths(truth.len(), predicted.len(), weights)?;
+        check_codes(truth, classes.count())?;
+        check_codes(predicted, classes.count())?;
         let mut counts = vec![vec![0.0; classes.count()]; classes.count()];
         for (i, (&t, &p)) in truth.iter().zip(predicted).enumerate() {
             counts[t as usize][p as usize] += weights.map_or(1.0, |w| w[i]);
         }
-        Confusion { classes: classes.clone(), counts }
+        Ok(ConfusionMatrix { classes: classes.clone(), counts })
     }
 
-    /// From counts, rows the truth.
-    pub fn from_counts(classes: &Classes, counts: Vec<Vec<f64>>) -> Confusion {
-        Confusion { classes: classes.clone(), counts }
+    /// From counts, rows the truth: one row and one column per class.
+    pub fn from_counts(classes: &Classes, counts: Vec<Vec<f64>>) -> Result<ConfusionMatrix> {
+        let side = classes.count();
+        if counts.len() != side || counts.iter().any(|row| row.len() != side) {
+            let problem = format!("the table of counts is not {side} x {side}, as {side} classes need");
+            return Err(Error::data(problem, "Give one row and one column per class."));
+        }
+        Ok(ConfusionMatrix { classes: classes.clone(), counts })
     }
 
     /// All rows.
@@ -127,18 +135,18 @@ impl Confusion {
         self.counts.iter().flatten().sum()
     }
 
-    /// The share of right labels.
+    /// The fraction of right labels.
     pub fn accuracy(&self) -> f64 {
         ratio((0..self.counts.len()).map(|k| self.counts[k][k]).sum(), self.total())
     }
 
-    /// The share of wrong labels.
+    /// The fraction of wrong labels.
     pub fn error_rate(&self) -> f64 {
         1.0 - self.accuracy()
     }
 
-    /// Each row divided by its sum: of the rows of a class, which share was taken for which.
-    pub fn row_shares(&self) -> Vec<Vec<f64>> {
+    /// Each row divided by its sum: of the rows of a class, the fraction predicted as each.
+    pub fn normalised_rows(&self) -> Vec<Vec<f64>> {
         let shares = |row: &Vec<f64>| {
             let sum: f64 = row.iter().sum();
             row.iter().map(|count| ratio(*count, sum)).collect()
@@ -146,12 +154,15 @@ impl Confusion {
         self.counts.iter().map(shares).collect()
     }
 
-    /// Of the rows given label `k`, the share that deserve it.
+    /// Of the rows predicted as class `k`, the fraction that are of it.
+    ///
+    /// # Panics
+    /// If there is no class `k`; so do [`ConfusionMatrix::recall`] and [`ConfusionMatrix::f1`].
     pub fn precision(&self, k: usize) -> f64 {
         ratio(self.counts[k][k], self.counts.iter().map(|row| row[k]).sum())
     }
 
-    /// Of the rows that deserve label `k`, the share that got it.
+    /// Of the rows of class `k`, the fraction predicted as it.
     pub fn recall(&self, k: usize) -> f64 {
         ratio(self.counts[k][k], self.counts[k].iter().sum())
     }
@@ -170,9 +181,9 @@ fn ratio(part: f64, whole: f64) -> f64 {
 /// The curve of true against false positives as the threshold falls.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Roc {
-    /// Share of the other rows above the threshold.
+    /// False positive rate: the fraction of the other rows above the threshold.
     pub false_positives: Vec<f64>,
-    /// Share of the class's rows above it.
+    /// True positive rate: the fraction of the class's rows above it.
     pub true_positives: Vec<f64>,
     /// The thresholds: a row is positive from this score up. The first is infinite.
     pub thresholds: Vec<f64>,
@@ -182,7 +193,14 @@ pub struct Roc {
 
 impl Roc {
     /// The curve of `scores` for telling the rows that are `positive`.
-    pub fn of(scores: &[f64], positive: &[bool], weights: Option<&[f64]>) -> Roc {
+    pub fn of(scores: &[f64], positive: &[bool], weights: Option<&[f64]>) -> Result<Roc> {
+        check_lengths(positive.len(), scores.len(), weights)?;
+        if let Some(row) = scores.iter().position(|score| score.is_nan()) {
+            return Err(Error::data(
+                format!("the score of row {} is not a number", row + 1),
+                "Give every row a score.",
+            ));
+        }
         let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
         let mut order: Vec<usize> = (0..scores.len()).collect();
         order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
@@ -204,23 +222,62 @@ impl Roc {
         if sides[0] > 0.0 && sides[1] > 0.0 {
             roc.area = Some(area / (sides[0] * sides[1]));
         }
-        roc
+        Ok(roc)
     }
 }
 
 /// The mean of -ln p(true class), with p kept between 1e-15 and 1.
-pub fn log_loss(probabilities: &Matrix, codes: &[u32], weights: Option<&[f64]>) -> f64 {
+pub fn log_loss(probabilities: &Matrix, codes: &[u32], weights: Option<&[f64]>) -> Result<f64> {
+    check_lengths(codes.len(), probabilities.rows(), weights)?;
+    check_codes(codes, probabilities.columns())?;
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
     let total: f64 = (0..codes.len()).map(weight).sum();
     let loss =
-        |(i, &code): (usize, &u32)| -weight(i) * probabilities[(i, code as usize)].clamp(LEAST_PROBABILITY, 1.0).ln();
-    codes.iter().enumerate().map(loss).sum::<f64>() / total
+        |(i, &code): (usize, &u32)| -weight(i) * probabilities[(i, code as usize)].clamp(MIN_PROBABILITY, 1.0).ln();
+    Ok(codes.iter().enumerate().map(loss).sum::<f64>() / total)
 }
 
 /// The root of the mean squared difference, over all outputs.
-pub fn root_mean_square(truth: &Matrix, predicted: &Matrix, weights: Option<&[f64]>) -> f64 {
+pub fn root_mean_square(truth: &Matrix, predicted: &Matrix, weights: Option<&[f64]>) -> Result<f64> {
+    check_lengths(truth.rows(), predicted.rows(), weights)?;
+    check_outputs(truth, predicted)?;
     let (squares, total) = squared_errors(truth, predicted, weights);
-    (squares / total / truth.columns() as f64).sqrt()
+    Ok((squares / total / truth.columns() as f64).sqrt())
+}
+
+/// Truth, prediction and weights must speak of the same rows, one at least.
+fn check_lengths(truth: usize, predicted: usize, weights: Option<&[f64]>) -> Result<()> {
+    if truth != predicted || truth == 0 {
+        return Err(Error::data(
+            format!("there are {truth} true and {predicted} predicted rows"),
+            "Predict for exactly the rows whose truth is known, one at least.",
+        ));
+    }
+    weights.map_or(Ok(()), |weights| check_weights(weights, truth))
+}
+
+/// Both sides must have the same number of outputs.
+fn check_outputs(truth: &Matrix, predicted: &Matrix) -> Result<()> {
+    if truth.columns() == predicted.columns() {
+        return Ok(());
+    }
+    let problem = format!("the truth has {} outputs, the prediction {}", truth.columns(), predicted.columns());
+    Err(Error::data(problem, "Compare predictions with the target they are predictions of."))
+}
+
+/// Every code must be that of a class.
+fn check_codes(codes: &[u32], classes: usize) -> Result<()> {
+    match codes.iter().position(|&code| code as usize >= classes) {
+        None => Ok(()),
+        Some(row) if codes[row] == Target::UNKNOWN => Err(Error::data(
+            format!("row {} has no class to measure an answer by", row + 1),
+            "Leave out rows whose class is not known.",
+        )),
+        Some(row) => Err(Error::data(
+            format!("row {} has the class code {}, and there are {classes} classes", row + 1, codes[row]),
+            "Codes count from 0.",
+        )),
+    }
 }
 
 fn squared_errors(truth: &Matrix, predicted: &Matrix, weights: Option<&[f64]>) -> (f64, f64) {
@@ -254,7 +311,7 @@ fn r2(truth: &Matrix, predicted: &Matrix, weights: Option<&[f64]>) -> f64 {
 pub struct ClassScores {
     /// The class.
     pub label: String,
-    /// How many rows it has.
+    /// The number of its rows.
     pub rows: f64,
     /// See the top of this page.
     pub precision: f64,
@@ -272,11 +329,11 @@ pub struct ClassScores {
 pub enum Evaluation {
     /// Of classes.
     Classification {
-        /// How many rows.
+        /// The number of rows.
         rows: usize,
-        /// Share of right labels.
+        /// Fraction of right labels.
         accuracy: f64,
-        /// Share of wrong labels.
+        /// Fraction of wrong labels.
         error_rate: f64,
         /// Mean of -ln p(true class), p at least 1e-15.
         log_loss: f64,
@@ -285,19 +342,19 @@ pub enum Evaluation {
         /// Mean area under the ROC curves of the classes that have one.
         area: Option<f64>,
         /// Truth against prediction.
-        confusion: Confusion,
+        confusion: ConfusionMatrix,
         /// Each class against all others.
         classes: Vec<ClassScores>,
     },
     /// Of numbers.
     Regression {
-        /// How many rows.
+        /// The number of rows.
         rows: usize,
         /// Root mean squared error.
         rmse: f64,
         /// Mean absolute error.
         mean_absolute_error: f64,
-        /// Share of variance explained; `None` for a single row, which has none.
+        /// Fraction of variance explained; `None` for a single row, which has none.
         r2: Option<f64>,
     },
 }
@@ -341,49 +398,42 @@ impl std::fmt::Display for Evaluation {
 
 /// Compares predictions with the truth.
 pub fn evaluate(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>) -> Result<Evaluation> {
-    if truth.rows() != prediction.rows() || truth.rows() == 0 {
-        return Err(Error::data(
-            format!("there are {} true and {} predicted rows", truth.rows(), prediction.rows()),
-            "Predict for exactly the rows whose truth is known, one at least.",
-        ));
-    }
-    if let Some(weights) = weights {
-        check_weights(weights, truth.rows())?;
-    }
-    match (truth, prediction) {
-        (Target::Classes { classes, codes }, Prediction::Classes { probabilities, .. }) => {
+    check_lengths(truth.rows(), prediction.rows(), weights)?;
+    match (truth.view(), prediction) {
+        (TargetView::Classes { classes, codes }, Prediction::Classes { probabilities, .. }) => {
             if probabilities.columns() != classes.count() {
                 return Err(Error::data(
                     format!("the truth has {} classes, the prediction {}", classes.count(), probabilities.columns()),
                     "Take the truth from the model, which knows its classes: Model::truth.",
                 ));
             }
-            let confusion = Confusion::of(classes, codes, &prediction.labels(), weights);
+            let confusion = ConfusionMatrix::of(classes, codes, &prediction.labels(), weights)?;
             let of_class = |k: usize| {
                 let positive: Vec<bool> = codes.iter().map(|&code| code as usize == k).collect();
-                ClassScores {
+                Ok(ClassScores {
                     label: classes.names()[k].clone(),
                     rows: confusion.counts[k].iter().sum(),
                     precision: confusion.precision(k),
                     recall: confusion.recall(k),
                     f1: confusion.f1(k),
-                    area: Roc::of(&probabilities.column(k), &positive, weights).area,
-                }
+                    area: Roc::of(&probabilities.column(k), &positive, weights)?.area,
+                })
             };
-            let scores: Vec<ClassScores> = (0..classes.count()).map(of_class).collect();
+            let scores: Vec<ClassScores> = (0..classes.count()).map(of_class).collect::<Result<_>>()?;
             let areas: Vec<f64> = scores.iter().filter_map(|class| class.area).collect();
             Ok(Evaluation::Classification {
                 rows: codes.len(),
                 accuracy: confusion.accuracy(),
                 error_rate: confusion.error_rate(),
-                log_loss: log_loss(probabilities, codes, weights),
+                log_loss: log_loss(probabilities, codes, weights)?,
                 f1: scores.iter().map(|class| class.f1).sum::<f64>() / scores.len() as f64,
                 area: if areas.is_empty() { None } else { Some(areas.iter().sum::<f64>() / areas.len() as f64) },
                 confusion,
                 classes: scores,
             })
         }
-        (Target::Numbers(truth), Prediction::Numbers(predicted)) => {
+        (TargetView::Numbers(truth), Prediction::Numbers(predicted)) => {
+            check_outputs(truth, predicted)?;
             let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
             let total: f64 = (0..truth.rows()).map(weight).sum();
             let absolute = |i: usize| {
@@ -392,7 +442,7 @@ pub fn evaluate(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>
             let sum: f64 = (0..truth.rows()).map(absolute).sum();
             Ok(Evaluation::Regression {
                 rows: truth.rows(),
-                rmse: root_mean_square(truth, predicted, weights),
+                rmse: root_mean_square(truth, predicted, weights)?,
                 mean_absolute_error: sum / total / truth.columns() as f64,
                 r2: (truth.rows() > 1).then(|| r2(truth, predicted, weights)),
             })

@@ -1,7 +1,7 @@
 //! Ways to split rows into parts: every way is seeded, and its parts are disjoint and cover all rows.
 
 use crate::error::{Error, Result};
-use crate::learn::Target;
+use crate::learn::{Target, TargetView};
 use crate::run::Stream;
 
 /// Rows to learn from and rows to be tested on.
@@ -13,12 +13,12 @@ pub struct Split {
     pub test: Vec<usize>,
 }
 
-/// `folds` splits, each row tested once. Rows of a class are spread evenly over the folds; so are numbers, at random.
+/// `folds` splits, each row tested once. Rows of a class are divided evenly over the folds; so are numbers, at random.
 pub fn stratified_folds(target: &Target, folds: usize, stream: &mut Stream) -> Result<Vec<Split>> {
     check_folds(folds, target.rows())?;
     let mut fold_of = vec![0; target.rows()];
     let mut next = 0;
-    for mut rows in strata(target) {
+    for mut rows in strata(target)? {
         stream.shuffle(&mut rows);
         // The deal goes on where the last class stopped, so that folds differ by one row at most.
         for row in rows {
@@ -29,12 +29,11 @@ pub fn stratified_folds(target: &Target, folds: usize, stream: &mut Stream) -> R
     Ok(splits(&fold_of, folds))
 }
 
-/// `folds` splits that never part a group: the largest group goes first, each to the fold with the fewest rows so far.
+/// `folds` splits that never separate a group: the largest group goes first, each to the fold with the fewest rows so far.
 pub fn grouped_folds(groups: &[u32], folds: usize, stream: &mut Stream) -> Result<Vec<Split>> {
-    let count = groups.iter().map(|&g| g as usize + 1).max().unwrap_or(0);
-    let mut members = vec![Vec::new(); count];
-    groups.iter().enumerate().for_each(|(i, &g)| members[g as usize].push(i));
-    members.retain(|rows| !rows.is_empty());
+    let mut members = std::collections::BTreeMap::<u32, Vec<usize>>::new();
+    groups.iter().enumerate().for_each(|(i, &group)| members.entry(group).or_default().push(i));
+    let mut members: Vec<Vec<usize>> = members.into_values().collect();
     if members.len() < folds {
         return Err(Error::data(
             format!("{} groups cannot be spread over {folds} folds", members.len()),
@@ -54,7 +53,7 @@ pub fn grouped_folds(groups: &[u32], folds: usize, stream: &mut Stream) -> Resul
     Ok(splits(&fold_of, folds))
 }
 
-/// One split a row: it alone is tested.
+/// One split per row: it alone is tested.
 pub fn leave_one_out(rows: usize) -> Vec<Split> {
     (0..rows).map(|i| Split { train: (0..rows).filter(|&k| k != i).collect(), test: vec![i] }).collect()
 }
@@ -84,7 +83,7 @@ pub fn train_validation_test(
         ));
     }
     let mut parts = [Vec::new(), Vec::new(), Vec::new()];
-    for mut rows in strata(target) {
+    for mut rows in strata(target)? {
         stream.shuffle(&mut rows);
         let n = rows.len() as f64;
         // A class of several rows has at least one to learn from.
@@ -107,15 +106,16 @@ pub fn train_validation_test(
 }
 
 /// The rows of each class; all rows together if the target is numbers.
-fn strata(target: &Target) -> Vec<Vec<usize>> {
-    match target {
-        Target::Numbers(_) | Target::Nothing(_) => vec![(0..target.rows()).collect()],
-        Target::Classes { classes, codes } => {
+fn strata(target: &Target) -> Result<Vec<Vec<usize>>> {
+    target.check_known()?;
+    Ok(match target.view() {
+        TargetView::Numbers(_) | TargetView::None(_) => vec![(0..target.rows()).collect()],
+        TargetView::Classes { classes, codes } => {
             let mut strata = vec![Vec::new(); classes.count()];
             codes.iter().enumerate().for_each(|(i, &code)| strata[code as usize].push(i));
             strata
         }
-    }
+    })
 }
 
 fn check_folds(folds: usize, rows: usize) -> Result<()> {

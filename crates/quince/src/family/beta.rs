@@ -22,7 +22,7 @@ pub struct Beta {
 }
 
 impl Beta {
-    /// With these two shapes.
+    /// With these two shape parameters.
     pub fn new(a: f64, b: f64) -> Result<Beta> {
         for (name, shape) in [("a", a), ("b", b)] {
             check_number(name, shape, 0.0)?;
@@ -33,18 +33,18 @@ impl Beta {
         Ok(Beta { a, b })
     }
 
-    /// A belief in probability p as strong as that many observations, under which the most likely probability after s
-    /// successes in n tries is (s + strength p) / (n + strength).
+    /// A prior centred on probability p with the weight of `strength` observations, under which the mode after s successes in
+    /// n trials is (s + strength p) / (n + strength).
     pub fn belief(p: f64, strength: f64) -> Result<Beta> {
         Beta::new(strength * p + 1.0, strength * (1.0 - p) + 1.0)
     }
 
-    /// What is known after so many more successes and failures.
+    /// The posterior after this many more successes and failures.
     pub fn after(&self, successes: f64, failures: f64) -> Result<Beta> {
         Beta::new(self.a + successes, self.b + failures)
     }
 
-    /// The most likely value, where there is one inside.
+    /// The mode, where there is one inside.
     pub fn mode(&self) -> Option<f64> {
         (self.a > 1.0 && self.b > 1.0).then(|| (self.a - 1.0) / (self.a + self.b - 2.0))
     }
@@ -79,7 +79,7 @@ impl Distribution for Beta {
     }
 
     fn sample(&self, stream: &mut Stream) -> f64 {
-        // By logarithms: a gamma of a small shape may be too small for a number.
+        // In logarithms: a gamma draw of a small shape may underflow.
         let (x, y) = (ln_gamma_draw(self.a, stream), ln_gamma_draw(self.b, stream));
         1.0 / (1.0 + (y - x).exp())
     }
@@ -109,7 +109,7 @@ mod tests {
         let (beta, mut stream) = (Beta::new(1e-3, 1e-3).unwrap(), Stream::new(3, 0));
         let drawn: Vec<f64> = (0..2000).map(|_| beta.sample(&mut stream)).collect();
         assert!(drawn.iter().all(|x| (0.0..=1.0).contains(x)));
-        // Half of them on either side: 2000 / 2, give or take five deviations of √(2000 / 4).
+        // Half of them on either side: 2000 / 2, give or take five standard deviations of √(2000 / 4).
         let above = drawn.iter().filter(|x| **x > 0.5).count();
         assert!(above.abs_diff(1000) < 112, "{above}");
     }

@@ -1,13 +1,13 @@
-//! The binomial distribution: how many of n tries succeed, each with probability p on its own.
-//! P(k) = n! / (k! (n - k)!) pᵏ (1 - p)ⁿ⁻ᵏ. One try is a Bernoulli distribution.
+//! The binomial distribution: the number of successes in n independent trials, each with probability p.
+//! P(k) = n! / (k! (n - k)!) pᵏ (1 - p)ⁿ⁻ᵏ. One trial is a Bernoulli distribution.
 
 use super::{Distribution, check_counts, check_number, check_values, drawn_from_mode};
 use crate::error::{Error, Result};
-use crate::numbers::{ln_factorial, mean_and_deviation};
+use crate::numbers::{ln_factorial, mean_and_standard_deviation};
 use crate::run::Stream;
 use statrs::function::beta::beta_reg;
 
-/// A binomial distribution; with one try, a Bernoulli distribution.
+/// A binomial distribution; with one trial, a Bernoulli distribution.
 ///
 /// ```
 /// use quince::family::{Binomial, Distribution};
@@ -22,7 +22,7 @@ pub struct Binomial {
 }
 
 impl Binomial {
-    /// So many tries, each with this probability of success.
+    /// This many trials, each with this probability of success.
     pub fn new(tries: f64, probability: f64) -> Result<Binomial> {
         check_counts(&[tries])?;
         check_number("probability", probability, 0.0)?;
@@ -33,12 +33,12 @@ impl Binomial {
         Ok(Binomial { tries, probability })
     }
 
-    /// One try.
+    /// One trial.
     pub fn bernoulli(probability: f64) -> Result<Binomial> {
         Binomial::new(1.0, probability)
     }
 
-    /// The probability under which so many successes in so many tries each are most likely: their share.
+    /// The maximum-likelihood probability, given the numbers of successes in `tries` trials each: their proportion.
     pub fn fit(tries: f64, successes: &[f64]) -> Result<Binomial> {
         check_values(successes)?;
         check_counts(successes)?;
@@ -47,11 +47,11 @@ impl Binomial {
                 let problem = format!("cannot be {count} of {tries}");
                 Err(Error::setting("successes", problem, "Give no more successes than tries."))
             }
-            None => Binomial::new(tries, mean_and_deviation(successes).0 / tries.max(1.0)),
+            None => Binomial::new(tries, mean_and_standard_deviation(successes).0 / tries.max(1.0)),
         }
     }
 
-    /// The probability of success in one try.
+    /// The probability of success in one trial.
     pub fn probability(&self) -> f64 {
         self.probability
     }
@@ -63,7 +63,7 @@ impl Distribution for Binomial {
         if !(0.0..=n).contains(&k) || k.fract() != 0.0 {
             return f64::NEG_INFINITY;
         }
-        // What does not happen says nothing, even if it cannot.
+        // A count of zero contributes nothing, even if the event is impossible.
         let part = |count: f64, log: f64| if count == 0.0 { 0.0 } else { count * log };
         ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k) + part(k, p.ln()) + part(n - k, (-p).ln_1p())
     }

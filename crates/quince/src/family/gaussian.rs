@@ -1,4 +1,4 @@
-//! The normal distribution of several numbers at once: p(x) = exp(-½ (x - μ)ᵀ Σ⁻¹ (x - μ)) / √((2π)ᵈ det Σ).
+//! The multivariate normal distribution: p(x) = exp(-½ (x - μ)ᵀ Σ⁻¹ (x - μ)) / √((2π)ᵈ det Σ).
 //!
 //! With Cholesky's factor Σ = L Lᵀ the quadratic form is ‖L⁻¹ (x - μ)‖² and det Σ the square of the product of L's diagonal.
 
@@ -22,7 +22,7 @@ use std::f64::consts::TAU;
 pub struct Gaussian {
     mean: Vec<f64>,
     covariance: Matrix,
-    /// L, of which the lower triangle counts.
+    /// The Cholesky factor L, in the lower triangle.
     factor: Matrix,
 }
 
@@ -58,7 +58,7 @@ impl Gaussian {
         Ok(Gaussian { mean, covariance, factor })
     }
 
-    /// The one under which these rows are most likely.
+    /// The maximum-likelihood fit to these rows.
     pub fn fit(rows: &Matrix) -> Result<Gaussian> {
         Gaussian::fit_by(rows, rows.rows() as f64)
     }
@@ -109,7 +109,7 @@ impl Gaussian {
         -0.5 * z.iter().map(|z| z * z).sum::<f64>() - diagonal - 0.5 * x.len() as f64 * TAU.ln()
     }
 
-    /// A draw: μ + L z with z standard normal.
+    /// A sample: μ + L z with z standard normal.
     pub fn sample(&self, stream: &mut Stream) -> Vec<f64> {
         let z: Vec<f64> = self.mean.iter().map(|_| stream.normal()).collect();
         let at =
@@ -118,7 +118,7 @@ impl Gaussian {
     }
 }
 
-/// L with A = L Lᵀ, row by row; `None` if A is not positive definite.
+/// The Cholesky factor L with A = L Lᵀ, row by row; `None` if A is not positive definite.
 fn factored(a: &Matrix) -> Option<Matrix> {
     let size = a.rows();
     let mut l = Matrix::zeros(size, size);

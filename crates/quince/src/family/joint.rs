@@ -1,12 +1,12 @@
-//! A joint table: the probability of every pair of two things that can happen.
+//! A joint distribution of two discrete variables: the probability of every pair of values.
 //!
-//! P(a) = Σ_b P(a, b) is a margin, P(b | a) = P(a, b) / P(a) what b is like where a is known. Bayes' rule turns that round:
+//! P(a) = Σ_b P(a, b) is a marginal, P(b | a) = P(a, b) / P(a) a conditional distribution. Bayes' rule inverts it:
 //! P(a | b) = P(b | a) P(a) / P(b).
 
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 
-/// Probabilities of pairs: a row for every a, a column for every b.
+/// Probabilities of pairs: one row for every a, one column for every b.
 ///
 /// ```
 /// use quince::family::Joint;
@@ -45,7 +45,7 @@ impl Joint {
         Joint::new(Matrix::new(prior.len(), width, values)?)
     }
 
-    /// All probabilities.
+    /// The joint probabilities.
     pub fn table(&self) -> &Matrix {
         &self.table
     }
@@ -55,27 +55,27 @@ impl Joint {
         self.table[(a, b)]
     }
 
-    /// P(a), for every a.
+    /// The marginal P(a), for every a.
     pub fn rows(&self) -> Vec<f64> {
         (0..self.table.rows()).map(|a| self.table.row(a).iter().sum()).collect()
     }
 
-    /// P(b), for every b.
+    /// The marginal P(b), for every b.
     pub fn columns(&self) -> Vec<f64> {
         (0..self.table.columns()).map(|b| self.table.column(b).iter().sum()).collect()
     }
 
     /// P(b | a), for every b; `None` if a never happens, or there is no such row.
     pub fn given_row(&self, a: usize) -> Option<Vec<f64>> {
-        if a < self.table.rows() { shares(self.table.row(a).to_vec()) } else { None }
+        if a < self.table.rows() { normalised(self.table.row(a).to_vec()) } else { None }
     }
 
     /// P(a | b), for every a: Bayes' rule. `None` if b never happens, or there is no such column.
     pub fn given_column(&self, b: usize) -> Option<Vec<f64>> {
-        if b < self.table.columns() { shares(self.table.column(b)) } else { None }
+        if b < self.table.columns() { normalised(self.table.column(b)) } else { None }
     }
 
-    /// Whether a says nothing about b: P(a, b) = P(a) P(b), up to this difference.
+    /// Whether a and b are independent: P(a, b) = P(a) P(b), up to this difference.
     pub fn is_independent(&self, tolerance: f64) -> bool {
         let (rows, columns) = (self.rows(), self.columns());
         let differs = |(a, p): (usize, &f64)| {
@@ -84,7 +84,7 @@ impl Joint {
         !rows.iter().enumerate().any(differs)
     }
 
-    /// The correlation of numbers that stand for every a and every b; `None` if one of them never changes.
+    /// The correlation of numbers that stand for every a and every b; `None` if one of them is constant.
     pub fn correlation(&self, of_rows: &[f64], of_columns: &[f64]) -> Result<Option<f64>> {
         if (of_rows.len(), of_columns.len()) != (self.table.rows(), self.table.columns()) {
             let shape = format!("{} rows and {} columns", self.table.rows(), self.table.columns());
@@ -105,8 +105,8 @@ impl Joint {
     }
 }
 
-/// Numbers as shares of their sum.
-fn shares(numbers: Vec<f64>) -> Option<Vec<f64>> {
+/// Numbers as fractions of their sum.
+fn normalised(numbers: Vec<f64>) -> Option<Vec<f64>> {
     let total: f64 = numbers.iter().sum();
     (total > 0.0).then(|| numbers.iter().map(|x| x / total).collect())
 }

@@ -1,14 +1,15 @@
-//! Families of distributions, as plain values: to fit to data, to ask for probabilities, to draw from.
+//! Families of distributions, as plain values: to fit to data, to evaluate, to sample from.
 //!
-//! A [`Distribution`] is one of a single number: [`Normal`], [`Poisson`], [`Binomial`] (with one try: Bernoulli), [`Beta`].
-//! [`Gaussian`] and [`Multinomial`] are of several numbers at once, and [`Joint`] is the table of two things that happen
-//! together, with its margins, conditionals and Bayes' rule.
+//! A [`Distribution`] is univariate: [`Normal`], [`Poisson`], [`Binomial`] (with one trial: Bernoulli), [`Beta`].
+//! [`Gaussian`] and [`Multinomial`] are multivariate, and [`Joint`] is the joint distribution of two discrete variables, with
+//! its marginals, conditionals and Bayes' rule.
 
 mod beta;
 mod binomial;
 pub(crate) mod block;
-mod complete;
+pub(crate) mod discriminative;
 mod gaussian;
+mod impute;
 mod joint;
 pub(crate) mod layout;
 mod multinomial;
@@ -16,13 +17,12 @@ mod normal;
 mod parameters;
 mod poisson;
 pub(crate) mod product;
-pub(crate) mod sums;
+pub(crate) mod statistics;
 pub(crate) mod tables;
-pub(crate) mod telling;
 
 pub use beta::Beta;
 pub use binomial::Binomial;
-pub use complete::Completed;
+
 pub use gaussian::Gaussian;
 pub use joint::Joint;
 pub use multinomial::Multinomial;
@@ -33,17 +33,17 @@ pub use poisson::Poisson;
 use crate::error::{Error, Result};
 use crate::run::Stream;
 
-/// A distribution of one number.
+/// A univariate distribution.
 pub trait Distribution {
-    /// The logarithm of the density at x, of a count its probability; negative infinity where x cannot be.
+    /// The log density at x, of a discrete distribution the log probability; negative infinity where x is impossible.
     fn log_density(&self, x: f64) -> f64;
 
-    /// The density at x; of a count its probability.
+    /// The density at x; of a discrete distribution the probability.
     fn density(&self, x: f64) -> f64 {
         self.log_density(x).exp()
     }
 
-    /// The probability of x or less.
+    /// The cumulative probability P(X ≤ x).
     fn cumulative(&self, x: f64) -> f64;
 
     /// The mean.
@@ -52,11 +52,11 @@ pub trait Distribution {
     /// The variance.
     fn variance(&self) -> f64;
 
-    /// A draw.
+    /// A sample.
     fn sample(&self, stream: &mut Stream) -> f64;
 }
 
-/// A parameter must be a number, and not below a bound.
+/// Checks that a parameter is finite, and not below a bound.
 fn check_number(name: &str, value: f64, least: f64) -> Result<()> {
     if value.is_finite() && value >= least {
         return Ok(());
@@ -65,7 +65,7 @@ fn check_number(name: &str, value: f64, least: f64) -> Result<()> {
     Err(Error::setting(name, format!("cannot be {value}"), remedy))
 }
 
-/// Values to fit to must be there, and be finite.
+/// Checks that there are values to fit to, and that they are finite.
 fn check_values(values: &[f64]) -> Result<()> {
     if values.is_empty() {
         return Err(Error::data("there are no values to fit to", "Give at least one."));
@@ -76,7 +76,7 @@ fn check_values(values: &[f64]) -> Result<()> {
     }
 }
 
-/// Counts are whole numbers of at least zero.
+/// Checks that counts are whole numbers of at least zero.
 fn check_counts(counts: &[f64]) -> Result<()> {
     match counts.iter().find(|&&count| !(count >= 0.0 && count.fract() == 0.0 && count.is_finite())) {
         Some(bad) => Err(Error::setting("counts", format!("cannot be {bad}"), "Give whole numbers of at least zero.")),
@@ -84,8 +84,8 @@ fn check_counts(counts: &[f64]) -> Result<()> {
     }
 }
 
-/// A draw from a distribution of counts: outwards from the likeliest count, up and down in turns, until the probabilities
-/// passed exceed a uniform number. That takes about as many steps as the standard deviation.
+/// A sample from a distribution of counts by inversion: outwards from the mode, alternately up and down, until the
+/// probabilities passed exceed a uniform number. That takes about as many steps as the standard deviation.
 fn drawn_from_mode(of: &impl Distribution, mode: f64, most: f64, stream: &mut Stream) -> f64 {
     let mut left = stream.uniform();
     let (mut low, mut high) = (mode, mode + 1.0);
@@ -103,7 +103,7 @@ fn drawn_from_mode(of: &impl Distribution, mode: f64, most: f64, stream: &mut St
                 return high;
             }
         }
-        // Rounding may leave a crumb over when everything has been passed.
+        // Rounding may leave a little over when everything has been passed.
         if (low < 0.0 || below < 1e-300) && (high > most || above < 1e-300) {
             return mode;
         }

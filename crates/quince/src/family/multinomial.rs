@@ -1,7 +1,7 @@
-//! The multinomial distribution: how often each of some words (or faces of a die) occurs in a text of so many words.
+//! The multinomial distribution: the counts of words (or faces of a die) among n independent draws.
 //!
-//! Counts x with sum n have probability n! / (x_1! x_2! ...) p_1^x_1 p_2^x_2 ... The first factor, the coefficient, is the number
-//! of orders in which the words can stand.
+//! Counts x with sum n have probability n! / (x_1! x_2! ...) p_1^x_1 p_2^x_2 ... The first factor, the multinomial
+//! coefficient, is the number of orders in which the words can stand.
 
 use crate::error::{Error, Result};
 use crate::numbers::ln_factorial;
@@ -33,11 +33,11 @@ impl Multinomial {
         Ok(Multinomial { probabilities: weights.iter().map(|weight| weight / total).collect() })
     }
 
-    /// The probabilities under which the rows of counts are most likely.
+    /// The maximum-likelihood fit to rows of counts.
     ///
-    /// Not-a-number is a hole, and is left out of the likelihood: the other counts of its row are judged among themselves.
-    /// Holes are then what they are expected to be, and the probabilities what all counts say, in turns until nothing changes
-    /// (expectation maximisation).
+    /// NaN is a missing value, and is left out of the likelihood: the other counts of its row are scored among themselves.
+    /// The maximum is found by expectation maximisation: alternately, missing values are imputed by their expectation and the
+    /// probabilities estimated from all counts, until nothing changes.
     pub fn fit(rows: &[&[f64]]) -> Result<Multinomial> {
         let width = rows.first().map_or(0, |row| row.len());
         let mut sums = vec![0.0; width];
@@ -53,10 +53,10 @@ impl Multinomial {
         if rows.iter().all(|row| row.iter().all(|count| !count.is_nan())) {
             return Ok(fitted);
         }
-        for _ in 0..MOST_TURNS {
+        for _ in 0..MAX_STEPS {
             sums.fill(0.0);
             for row in rows {
-                sums.iter_mut().zip(fitted.completed(row)).for_each(|(sum, count)| *sum += count);
+                sums.iter_mut().zip(fitted.imputed(row)).for_each(|(sum, count)| *sum += count);
             }
             let next = Multinomial::new(&sums)?;
             let change = |(a, b): (&f64, &f64)| (a - b).abs();
@@ -74,35 +74,35 @@ impl Multinomial {
         &self.probabilities
     }
 
-    /// The logarithm of the number of orders in which so many words can stand.
+    /// The logarithm of the multinomial coefficient.
     pub fn log_coefficient(counts: &[f64]) -> Result<f64> {
         check(counts, counts.len())?;
         let known = || counts.iter().copied().filter(|count| !count.is_nan());
         Ok(ln_factorial(known().sum()) - known().map(ln_factorial).sum::<f64>())
     }
 
-    /// The logarithm of the probability of these counts among all with their sum; of those that are not holes, if some are.
+    /// The log probability of these counts among all with their sum; of the observed ones, if some are missing.
     pub fn log_probability(&self, counts: &[f64]) -> Result<f64> {
         check(counts, self.probabilities.len())?;
         let known = || counts.iter().zip(&self.probabilities).filter(|(count, _)| !count.is_nan());
         let all: f64 = known().map(|(_, p)| p).sum();
         let log = |p: f64| if p > 0.0 { (p / all).ln() } else { f64::NEG_INFINITY };
-        // What does not occur says nothing, even if it cannot occur.
+        // A count of zero contributes nothing, even if the word is impossible.
         let each = known().filter(|(count, _)| **count > 0.0).map(|(count, &p)| count * log(p));
         Ok(Multinomial::log_coefficient(counts)? + each.sum::<f64>())
     }
 
-    /// A draw of so many words: how often each occurs.
+    /// A sample of `length` words: their counts.
     pub fn sample(&self, length: usize, stream: &mut Stream) -> Vec<f64> {
         let mut counts = vec![0.0; self.probabilities.len()];
         (0..length).for_each(|_| counts[self.sample_place(stream)] += 1.0);
         counts
     }
 
-    /// A draw of one word: its place.
+    /// A sample of one word: its place.
     pub fn sample_place(&self, stream: &mut Stream) -> usize {
         let mut left = stream.uniform();
-        // Rounding may leave a crumb over when all places have been passed: the last that can occur takes it.
+        // Rounding may leave a little over when all places have been passed: the last possible one takes it.
         let possible = |place: &usize| self.probabilities[*place] > 0.0;
         let last = (0..self.probabilities.len()).rev().find(possible).unwrap_or(0);
         for (place, p) in self.probabilities.iter().enumerate().take(last) {
@@ -114,14 +114,14 @@ impl Multinomial {
         last
     }
 
-    /// The counts, with what is expected in their holes.
+    /// The counts, with missing ones imputed by their expectation.
     pub fn expected(&self, counts: &[f64]) -> Result<Vec<f64>> {
         check(counts, self.probabilities.len())?;
-        Ok(self.completed(counts))
+        Ok(self.imputed(counts))
     }
 
-    /// Where a share q of all words is known, n of them, n / q p_j are expected at place j.
-    fn completed(&self, counts: &[f64]) -> Vec<f64> {
+    /// If words of total probability q are observed n times, n / q p_j are expected at place j.
+    fn imputed(&self, counts: &[f64]) -> Vec<f64> {
         let (mut known, mut share) = (0.0, 0.0);
         for (count, p) in counts.iter().zip(&self.probabilities).filter(|(count, _)| !count.is_nan()) {
             known += count;
@@ -133,10 +133,11 @@ impl Multinomial {
     }
 }
 
-/// Turns of expectation maximisation, at most. Each takes off a share of what is left to do, the larger the fewer the holes.
-const MOST_TURNS: usize = 100_000;
+/// The most steps of expectation maximisation. Each removes a fraction of the remaining error, the larger the fewer values
+/// are missing.
+const MAX_STEPS: usize = 100_000;
 
-/// Counts are whole numbers of at least zero, or holes, and there are as many as places.
+/// Checks that counts are whole numbers of at least zero, or missing, and as many as places.
 fn check(counts: &[f64], places: usize) -> Result<()> {
     if counts.len() != places {
         let problem = format!("are {} for {places} places", counts.len());
@@ -153,7 +154,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const HOLE: f64 = f64::NAN;
+    const MISSING: f64 = f64::NAN;
 
     #[test]
     fn x4_a_sentence_and_all_its_orders() {
@@ -165,7 +166,7 @@ mod tests {
 
     #[test]
     fn t5_holes_are_left_out_of_a_likelihood() {
-        let rows: [&[f64]; 3] = [&[3.0, 5.0, 6.0, 2.0], &[0.0, HOLE, 3.0, 1.0], &[1.0, 2.0, HOLE, 6.0]];
+        let rows: [&[f64]; 3] = [&[3.0, 5.0, 6.0, 2.0], &[0.0, MISSING, 3.0, 1.0], &[1.0, 2.0, MISSING, 6.0]];
         let fitted = Multinomial::fit(&rows).unwrap();
         assert!((fitted.expected(rows[1]).unwrap()[1] - 1.1347).abs() < 5e-5);
         assert!((fitted.expected(rows[2]).unwrap()[2] - 6.6750).abs() < 5e-5);
@@ -176,7 +177,7 @@ mod tests {
         let family = Multinomial::new(&[1.0, 0.0, 0.0]).unwrap();
         assert_eq!(family.log_probability(&[2.0, 0.0, 0.0]).unwrap(), 0.0);
         assert_eq!(family.log_probability(&[2.0, 1.0, 0.0]).unwrap(), f64::NEG_INFINITY);
-        assert_eq!(family.log_probability(&[HOLE, 1.0, 0.0]).unwrap(), f64::NEG_INFINITY);
+        assert_eq!(family.log_probability(&[MISSING, 1.0, 0.0]).unwrap(), f64::NEG_INFINITY);
     }
 
     #[test]
@@ -194,22 +195,22 @@ mod tests {
         assert!(dice.log_probability(&[1.0]).unwrap_err().to_string().contains("1 for 2 places"));
         assert!(dice.log_probability(&[1.0, 0.5]).unwrap_err().to_string().contains("0.5"));
         assert!(dice.log_probability(&[1.0, -1.0]).unwrap_err().to_string().contains("-1"));
-        assert!(Multinomial::new(&[0.0, 0.0]).is_err() && Multinomial::new(&[HOLE, 1.0]).is_err());
-        assert!(Multinomial::fit(&[&[1.0, HOLE], &[2.0, HOLE]]).unwrap_err().to_string().contains("place 1"));
+        assert!(Multinomial::new(&[0.0, 0.0]).is_err() && Multinomial::new(&[MISSING, 1.0]).is_err());
+        assert!(Multinomial::fit(&[&[1.0, MISSING], &[2.0, MISSING]]).unwrap_err().to_string().contains("place 1"));
         assert!(Multinomial::fit(&[]).is_err());
     }
 
     proptest! {
-        /// The probabilities of all counts with one sum add to one, whether a place is a hole or not.
+        /// The probabilities of all counts with one sum add up to one, whether a place is missing or not.
         #[test]
-        fn all_counts_together_are_certain(weights in prop::collection::vec(0.01..1.0f64, 3), n in 0..9u32, hole: bool) {
+        fn all_counts_together_are_certain(weights in prop::collection::vec(0.01..1.0f64, 3), n in 0..9u32, missing: bool) {
             let family = Multinomial::new(&weights).unwrap();
             let mut total = 0.0;
             for a in 0..=n {
                 for b in 0..=n - a {
                     let c = n - a - b;
-                    if hole && c > 0 { continue; }
-                    let counts = [f64::from(a), f64::from(b), if hole { HOLE } else { f64::from(c) }];
+                    if missing && c > 0 { continue; }
+                    let counts = [f64::from(a), f64::from(b), if missing { MISSING } else { f64::from(c) }];
                     total += family.log_probability(&counts).unwrap().exp();
                 }
             }
@@ -219,7 +220,7 @@ mod tests {
         /// No other probabilities nearby make the rows likelier.
         #[test]
         fn nothing_near_is_likelier(
-            rows in prop::collection::vec(prop::collection::vec(prop_oneof![4 => (0..9u32).prop_map(f64::from), 1 => Just(HOLE)], 3), 2..6),
+            rows in prop::collection::vec(prop::collection::vec(prop_oneof![4 => (0..9u32).prop_map(f64::from), 1 => Just(MISSING)], 3), 2..6),
             nudge in prop::collection::vec(-0.01..0.01f64, 3),
         ) {
             let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();

@@ -1,11 +1,11 @@
 //! The normal distribution: p(x) = exp(-(x - μ)² / 2σ²) / (σ √2π).
 //!
-//! Values x_1 ... x_n are most likely under their own mean μ and variance σ² = Σ (x - μ)² / n. That variance is too small on
-//! average, by the share that the mean takes for itself; dividing by n - 1 instead makes it unbiased.
+//! The maximum-likelihood estimates from x_1 ... x_n are their mean μ and variance σ² = Σ (x - μ)² / n. That variance is
+//! biased: too small by the factor (n - 1) / n on average; dividing by n - 1 instead makes it unbiased.
 
 use super::{Distribution, check_number, check_values};
 use crate::error::{Error, Result};
-use crate::numbers::mean_and_deviation;
+use crate::numbers::mean_and_standard_deviation;
 use crate::run::Stream;
 use std::f64::consts::{SQRT_2, TAU};
 
@@ -21,22 +21,22 @@ use std::f64::consts::{SQRT_2, TAU};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Normal {
     mean: f64,
-    deviation: f64,
+    standard_deviation: f64,
 }
 
 impl Normal {
     /// With this mean and standard deviation.
-    pub fn new(mean: f64, deviation: f64) -> Result<Normal> {
+    pub fn new(mean: f64, standard_deviation: f64) -> Result<Normal> {
         check_number("mean", mean, f64::NEG_INFINITY)?;
-        check_number("deviation", deviation, 0.0)?;
-        if deviation == 0.0 {
+        check_number("standard_deviation", standard_deviation, 0.0)?;
+        if standard_deviation == 0.0 {
             let remedy = "Values that are all the same have no normal distribution; add a little to the variance.";
-            return Err(Error::setting("deviation", "cannot be 0", remedy));
+            return Err(Error::setting("standard_deviation", "cannot be 0", remedy));
         }
-        Ok(Normal { mean, deviation })
+        Ok(Normal { mean, standard_deviation })
     }
 
-    /// The one under which these values are most likely.
+    /// The maximum-likelihood fit to these values.
     pub fn fit(values: &[f64]) -> Result<Normal> {
         Normal::fit_by(values, values.len() as f64)
     }
@@ -55,23 +55,23 @@ impl Normal {
             return Normal::new(mean, variance.sqrt());
         }
         // Plain sums are exact for whole numbers, but overflow or vanish at the ends of the range.
-        let (mean, deviation) = mean_and_deviation(values);
-        Normal::new(mean, deviation * ((n - 1.0) / divisor).sqrt())
+        let (mean, standard_deviation) = mean_and_standard_deviation(values);
+        Normal::new(mean, standard_deviation * ((n - 1.0) / divisor).sqrt())
     }
 
     /// The standard deviation.
-    pub fn deviation(&self) -> f64 {
-        self.deviation
+    pub fn standard_deviation(&self) -> f64 {
+        self.standard_deviation
     }
 }
 
 impl Distribution for Normal {
     fn log_density(&self, x: f64) -> f64 {
-        -0.5 * ((x - self.mean) / self.deviation).powi(2) - self.deviation.ln() - 0.5 * TAU.ln()
+        -0.5 * ((x - self.mean) / self.standard_deviation).powi(2) - self.standard_deviation.ln() - 0.5 * TAU.ln()
     }
 
     fn cumulative(&self, x: f64) -> f64 {
-        0.5 * statrs::function::erf::erfc((self.mean - x) / (self.deviation * SQRT_2))
+        0.5 * statrs::function::erf::erfc((self.mean - x) / (self.standard_deviation * SQRT_2))
     }
 
     fn mean(&self) -> f64 {
@@ -79,10 +79,10 @@ impl Distribution for Normal {
     }
 
     fn variance(&self) -> f64 {
-        self.deviation * self.deviation
+        self.standard_deviation * self.standard_deviation
     }
 
     fn sample(&self, stream: &mut Stream) -> f64 {
-        self.mean + self.deviation * stream.normal()
+        self.mean + self.standard_deviation * stream.normal()
     }
 }

@@ -1,4 +1,4 @@
-//! The parameters of blocks as arrays, for whoever reckons on with them.
+//! The parameters of blocks as arrays, for further computation.
 
 use super::product::Product;
 use crate::family::block::{Block, Coding, Place};
@@ -9,22 +9,22 @@ use crate::matrix::Matrix;
 pub struct Parameters {
     /// The family.
     pub family: &'static str,
-    /// The dense features that it speaks for, in its order; empty if they are sparse.
+    /// The dense features of the block, in its order; empty if they are sparse.
     pub columns: Vec<usize>,
-    /// Of sparse features the first, counted from the first sparse one, and how many.
+    /// Of sparse features the first, counted from the first sparse one, and their number.
     pub places: Option<(usize, usize)>,
-    /// Arrays by name. Most have a row a class, or a component, and a column a feature:
+    /// Arrays by name. Most have one row per class or component, and one column per feature:
     ///
     /// | family | arrays |
     /// |---|---|
-    /// | normal | `count`, `mean`, `variance`, and `added` (one row): what is added to variances |
+    /// | normal | `count`, `mean`, `variance`, and `variance_floor` (one row), which is added to variances |
     /// | poisson | `count`, `sum`, `rate` |
     /// | bernoulli | `count` of yes, `log_no`, `log_yes` |
-    /// | categorical | for each feature `count 0`, `log 0`, `count 1`, `log 1` ...: a column a category; of bins also `edges 0` ... |
+    /// | categorical | for each feature `count 0`, `log 0`, `count 1`, `log 1` ...: one column per category; of bins also `edges 0` ... |
     /// | multinomial | `count`, `log` |
     /// | gaussian | `mean`; `covariance 0`, `covariance 1` ... of each class, or one for all; `axes`, `centre` |
-    /// | window | `width` |
-    /// | chain | `count` |
+    /// | window (kernel density) | `width`: the bandwidths |
+    /// | chain (Markov chain) | `count` |
     pub arrays: Vec<(String, Matrix)>,
 }
 
@@ -35,26 +35,26 @@ impl Parameters {
     }
 }
 
-/// So many columns are copied at a time.
+/// The number of columns copied at a time.
 const FEW: usize = 64;
 
 impl Product {
     /// The parameters of every block.
     pub(crate) fn parameters(&self) -> Vec<Parameters> {
-        let of_block = |(block, sums): (&Block, &Matrix)| Parameters {
+        let of_block = |(block, statistics): (&Block, &Matrix)| Parameters {
             family: block.word(),
             columns: block.family().columns().to_vec(),
             places: block.sparse_places(),
-            arrays: self.arrays(block, sums).into_iter().map(|(name, array)| (name.to_string(), array)).collect(),
+            arrays: self.arrays(block, statistics).into_iter().map(|(name, array)| (name.to_string(), array)).collect(),
         };
-        self.blocks.iter().zip(&self.sums).map(of_block).collect()
+        self.blocks.iter().zip(&self.statistics).map(of_block).collect()
     }
 
-    fn arrays(&self, block: &Block, sums: &Matrix) -> Vec<(String, Matrix)> {
+    fn arrays(&self, block: &Block, statistics: &Matrix) -> Vec<(String, Matrix)> {
         let classes = self.components;
         let table = |width: usize, value: &dyn Fn(usize, usize) -> f64| {
             let mut table = Matrix::zeros(classes, width);
-            // A few columns at a time: the classes of a word lie side by side where they come from.
+            // A few columns at a time: the classes of a word are contiguous in the source.
             for first in (0..width).step_by(FEW) {
                 for k in 0..classes {
                     let places = table.row_mut(k).iter_mut().enumerate().skip(first).take(FEW);
@@ -63,19 +63,19 @@ impl Product {
             }
             table
         };
-        // Sums from a place on.
-        let some = |first: usize, width: usize| table(width, &|k, j| sums[(k, first + j)]);
+        // Statistics from an index on.
+        let some = |first: usize, width: usize| table(width, &|k, j| statistics[(k, first + j)]);
         let width = block.family().columns().len();
         let named = |name: &str, array: Matrix| (name.to_string(), array);
         match block {
             Block::Normal(block) => {
-                let added = block.added();
-                let added = Matrix::new(1, added.len(), added).expect("one for each column");
+                let floors = block.variance_floors();
+                let floors = Matrix::new(1, floors.len(), floors).expect("one for each column");
                 vec![
                     named("count", some(0, width)),
                     named("mean", table(width, &|k, j| block.parameters(k)[j].mean)),
                     named("variance", table(width, &|k, j| block.parameters(k)[j].variance)),
-                    named("added", added),
+                    named("variance_floor", floors),
                 ]
             }
             Block::Poisson(block) => vec![
@@ -125,8 +125,8 @@ impl Product {
                 }
                 arrays
             }
-            Block::Window(block) => vec![named("width", table(width, &|k, j| block.widths(j)[k]))],
-            Block::Chain(_) => vec![named("count", sums.clone())],
+            Block::KernelDensity(block) => vec![named("width", table(width, &|k, j| block.widths(j)[k]))],
+            Block::MarkovChain(_) => vec![named("count", statistics.clone())],
         }
     }
 }

@@ -1,9 +1,9 @@
-//! The Poisson distribution: how often something happens that happens λ times on average, each time on its own.
-//! P(k) = λᵏ e^-λ / k!; counts are most likely under their own mean λ.
+//! The Poisson distribution: the number of independent events, λ on average.
+//! P(k) = λᵏ e^-λ / k!; the maximum-likelihood λ is the mean of the counts.
 
 use super::{Distribution, check_counts, check_number, check_values, drawn_from_mode};
 use crate::error::Result;
-use crate::numbers::{ln_factorial, mean_and_deviation};
+use crate::numbers::{ln_factorial, mean_and_standard_deviation};
 use crate::run::Stream;
 use statrs::function::gamma::gamma_ur;
 
@@ -27,11 +27,11 @@ impl Poisson {
         Ok(Poisson { rate })
     }
 
-    /// The one under which these counts are most likely.
+    /// The maximum-likelihood fit to these counts.
     pub fn fit(counts: &[f64]) -> Result<Poisson> {
         check_values(counts)?;
         check_counts(counts)?;
-        Poisson::new(mean_and_deviation(counts).0)
+        Poisson::new(mean_and_standard_deviation(counts).0)
     }
 }
 

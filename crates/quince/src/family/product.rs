@@ -1,109 +1,114 @@
-//! Blocks together: the likelihood of a row under a component is the product of what all of them say.
+//! A product of blocks: the likelihood of a row under a component is the product over all blocks.
 
 use super::block::{Block, Draw, Scores, TILE, Tile};
-use super::sums::{Members, centred_sums};
+use super::statistics::{Members, centred_statistics};
 use crate::error::{Error, Result};
-use crate::learn::Drawn;
+use crate::learn::{Parts, SampledRow};
 use crate::matrix::{Features, Matrix, afford};
-use crate::model::Parts;
 use crate::run::{Run, Stream};
 
-/// Blocks for all columns of rows, the sums of each, and the parameters that follow from them.
+/// Blocks for all columns of rows, the sufficient statistics of each, and the parameters that follow from them.
 #[derive(Clone, Debug)]
 pub(crate) struct Product {
     pub(crate) components: usize,
     pub(crate) blocks: Vec<Block>,
-    /// Of each block, a row a component.
-    pub(crate) sums: Vec<Matrix>,
-    /// How many features a row has, and how many of them are dense.
+    /// The statistics of each block, one row per component.
+    pub(crate) statistics: Vec<Matrix>,
+    /// The number of features of a row, and how many of them are dense.
     pub(crate) features: usize,
     pub(crate) dense: usize,
 }
 
 impl Product {
-    /// Blocks that have seen nothing as yet.
+    /// Blocks that have seen nothing yet.
     pub(crate) fn new(blocks: Vec<Block>, components: usize, features: &Features<'_>) -> Product {
-        let sums = blocks.iter().map(|block| Matrix::zeros(components, block.family().sums())).collect();
-        Product { components, blocks, sums, features: features.columns(), dense: features.dense_columns() }
+        let statistics =
+            blocks.iter().map(|block| Matrix::zeros(components, block.family().statistic_count())).collect();
+        Product { components, blocks, statistics, features: features.columns(), dense: features.dense_columns() }
     }
 
-    /// Learns the parameters from rows, each of which is of one component.
+    /// Learns the parameters from rows that belong to one component each.
     pub(crate) fn learn(&mut self, features: &Features<'_>, members: &Members<'_>, run: &Run) -> Result<()> {
-        self.take_sums(features, members, run)?;
+        self.collect_statistics(features, members, run)?;
         self.settle();
         self.estimate(run)
     }
 
-    /// Takes the sums of rows, each of which is of one component.
-    pub(crate) fn take_sums(&mut self, features: &Features<'_>, members: &Members<'_>, run: &Run) -> Result<()> {
-        self.sums = centred_sums(&mut self.blocks, features, members, run)?;
+    /// Collects the statistics of rows that belong to one component each.
+    pub(crate) fn collect_statistics(
+        &mut self,
+        features: &Features<'_>,
+        members: &Members<'_>,
+        run: &Run,
+    ) -> Result<()> {
+        self.statistics = centred_statistics(&mut self.blocks, features, members, run)?;
         Ok(())
     }
 
-    /// Fixes what all components say together.
+    /// Fixes what follows from all components together.
     pub(crate) fn settle(&mut self) {
-        for (block, sums) in self.blocks.iter_mut().zip(&self.sums) {
-            block.family_mut().settle(sums);
+        for (block, statistics) in self.blocks.iter_mut().zip(&self.statistics) {
+            block.family_mut().settle(statistics);
         }
     }
 
-    /// Finds all parameters from the sums.
+    /// Estimates all parameters from the statistics.
     pub(crate) fn estimate(&mut self, run: &Run) -> Result<()> {
-        if self.sums.iter().flat_map(|sums| sums.values()).any(|sum| !sum.is_finite()) {
+        if self.statistics.iter().flat_map(|statistics| statistics.values()).any(|sum| !sum.is_finite()) {
             return Err(Error::data(
-                "what the rows add up to is too large for a number",
+                "the sufficient statistics overflow",
                 "Rescale columns with values above 1e150, or leave them out; in sparse features, remove NaN and infinity.",
             ));
         }
-        for (block, sums) in self.blocks.iter_mut().zip(&self.sums) {
+        for (block, statistics) in self.blocks.iter_mut().zip(&self.statistics) {
             run.check()?;
-            block.family_mut().estimate(sums, run)?;
+            block.family_mut().estimate(statistics, run)?;
         }
         Ok(())
     }
 
-    /// Adds the sums of another, if its blocks are alike; the parameters do not follow yet.
-    pub(crate) fn add_sums(&mut self, other: &Product) -> Result<()> {
+    /// Adds the statistics of another product, if its blocks are alike; parameters are not estimated yet.
+    pub(crate) fn add_statistics(&mut self, other: &Product) -> Result<()> {
         let apart = || {
             Error::data(
                 "the models have different columns, families or classes",
-                "Join models that were fitted alike, for example by update from one beginning.",
+                "Join models that were fitted alike, for example by update from a common model.",
             )
         };
         if self.components != other.components || self.blocks.len() != other.blocks.len() {
             return Err(apart());
         }
-        for ((block, sums), (others, more)) in
-            self.blocks.iter_mut().zip(&mut self.sums).zip(other.blocks.iter().zip(&other.sums))
+        for ((block, statistics), (others, more)) in
+            self.blocks.iter_mut().zip(&mut self.statistics).zip(other.blocks.iter().zip(&other.statistics))
         {
-            let more = block.sums_of(others, sums, more).ok_or_else(apart)?;
-            sums.values_mut().iter_mut().zip(more.values()).for_each(|(all, more)| *all += more);
+            let more = block.statistics_of(others, statistics, more).ok_or_else(apart)?;
+            statistics.values_mut().iter_mut().zip(more.values()).for_each(|(all, more)| *all += more);
         }
         Ok(())
     }
 
-    /// From now on sums are taken about the present means; these, and others of all blocks, follow.
+    /// From now on statistics are collected about the present means; its own, and others of all blocks, are moved along.
     pub(crate) fn follow(&mut self, others: &mut [&mut Vec<Matrix>]) {
-        for (b, (block, sums)) in self.blocks.iter_mut().zip(&mut self.sums).enumerate() {
+        for (b, (block, statistics)) in self.blocks.iter_mut().zip(&mut self.statistics).enumerate() {
             let mut all: Vec<&mut Matrix> = others.iter_mut().map(|other| &mut other[b]).collect();
-            all.push(sums);
+            all.push(statistics);
             block.family_mut().follow(&mut all);
         }
     }
 
-    /// What priors add to the log likelihood of rows, up to a constant.
+    /// The log prior of the parameters, up to a constant.
     pub(crate) fn log_prior(&self) -> f64 {
         self.blocks.iter().map(|block| block.family().log_prior()).sum()
     }
 
-    /// Puts components into another order; their parameters are found anew.
+    /// Reorders the components; their parameters are estimated again.
     pub(crate) fn reorder(&mut self, order: &[usize], run: &Run) -> Result<()> {
         self.blocks.iter_mut().for_each(|block| block.family_mut().reorder(order));
-        self.sums.iter_mut().for_each(|sums| *sums = sums.take_rows(order));
+        self.statistics.iter_mut().for_each(|statistics| *statistics = statistics.take_rows(order));
         self.estimate(run)
     }
 
-    /// How many numbers the blocks have.
+    /// The number of free parameters.
     pub(crate) fn free_parameters(&self) -> usize {
         let of_block = |block: &Block| {
             let (own, common) = block.family().free_parameters();
@@ -112,12 +117,12 @@ impl Product {
         self.blocks.iter().map(of_block).sum()
     }
 
-    /// About how many steps it takes to score a row.
+    /// The approximate number of operations to score a row.
     pub(crate) fn cost(&self) -> usize {
         self.blocks.iter().map(|block| block.family().cost(self.components)).sum()
     }
 
-    /// What the blocks are, in a few words.
+    /// The blocks in a few words.
     pub(crate) fn route(&self) -> String {
         let word = |block: &Block| match block.family().columns().len() {
             0 => format!("{} words or places", block.word()),
@@ -126,7 +131,7 @@ impl Product {
         self.blocks.iter().map(word).collect::<Vec<_>>().join(", ")
     }
 
-    /// Writes `width` numbers for every row, from what the blocks say of it under each component.
+    /// Writes `width` numbers for every row, from its log likelihoods under each component.
     pub(crate) fn ask<T: Copy + Default + Send>(
         &self,
         features: &Features<'_>,
@@ -137,7 +142,7 @@ impl Product {
         self.ask_of(features, width, run, |_, lines, out| write(lines, out))
     }
 
-    /// The same; the rows come along.
+    /// The same, with access to the rows.
     pub(crate) fn ask_of<T: Copy + Default + Send>(
         &self,
         features: &Features<'_>,
@@ -168,7 +173,7 @@ impl Product {
                     tile.fill(features, start..start + answers.len() / width);
                     lines.start(tile.rows(), &zeros);
                     self.blocks.iter().for_each(|block| block.family().score(&tile, &mut lines));
-                    // Of sparse features only what they add up to is looked at.
+                    // Of sparse features only the scores are checked.
                     *finite &= features.sparse_part().is_none() || !lines.has_nan();
                     write(&tile, &lines, answers);
                 }
@@ -182,28 +187,28 @@ impl Product {
         Ok(answers)
     }
 
-    /// Adds what the density of rows has in every component alike.
+    /// Adds the part of the log density that is the same under every component.
     pub(crate) fn add_common(&self, tile: &Tile<'_>, densities: &mut [f64]) {
         self.blocks.iter().for_each(|block| block.family().add_common(tile, densities));
     }
 
-    /// A row drawn from a component.
+    /// A row sampled from a component.
     fn draw(&self, component: usize, stream: &mut Stream) -> Draw {
         let mut row = Draw { dense: vec![f64::NAN; self.dense], sequences: Vec::new() };
         self.blocks.iter().for_each(|block| block.family().sample(component, stream, &mut row));
         row
     }
 
-    /// So many rows, each of a component that is drawn by `component`, and called by `label`.
+    /// This many sampled rows, each from a component sampled by `component`, and labelled by `label`.
     pub(crate) fn sample(
         &self,
         count: usize,
         mut component: impl FnMut(&mut Stream) -> usize,
         label: impl Fn(usize) -> usize,
         run: &Run,
-    ) -> Result<Vec<Drawn>> {
+    ) -> Result<Vec<SampledRow>> {
         let mut stream = run.stream(0x5a);
-        afford((count as f64) * (200.0 + 64.0 * self.dense as f64), &format!("making up {count} rows"))?;
+        afford((count as f64) * (200.0 + 64.0 * self.dense as f64), &format!("sampling {count} rows"))?;
         let mut rows = Vec::with_capacity(count);
         for i in 0..count {
             if i % 256 == 0 {
@@ -211,19 +216,19 @@ impl Product {
             }
             let k = component(&mut stream);
             let Draw { dense, sequences } = self.draw(k, &mut stream);
-            rows.push(Drawn { class: label(k), dense, sequences });
+            rows.push(SampledRow { class: label(k), dense, sequences });
         }
         Ok(rows)
     }
 
-    /// Saves the sums; the blocks themselves are described in JSON.
+    /// Saves the statistics; the blocks themselves are described in JSON.
     pub(crate) fn save(&self, parts: &mut Parts) {
-        for (b, sums) in self.sums.iter().enumerate() {
-            parts.put_matrix(&format!("block{b}"), sums);
+        for (b, statistics) in self.statistics.iter().enumerate() {
+            parts.put_matrix(&format!("block{b}"), statistics);
         }
     }
 
-    /// The blocks of a saved model, with their sums and parameters.
+    /// The blocks of a saved model, with their statistics and parameters.
     pub(crate) fn load(parts: &Parts, blocks: Vec<Block>, dense: usize, components: usize) -> Result<Product> {
         let features = parts.features();
         if dense > features {
@@ -232,14 +237,14 @@ impl Product {
         let mut found = Vec::new();
         for (b, block) in blocks.iter().enumerate() {
             let family = block.family();
-            let sums = parts.matrix(&format!("block{b}"), Some(components))?;
+            let statistics = parts.matrix(&format!("block{b}"), Some(components))?;
             let within = block.is_within(dense, features - dense);
-            if !within || !family.is_sound(components) || sums.columns() != family.sums() {
+            if !within || !family.is_sound(components) || statistics.columns() != family.statistic_count() {
                 return Err(parts.wrong(&format!("block {b} does not fit the rest of the model")));
             }
-            found.push(sums);
+            found.push(statistics);
         }
-        let mut product = Product { components, blocks, sums: found, features, dense };
+        let mut product = Product { components, blocks, statistics: found, features, dense };
         product.estimate(&Run::new()).map_err(|e| parts.wrong(&e.to_string()))?;
         Ok(product)
     }

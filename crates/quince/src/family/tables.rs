@@ -1,19 +1,19 @@
-//! What blocks have learnt, in tables: the parameters of every column for every component, the telling words; and of one row, what
-//! spoke for its component.
+//! Explanations: tables of the parameters of every column for every component, discriminative words; and for one row, the
+//! evidence for its component.
 
 use super::block::{Block, Coding, Family, Gaussians, Place, Scores, Shape, Shared, Tile};
+use super::discriminative::discriminative_words;
 use super::product::Product;
-use super::telling::telling;
-use crate::encode::{Encoder, Part, Scheme, What};
 use crate::error::Result;
 use crate::explain::{Cell, Explanation, Listing};
+use crate::learn::{FeatureGroup, FeatureKind, FeatureMap, FeatureSource};
 use crate::matrix::{Features, Matrix, Rows, Sparse};
 use crate::numbers::number_text;
 
-/// So many telling words are shown for each component.
-const WORDS: usize = 12;
+/// The number of discriminative words shown for each component.
+const MAX_WORDS: usize = 12;
 
-/// Components by name, and what they are called together.
+/// Components by name, and their common noun.
 pub(crate) struct Names<'a> {
     pub(crate) names: &'a [String],
     /// `class` or `component`.
@@ -21,38 +21,47 @@ pub(crate) struct Names<'a> {
 }
 
 impl Product {
-    /// What features are columns of, as far as an encoder knows.
-    pub(crate) fn scheme(&self, encoder: &Encoder) -> Scheme {
-        let scheme = encoder.scheme();
-        if scheme.parts.len() == self.dense || !encoder.is_identity() { scheme } else { self.sparse_scheme() }
-    }
-
-    /// Tables of the parameters of all blocks.
-    pub(crate) fn tell(&self, encoder: &Encoder, components: &Names<'_>, said: &mut Explanation) {
-        let scheme = self.scheme(encoder);
-        for (block, sums) in self.blocks.iter().zip(&self.sums) {
-            self.explain_block((block, sums), &scheme, encoder, components, said);
+    /// The feature map, as far as an encoder knows it.
+    pub(crate) fn feature_map(&self, encoder: &dyn FeatureSource) -> FeatureMap {
+        let feature_map = encoder.feature_map();
+        if feature_map.parts.len() == self.dense || !encoder.is_matrix() {
+            feature_map
+        } else {
+            self.sparse_feature_map()
         }
     }
 
-    /// Of a sparse matrix: numbers, and what is sparse as one vector.
-    fn sparse_scheme(&self) -> Scheme {
-        let number = |j: usize| Part { name: format!("x{j}"), what: What::Number, first: j, width: 1 };
-        let mut parts: Vec<Part> = (0..self.dense).map(number).collect();
-        parts.push(Part { name: "x".into(), what: What::Vector, first: 0, width: self.features - self.dense });
-        Scheme { parts }
+    /// Tables of the parameters of all blocks.
+    pub(crate) fn explain(&self, encoder: &dyn FeatureSource, components: &Names<'_>, said: &mut Explanation) {
+        let feature_map = self.feature_map(encoder);
+        for (block, statistics) in self.blocks.iter().zip(&self.statistics) {
+            self.explain_block((block, statistics), &feature_map, encoder, components, said);
+        }
+    }
+
+    /// The feature map of a sparse matrix: numbers, and the sparse part as one vector.
+    fn sparse_feature_map(&self) -> FeatureMap {
+        let number = |j: usize| FeatureGroup { name: format!("x{j}"), what: FeatureKind::Number, first: j, width: 1 };
+        let mut parts: Vec<FeatureGroup> = (0..self.dense).map(number).collect();
+        parts.push(FeatureGroup {
+            name: "x".into(),
+            what: FeatureKind::Vector,
+            first: 0,
+            width: self.features - self.dense,
+        });
+        FeatureMap { parts }
     }
 
     fn explain_block(
         &self,
-        (block, sums): (&Block, &Matrix),
-        scheme: &Scheme,
-        encoder: &Encoder,
+        (block, statistics): (&Block, &Matrix),
+        feature_map: &FeatureMap,
+        encoder: &dyn FeatureSource,
         components: &Names<'_>,
         said: &mut Explanation,
     ) {
         let classes = components.names;
-        let part = |column: usize| scheme.parts.iter().find(|part| !part.what.is_sparse() && part.first == column);
+        let part = |column: usize| feature_map.parts.iter().find(|part| !part.what.is_sparse() && part.first == column);
         let name = |column: usize| part(column).map_or_else(|| format!("x{column}"), |part| part.name.clone());
         let ks = || 0..self.components;
         match block {
@@ -68,7 +77,7 @@ impl Product {
                 said.tables.push(table);
             }
             Block::Poisson(block) => {
-                let mut table = Listing::new("Poisson: how many on average", classes);
+                let mut table = Listing::new("Poisson: mean", classes);
                 for (j, &column) in block_columns(block).iter().enumerate() {
                     table.numbers(name(column), ks().map(|k| block.parameters(k)[j]));
                 }
@@ -76,56 +85,72 @@ impl Product {
             }
             Block::Bernoulli(block) => match block.place() {
                 Place::Dense(columns) => {
-                    let mut table = Listing::new("Yes or no: share of yes", classes);
+                    let mut table = Listing::new("Bernoulli: probability of yes", classes);
                     for (j, &column) in columns.iter().enumerate() {
                         table.numbers(name(column), ks().map(|k| block.parameters(k, j)[1].exp()));
                     }
                     said.tables.push(table);
                 }
                 Place::Sparse { first, width } => {
-                    let rows: Vec<f64> = ks().map(|k| sums[(k, *width)]).collect();
-                    let words = self.words((*first, *width), scheme, encoder);
-                    let share = |k: usize, j: usize| block.parameters(k, j)[1].exp();
-                    said.tables.push(telling_words(&words, (sums, &rows), share, classes, "rows with the word"));
+                    let rows: Vec<f64> = ks().map(|k| statistics[(k, *width)]).collect();
+                    let words = self.words((*first, *width), feature_map, encoder);
+                    let probability = |k: usize, j: usize| block.parameters(k, j)[1].exp();
+                    said.tables.push(discriminative_listing(
+                        &words,
+                        (statistics, &rows),
+                        probability,
+                        classes,
+                        "probability of a row with the word",
+                    ));
                 }
             },
             Block::Categorical(block) => {
                 for (j, (coding, &column)) in block.coding().iter().zip(block_columns(block)).enumerate() {
-                    let title =
-                        if matches!(coding, Coding::Bins(_)) { "shares of bins" } else { "shares of categories" };
+                    let title = if matches!(coding, Coding::Bins(_)) {
+                        "probabilities of bins"
+                    } else {
+                        "probabilities of categories"
+                    };
                     let mut table = Listing::new(format!("{}: {title}", name(column)), classes);
                     let logs: Vec<Vec<f64>> = ks().map(|k| block.parameters(k, j)).collect();
                     for code in 0..coding.count() {
-                        let shares = logs.iter().map(|logs| logs[code].exp());
-                        table.numbers(category(coding, code, part(column)), shares);
+                        let probabilities = logs.iter().map(|logs| logs[code].exp());
+                        table.numbers(category(coding, code, part(column)), probabilities);
                     }
                     said.tables.push(table);
                 }
             }
-            Block::Window(block) => {
-                let mut table = Listing::new("Smoothing windows: width", classes);
+            Block::KernelDensity(block) => {
+                let mut table = Listing::new("Kernel density: bandwidth", classes);
                 for (j, &column) in block_columns(block).iter().enumerate() {
                     table.numbers(name(column), block.widths(j).iter().copied());
                 }
                 said.tables.push(table);
             }
-            Block::Chain(block) => {
+            Block::MarkovChain(block) => {
                 let names: Vec<String> = block_columns(block).iter().map(|&column| name(column)).collect();
-                said.sentences.push(format!("A chain, each column given the one before it: {}", names.join(", then ")));
+                said.sentences
+                    .push(format!("Markov chain, each column given the one before it: {}", names.join(", then ")));
             }
             Block::Multinomial(block) => match block.place() {
                 Place::Dense(columns) => {
-                    let mut table = Listing::new("Counts together: share of each", classes);
+                    let mut table = Listing::new("Multinomial: probability of each count", classes);
                     for (j, &column) in columns.iter().enumerate() {
                         table.numbers(name(column), ks().map(|k| block.log(k, j).exp()));
                     }
                     said.tables.push(table);
                 }
                 Place::Sparse { first, width } => {
-                    let all: Vec<f64> = ks().map(|k| sums.row(k)[..*width].iter().sum()).collect();
-                    let words = self.words((*first, *width), scheme, encoder);
-                    let share = |k: usize, j: usize| block.log(k, j).exp();
-                    said.tables.push(telling_words(&words, (sums, &all), share, classes, "share of all words"));
+                    let all: Vec<f64> = ks().map(|k| statistics.row(k)[..*width].iter().sum()).collect();
+                    let words = self.words((*first, *width), feature_map, encoder);
+                    let probability = |k: usize, j: usize| block.log(k, j).exp();
+                    said.tables.push(discriminative_listing(
+                        &words,
+                        (statistics, &all),
+                        probability,
+                        classes,
+                        "probability of the word",
+                    ));
                 }
             },
             Block::Gaussian(gaussian) => explain_gaussian(gaussian, &name, components, said),
@@ -136,10 +161,10 @@ impl Product {
     pub(crate) fn words(
         &self,
         (first, width): (usize, usize),
-        scheme: &Scheme,
-        encoder: &Encoder,
+        feature_map: &FeatureMap,
+        encoder: &dyn FeatureSource,
     ) -> (String, Vec<String>) {
-        let column = scheme.parts.iter().find(|part| part.what.is_sparse() && part.first == first);
+        let column = feature_map.parts.iter().find(|part| part.what.is_sparse() && part.first == first);
         let column = column.map_or("x", |part| part.name.as_str());
         let prefix = format!("{column}: ");
         let mut words: Vec<String> = encoder.feature_names().skip(self.dense + first).take(width).collect();
@@ -148,34 +173,35 @@ impl Product {
         (column.to_string(), words)
     }
 
-    /// What spoke for the component of a row: of each column the log likelihood under every component, those first that tell them
-    /// apart most. `starts` are the scores before anything is known of the row, what columns say counts by `trust`, and `sure` says
-    /// how sure it is that the row is of a component. Of all components the two likeliest are compared, unless a pair is given.
-    pub(crate) fn tell_row(
+    /// The evidence for the component of a row: the log likelihood of each column under every component, sorted by how much
+    /// they distinguish them. `starts` are the scores before anything is known of the row, `temperature` multiplies the log
+    /// likelihoods, and `sure` gives the probability of a component. The two most probable components are compared, unless a
+    /// pair is given.
+    pub(crate) fn explain_row(
         &self,
         row: &Features<'_>,
-        encoder: &Encoder,
+        encoder: &dyn FeatureSource,
         names: &[String],
-        (starts, trust): (&[f64], f64),
+        (starts, temperature): (&[f64], f64),
         pair: Option<[usize; 2]>,
         sure: impl Fn(&Features<'_>, usize) -> Result<f64>,
     ) -> Result<Explanation> {
         let classes = names;
         let row = if row.dense_columns() == self.dense { row.take(&[0]) } else { row.split_at(self.dense)?.take(&[0]) };
-        let scheme = encoder.scheme();
+        let feature_map = encoder.feature_map();
         let mut found: Vec<(String, Vec<f64>)> = Vec::new();
         for block in &self.blocks {
-            found.extend(self.parts_of(block, &row, &scheme, encoder));
+            found.extend(self.parts_of(block, &row, &feature_map, encoder));
         }
-        found.iter_mut().flat_map(|(_, scores)| scores).for_each(|score| *score *= trust);
+        found.iter_mut().flat_map(|(_, scores)| scores).for_each(|score| *score *= temperature);
         let sums: Vec<f64> =
             (0..classes.len()).map(|k| starts[k] + found.iter().map(|(_, scores)| scores[k]).sum::<f64>()).collect();
         let mut order: Vec<usize> = (0..classes.len()).collect();
         order.sort_by(|&a, &b| sums[b].total_cmp(&sums[a]).then(a.cmp(&b)));
         let mut said = Explanation::default();
-        // A single class has nothing to be told apart from.
+        // A single class has no other to be compared with.
         let [first, second, ..] = pair.as_ref().map_or(&order[..], |pair| &pair[..])[..] else { return Ok(said) };
-        // What neither class can have does not tell them apart.
+        // What is impossible under both classes does not distinguish them.
         let odds = |scores: &[f64]| match (scores[first], scores[second]) {
             (f64::NEG_INFINITY, f64::NEG_INFINITY) => 0.0,
             (first, second) => first - second,
@@ -185,9 +211,11 @@ impl Product {
         let (a, b) = (&classes[first], &classes[second]);
         let sure = sure(&row.features(), first)?;
         let odds_of_row = short(odds(&sums));
-        said.sentences
-            .push(format!("The row is taken as {a} ({}); the log odds against {b} are {odds_of_row}", tenths(sure)));
-        let mut table = Listing::new(format!("What spoke for {a} (above 0) and for {b} (below 0)"), ["log odds"]);
+        said.sentences.push(format!(
+            "The row is classified as {a} ({}); the log odds against {b} are {odds_of_row}",
+            tenths(sure)
+        ));
+        let mut table = Listing::new(format!("Evidence for {a} (above 0) and for {b} (below 0)"), ["log odds"]);
         table.rows.push(("(prior)".into(), vec![Cell::from(odds(starts))]));
         for (name, scores) in &found {
             table.numbers(name, [odds(scores)]);
@@ -196,8 +224,14 @@ impl Product {
         Ok(said)
     }
 
-    /// The log likelihood of the parts of a row by themselves: everything else is a hole.
-    fn parts_of(&self, block: &Block, row: &Rows, scheme: &Scheme, encoder: &Encoder) -> Vec<(String, Vec<f64>)> {
+    /// The log likelihood of each part of a row by itself, with everything else missing.
+    fn parts_of(
+        &self,
+        block: &Block,
+        row: &Rows,
+        feature_map: &FeatureMap,
+        encoder: &dyn FeatureSource,
+    ) -> Vec<(String, Vec<f64>)> {
         let dense = row.dense();
         let score = |dense: Matrix, sparse: Option<Sparse>| {
             let rows = Rows::of(dense, sparse);
@@ -215,12 +249,12 @@ impl Product {
             some
         };
         let said = |column: usize| {
-            let part = scheme.parts.iter().find(|part| !part.what.is_sparse() && part.first == column);
+            let part = feature_map.parts.iter().find(|part| !part.what.is_sparse() && part.first == column);
             let x = dense[(0, column)];
             let value = match part.map(|part| &part.what) {
                 _ if x.is_nan() => "?".to_string(),
-                Some(What::Category(names)) => names.get(x as usize).cloned().unwrap_or_else(|| "?".into()),
-                Some(What::YesNo) => if x > 0.0 { "yes" } else { "no" }.to_string(),
+                Some(FeatureKind::Category(names)) => names.get(x as usize).cloned().unwrap_or_else(|| "?".into()),
+                Some(FeatureKind::YesNo) => if x > 0.0 { "yes" } else { "no" }.to_string(),
                 _ => short(x),
             };
             format!("{} = {value}", part.map_or_else(|| format!("x{column}"), |part| part.name.clone()))
@@ -230,7 +264,7 @@ impl Product {
             Block::Multinomial(_) | Block::Bernoulli(_) if columns.is_empty() => {
                 self.words_of(block, row, encoder, score)
             }
-            Block::Gaussian(_) | Block::Chain(_) | Block::Multinomial(_) => {
+            Block::Gaussian(_) | Block::MarkovChain(_) | Block::Multinomial(_) => {
                 let name = columns.iter().map(|&column| said(column)).collect::<Vec<_>>().join(", ");
                 vec![(name, score(only(columns), None))]
             }
@@ -238,12 +272,12 @@ impl Product {
         }
     }
 
-    /// What each word of a row says, and what the words say that it has not.
+    /// The evidence of each word of a row, and of the words that it does not have.
     fn words_of(
         &self,
         block: &Block,
         row: &Rows,
-        encoder: &Encoder,
+        encoder: &dyn FeatureSource,
         score: impl Fn(Matrix, Option<Sparse>) -> Vec<f64>,
     ) -> Vec<(String, Vec<f64>)> {
         let features = row.features();
@@ -274,7 +308,7 @@ impl Product {
     }
 }
 
-/// The names of what a Gaussian is of: columns, or axes that they are laid along.
+/// The variables of a Gaussian: columns, or the axes onto which they are projected.
 pub(crate) fn gaussian_names(block: &Gaussians, name: &dyn Fn(usize) -> String) -> Vec<String> {
     match block.axes() {
         None => block_columns(block).iter().map(|&column| name(column)).collect(),
@@ -310,18 +344,18 @@ fn explain_gaussian(block: &Gaussians, name: &dyn Fn(usize) -> String, component
     }
 }
 
-/// The telling words of each component, with their shares.
-fn telling_words(
+/// The discriminative words of each component, with their probabilities.
+fn discriminative_listing(
     (column, words): &(String, Vec<String>),
     (counts, totals): (&Matrix, &[f64]),
-    share: impl Fn(usize, usize) -> f64,
+    probability: impl Fn(usize, usize) -> f64,
     classes: &[String],
     what: &str,
 ) -> Listing {
-    let mut table = Listing::new(format!("{column}: telling words ({what})"), ["words"]);
+    let mut table = Listing::new(format!("{column}: discriminative words ({what})"), ["words"]);
     for (k, class) in classes.iter().enumerate() {
-        let found = telling(counts, totals, words.len(), k).into_iter().take(WORDS);
-        let shown = found.map(|j| format!("{} {}", words[j], percent(share(k, j))));
+        let found = discriminative_words(counts, totals, words.len(), k).into_iter().take(MAX_WORDS);
+        let shown = found.map(|j| format!("{} {}", words[j], percent(probability(k, j))));
         table.words(class, [shown.collect::<Vec<_>>().join(", ")]);
     }
     table
@@ -332,7 +366,7 @@ fn block_columns(block: &dyn Family) -> &[usize] {
 }
 
 /// A category in words: its name, its bin, or its number.
-pub(crate) fn category(coding: &Coding, code: usize, part: Option<&Part>) -> String {
+pub(crate) fn category(coding: &Coding, code: usize, part: Option<&FeatureGroup>) -> String {
     match (coding, part.map(|part| &part.what)) {
         (Coding::Bins(edges), _) => {
             let whole = edges.iter().all(|edge| (edge + 0.5).fract() == 0.0);
@@ -343,12 +377,14 @@ pub(crate) fn category(coding: &Coding, code: usize, part: Option<&Part>) -> Str
                 false => format!("{} to {}", short(from), short(to)),
             }
         }
-        (Coding::Codes(_), Some(What::Category(names))) => names.get(code).cloned().unwrap_or_else(|| code.to_string()),
+        (Coding::Codes(_), Some(FeatureKind::Category(names))) => {
+            names.get(code).cloned().unwrap_or_else(|| code.to_string())
+        }
         _ => code.to_string(),
     }
 }
 
-/// A number with five digits that count.
+/// A number with five significant digits.
 pub(crate) fn short(x: f64) -> String {
     if x == 0.0 || !x.is_finite() {
         return number_text(x);
@@ -358,7 +394,7 @@ pub(crate) fn short(x: f64) -> String {
     if rounded == 0.0 { format!("{x:.3e}") } else { number_text(rounded) }
 }
 
-/// A share in tenths of a percent.
+/// A fraction in tenths of a percent.
 pub(crate) fn tenths(share: f64) -> String {
     format!("{} %", number_text((1000.0 * share).round() / 10.0))
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::matrix::Matrix;
-use crate::numbers::mean_and_deviation;
+use crate::numbers::mean_and_standard_deviation;
 use proptest::prelude::*;
 
 /// One of each kind of distribution of a single number, and whether it is of counts.
@@ -51,12 +51,12 @@ proptest! {
         let (of, _) = one(which, a, b);
         let mut stream = Stream::new(seed, 0);
         let draws: Vec<f64> = (0..4000).map(|_| of.sample(&mut stream)).collect();
-        let (mean, deviation) = mean_and_deviation(&draws);
+        let (mean, standard_deviation) = mean_and_standard_deviation(&draws);
         let error = (of.variance() / 4000.0).sqrt();
         prop_assert!((mean - of.mean()).abs() < 5.0 * error + 1e-12, "{which}: mean {mean}, not {}", of.mean());
         // The fourth moment of all of these is below ten times the squared variance, or the variance is small.
-        let spread = (of.variance() * of.variance() * 9.0 / 4000.0 + of.variance() / 4000.0).sqrt();
-        prop_assert!((deviation * deviation - of.variance()).abs() < 5.0 * spread + 1e-12, "{which}: {} and {}", deviation * deviation, of.variance());
+        let tolerance = (of.variance() * of.variance() * 9.0 / 4000.0 + of.variance() / 4000.0).sqrt();
+        prop_assert!((standard_deviation * standard_deviation - of.variance()).abs() < 5.0 * tolerance + 1e-12, "{which}: {} and {}", standard_deviation * standard_deviation, of.variance());
     }
 
     #[test]
@@ -64,7 +64,7 @@ proptest! {
         let values: Vec<f64> = values.into_iter().map(f64::from).collect();
         let likelihood = |of: &dyn Distribution| values.iter().map(|&x| of.log_density(x)).sum::<f64>();
         if let Ok(best) = Normal::fit(&values) {
-            let near = Normal::new(best.mean() + nudge, best.deviation() * (1.0 + other)).unwrap();
+            let near = Normal::new(best.mean() + nudge, best.standard_deviation() * (1.0 + other)).unwrap();
             prop_assert!(likelihood(&near) <= likelihood(&best) + 1e-9);
         }
         let best = Poisson::fit(&values).unwrap();
@@ -75,10 +75,10 @@ proptest! {
     }
 
     #[test]
-    fn a_gaussian_of_columns_on_their_own_is_a_product_of_normals(means in prop::collection::vec(-5.0..5.0f64, 3), deviations in prop::collection::vec(0.1..4.0f64, 3), x in prop::collection::vec(-9.0..9.0f64, 3)) {
+    fn a_gaussian_of_columns_on_their_own_is_a_product_of_normals(means in prop::collection::vec(-5.0..5.0f64, 3), standard_deviations in prop::collection::vec(0.1..4.0f64, 3), x in prop::collection::vec(-9.0..9.0f64, 3)) {
         let mut covariance = Matrix::zeros(3, 3);
-        (0..3).for_each(|j| covariance[(j, j)] = deviations[j] * deviations[j]);
-        let product: f64 = (0..3).map(|j| Normal::new(means[j], deviations[j]).unwrap().log_density(x[j])).sum();
+        (0..3).for_each(|j| covariance[(j, j)] = standard_deviations[j] * standard_deviations[j]);
+        let product: f64 = (0..3).map(|j| Normal::new(means[j], standard_deviations[j]).unwrap().log_density(x[j])).sum();
         let found = Gaussian::new(means, covariance).unwrap().log_density(&x);
         prop_assert!((found - product).abs() < 1e-9 * product.abs().max(1.0), "{found} and {product}");
     }
@@ -119,7 +119,7 @@ fn what_is_no_distribution_is_refused() {
         assert!(!error.remedy().is_empty());
     }
     let far = Normal::fit(&[1e200, 3e200]).unwrap();
-    assert!((far.mean() / 2e200 - 1.0).abs() < 1e-12 && (far.deviation() / 1e200 - 1.0).abs() < 1e-12);
+    assert!((far.mean() / 2e200 - 1.0).abs() < 1e-12 && (far.standard_deviation() / 1e200 - 1.0).abs() < 1e-12);
     let certain = Binomial::bernoulli(1.0).unwrap();
     assert_eq!((certain.log_density(1.0), certain.log_density(0.0)), (0.0, f64::NEG_INFINITY));
     assert_eq!(Poisson::new(0.0).unwrap().density(0.0), 1.0);

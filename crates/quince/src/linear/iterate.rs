@@ -7,20 +7,20 @@
 use super::solve::{Centred, Problem, Solution, System};
 use crate::error::Result;
 use crate::matrix::{Features, Matrix, Sparse};
-use crate::run::{Certificate, Report, Run, Stop};
+use crate::run::{Certificate, Report, Run, StopReason};
 
 /// Smaller systems are solved directly.
-const SMALL: usize = 1000;
+const MIN_ITERATIVE_COLUMNS: usize = 1000;
 /// Gradients this small, relative to the gradient at zero, end the search.
 const TOLERANCE: f64 = 1e-8;
-const STEPS: usize = 2000;
-/// Of so many parts of the rows, each is predicted by the fit to the others.
-const PARTS: usize = 3;
+const MAX_STEPS: usize = 2000;
+/// The number of folds, each predicted by the fit to the others.
+const FOLDS: usize = 3;
 
 impl Problem<'_> {
     /// Whether conjugate gradients pay.
     pub(super) fn iterates(&self) -> bool {
-        let small = self.features.rows().min(self.features.columns()) <= SMALL;
+        let small = self.features.rows().min(self.features.columns()) <= MIN_ITERATIVE_COLUMNS;
         self.features.sparse_part().is_some() && self.alpha > 0.0 && !self.positive && !small
     }
 
@@ -35,7 +35,7 @@ impl Problem<'_> {
             centred.means = means;
         }
         let transposed = self.features.sparse_part().map(Sparse::transposed);
-        let system = Normal { problem: self, means: &centred.means, transposed };
+        let system = NormalEquations { problem: self, means: &centred.means, transposed };
         let right = system.gradient_at_zero(&centred, run)?;
         let (coefficients, report) = system.search(&right, start, run)?;
         Ok(self.solution(coefficients, report, centred, System::Iterated))
@@ -46,8 +46,8 @@ impl Problem<'_> {
     pub(super) fn held_out(&self, fit: &Solution, run: &Run) -> Result<Matrix> {
         let rows = self.features.rows();
         let mut predictions = Matrix::zeros(rows, self.targets.columns());
-        for part in 0..PARTS {
-            let weight = |i: usize| if i % PARTS == part { 0.0 } else { self.weights.map_or(1.0, |w| w[i]) };
+        for part in 0..FOLDS {
+            let weight = |i: usize| if i % FOLDS == part { 0.0 } else { self.weights.map_or(1.0, |w| w[i]) };
             let weights: Vec<f64> = (0..rows).map(weight).collect();
             if weights.iter().all(|w| *w == 0.0) {
                 continue;
@@ -55,20 +55,20 @@ impl Problem<'_> {
             let problem = Problem { weights: Some(&weights), ..*self };
             let without = problem.solve_by_iteration(problem.centre()?, Some(&fit.coefficients), run)?;
             let found = self.features.multiply(&without.coefficients, &without.intercept, run)?;
-            (part..rows).step_by(PARTS).for_each(|i| predictions.row_mut(i).copy_from_slice(found.row(i)));
+            (part..rows).step_by(FOLDS).for_each(|i| predictions.row_mut(i).copy_from_slice(found.row(i)));
         }
         Ok(predictions)
     }
 }
 
-/// The matrix X̃ᵀX̃ + αI, which is never made.
-struct Normal<'a> {
+/// The matrix X̃ᵀX̃ + αI of the normal equations, which is never formed.
+struct NormalEquations<'a> {
     problem: &'a Problem<'a>,
     means: &'a [f64],
     transposed: Option<Sparse>,
 }
 
-impl Normal<'_> {
+impl NormalEquations<'_> {
     fn centred(&self) -> Features<'_> {
         self.problem.features.centred(self.means)
     }
@@ -139,7 +139,7 @@ impl Normal<'_> {
         let (columns, outputs) = (right.rows(), right.columns());
         let diagonal = self.diagonal(run)?;
         let mut report = Report::computed(format!("conjugate gradients in {columns} columns"));
-        report.stop = Stop::Converged;
+        report.stop = StopReason::Converged;
         let scale = right.values().iter().fold(0.0f64, |m, x| m.max(x.abs())).max(f64::MIN_POSITIVE);
         let mut answer = start.cloned().unwrap_or_else(|| Matrix::zeros(columns, outputs));
         let mut rest = right.clone();
@@ -152,13 +152,13 @@ impl Normal<'_> {
         for step in 0.. {
             worst = rest.values().iter().fold(0.0f64, |m, x| m.max(x.abs())) / scale;
             report.trace.push(worst);
-            run.progress("conjugate gradients", step, STEPS);
+            run.progress("conjugate gradients", step, MAX_STEPS);
             if worst <= TOLERANCE {
                 break;
             }
-            if step == STEPS || run.out_of_time() {
-                report.stop = if step == STEPS { Stop::StepLimit } else { Stop::Budget };
-                let why = if step == STEPS { "the limit of steps was reached" } else { "the budget ran out" };
+            if step == MAX_STEPS || run.out_of_time() {
+                report.stop = if step == MAX_STEPS { StopReason::StepLimit } else { StopReason::Budget };
+                let why = if step == MAX_STEPS { "the limit of steps was reached" } else { "the budget ran out" };
                 report
                     .remarks
                     .push(format!("Not converged: {why}. This is the best answer so far; see its certificate."));

@@ -1,6 +1,6 @@
 //! Exact leave-one-out predictions from one fit.
 //!
-//! Let H be the matrix that maps targets to fitted values. Leaving row i out and fitting again predicts for it
+//! Let H be the hat matrix, which maps targets to fitted values. Leaving row i out and fitting again predicts for it
 //!
 //! ```text
 //! y_i - (y_i - ŷ_i) / (1 - H_ii)
@@ -12,13 +12,13 @@
 
 use super::solve::{Problem, Solution, System, to_matrix};
 use crate::error::Result;
-use crate::matrix::{Cholesky, Down, Matrix, Tall, cuts};
+use crate::matrix::{Cholesky, Matrix, Orientation, Tall, cuts};
 use crate::run::Run;
 use faer::{MatMut, MatRef};
 use std::ops::Range;
 
-/// Below this, 1 - H_ii is rounding error.
-const DECIDES: f64 = 1e-9;
+/// Below this, 1 - H_ii (one minus the leverage of a row) is rounding error.
+const MIN_ONE_MINUS_LEVERAGE: f64 = 1e-9;
 
 /// The prediction for every row by the fit without that row; `None` for non-negative coefficients, which have no hat matrix.
 pub(crate) fn leave_one_out(problem: &Problem<'_>, fit: &Solution, run: &Run) -> Result<Option<Matrix>> {
@@ -33,7 +33,7 @@ pub(crate) fn leave_one_out(problem: &Problem<'_>, fit: &Solution, run: &Run) ->
     let mut deciding = Vec::new();
     for i in (0..problem.features.rows()).filter(|&i| problem.weights.is_none_or(|w| w[i] > 0.0)) {
         let prediction = predictions.row_mut(i);
-        if slack[i] > DECIDES {
+        if slack[i] > MIN_ONE_MINUS_LEVERAGE {
             let targets = problem.targets.row(i);
             prediction.iter_mut().zip(targets).for_each(|(fit, y)| *fit = y - (y - *fit) / slack[i]);
         } else if problem.alpha == 0.0 {
@@ -56,7 +56,7 @@ pub(crate) fn leave_one_out(problem: &Problem<'_>, fit: &Solution, run: &Run) ->
 /// What the predictions for rows that alone decide a direction lose without them.
 ///
 /// Row i decides the coefficients along g = (X̃ᵀX̃)⁺x̃_i: every other row is orthogonal to it. Without row i the smallest
-/// coefficients have nothing along g, the fit of all other rows stays as it is, and the prediction for row i loses
+/// coefficients have nothing along g, the fit of all other rows stays the same, and the prediction for row i loses
 /// gᵀB / gᵀg / √w_i. In the dual gᵀB is a_i and gᵀg is (X̃X̃ᵀ)⁺_ii.
 fn lost_parts(problem: &Problem<'_>, fit: &Solution, rows: &[usize]) -> Vec<Vec<f64>> {
     let root = |i: usize| problem.weights.map_or(1.0, |w| w[i].sqrt());
@@ -69,7 +69,7 @@ fn lost_parts(problem: &Problem<'_>, fit: &Solution, rows: &[usize]) -> Vec<Vec<
             let squared = |&i: &usize| (0..values.len()).map(|k| (vectors[(i, k)] / values[k]).powi(2)).sum();
             return from_dual(dual, rows.iter().map(squared).collect());
         }
-        System::Pivoted { factor, dual: Some(dual) } => return from_dual(dual, factor.pseudo_diagonal(rows)),
+        System::PivotedCholesky { factor, dual: Some(dual) } => return from_dual(dual, factor.pseudo_diagonal(rows)),
         _ => {}
     }
     let columns = problem.features.columns();
@@ -80,7 +80,7 @@ fn lost_parts(problem: &Problem<'_>, fit: &Solution, rows: &[usize]) -> Vec<Vec<
     }
     let directions = match &fit.system {
         System::Columns(factor) => factor.solve(&x),
-        System::Pivoted { factor, .. } => factor.solve(&x),
+        System::PivotedCholesky { factor, .. } => factor.solve(&x),
         System::Singular { vectors, values, .. } => {
             let mut along = vectors.transpose() * x.view().faer();
             for (k, s) in values.iter().enumerate() {
@@ -129,12 +129,12 @@ fn leverages(problem: &Problem<'_>, fit: &Solution, range: Range<usize>) -> Vec<
             |i: usize| values.iter().enumerate().map(|(k, s)| (vectors[(i, k)] * s).powi(2) * shrink(s)).sum::<f64>();
         return range.map(share).collect();
     }
-    if let System::Pivoted { factor, dual: Some(_) } = &fit.system {
+    if let System::PivotedCholesky { factor, dual: Some(_) } = &fit.system {
         return factor.projected_diagonal(range);
     }
     let centred = &fit.centred;
     let features = problem.features.centred(&centred.means);
-    let tall = Down::Rows { features, roots: centred.roots.as_deref(), beside: None, ones: false };
+    let tall = Orientation::Rows { features, roots: centred.roots.as_deref(), beside: None, ones: false };
     let (count, width) = (range.len(), tall.width());
     let mut tile = vec![0.0; count * width];
     tall.pack(range, &mut tile);
@@ -143,7 +143,7 @@ fn leverages(problem: &Problem<'_>, fit: &Solution, range: Range<usize>) -> Vec<
         sums.iter_mut().zip(column).for_each(|(sum, value)| *sum += factor * value * value);
     };
     match &fit.system {
-        System::Pivoted { factor, .. } => {
+        System::PivotedCholesky { factor, .. } => {
             return factor.quadratic_forms(MatRef::from_column_major_slice(&tile, count, width));
         }
         System::Columns(factor) => {
@@ -177,7 +177,7 @@ fn from_dual(problem: &Problem<'_>, fit: &Solution, mut predictions: Matrix, run
         }
         let along_u = if *bump > 0.0 { weight / fit.centred.total / (problem.alpha + bump) } else { 0.0 };
         let slack = inverse_diagonal[i] - along_u;
-        if slack > DECIDES * inverse_diagonal[i] {
+        if slack > MIN_ONE_MINUS_LEVERAGE * inverse_diagonal[i] {
             let residuals = dual.row(i).iter().map(|a| a / slack / weight.sqrt());
             let targets = problem.targets.row(i);
             predictions.row_mut(i).iter_mut().zip(targets).zip(residuals).for_each(|((p, y), r)| *p = y - r);

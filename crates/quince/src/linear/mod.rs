@@ -1,4 +1,4 @@
-//! Linear models: what is predicted is a weighted sum of the features.
+//! Linear models: the prediction is a weighted sum of the features.
 //!
 //! ```text
 //! f(x) = b₀ + b₁x₁ + ... + b_d x_d
@@ -9,7 +9,6 @@
 //! a class is learnt as an indicator, +1 for its rows and -1 for all others (one output for two classes, one for each of
 //! more), and the label is the class with the largest output.
 
-pub(crate) mod calibrate;
 mod iterate;
 mod least_squares;
 mod leave_one_out;
@@ -24,19 +23,20 @@ pub use model::LinearModel;
 pub use ridge::Ridge;
 pub use spectrum::Spectrum;
 
+use crate::calibration::{softmax, temperature};
 use crate::error::{Error, Result};
-use crate::learn::{Examples, Prediction, Target};
+use crate::learn::{Examples, Prediction, Target, TargetView};
 use crate::matrix::{Matrix, afford};
 use crate::run::{Report, Run};
 use solve::{Problem, Solution};
 use std::borrow::Cow;
 
-/// What both methods share.
+/// The settings that both methods share.
 struct Quadratic {
     alpha: f64,
     intercept: bool,
     positive: bool,
-    /// Directions with a singular value below this share of the largest are left out; zero leaves out rounding only.
+    /// Directions with a singular value below this fraction of the largest are left out; zero leaves out rounding only.
     cutoff: f64,
 }
 
@@ -48,16 +48,16 @@ impl Quadratic {
         let outputs = outputs(examples.target)?;
         let problem = self.problem(examples, &outputs);
         let fit = problem.solve(run)?;
-        let (classes, temperature) = match examples.target {
-            Target::Numbers(_) | Target::Nothing(_) => (0, 0.0),
-            Target::Classes { classes, codes } => {
+        let (classes, temperature) = match examples.target.view() {
+            TargetView::Numbers(_) | TargetView::None(_) => (0, 0.0),
+            TargetView::Classes { classes, codes } => {
                 let outputs = match leave_one_out::leave_one_out(&problem, &fit, run)? {
                     Some(left_out) => left_out,
                     None if problem.iterates() => run.finish(|| problem.held_out(&fit, run))?,
                     None => run.finish(|| problem.features.multiply(&fit.coefficients, &fit.intercept, run))?,
                 };
                 let scores = model::class_scores(outputs);
-                (classes.count(), run.finish(|| calibrate::temperature(&scores, codes, examples.weights, run))?)
+                (classes.count(), run.finish(|| temperature(&scores, codes, examples.weights, run))?)
             }
         };
         let Solution { coefficients, intercept, mut report, .. } = fit;
@@ -74,12 +74,12 @@ impl Quadratic {
         let Some(left_out) = leave_one_out::leave_one_out(&problem, &fit, run)? else {
             return Ok(None);
         };
-        Ok(Some(match examples.target {
-            Target::Numbers(_) | Target::Nothing(_) => Prediction::Numbers(left_out),
-            Target::Classes { codes, .. } => {
+        Ok(Some(match examples.target.view() {
+            TargetView::Numbers(_) | TargetView::None(_) => Prediction::Numbers(left_out),
+            TargetView::Classes { codes, .. } => {
                 let scores = model::class_scores(left_out);
-                let temperature = calibrate::temperature(&scores, codes, examples.weights, run)?;
-                let probabilities = calibrate::softmax(&scores, temperature);
+                let temperature = temperature(&scores, codes, examples.weights, run)?;
+                let probabilities = softmax(&scores, temperature);
                 Prediction::Classes { scores, probabilities }
             }
         }))
@@ -98,12 +98,12 @@ impl Quadratic {
     }
 }
 
-/// Numbers as they are; classes as indicators: +1 and -1, one column for two classes (the second is +1).
+/// Numbers unchanged; classes as indicators: +1 and -1, one column for two classes (the second is +1).
 fn outputs(target: &Target) -> Result<Cow<'_, Matrix>> {
-    match target {
-        Target::Numbers(numbers) => Ok(Cow::Borrowed(numbers)),
-        Target::Nothing(_) => Err(Target::missing()),
-        Target::Classes { classes, codes } => {
+    match target.view() {
+        TargetView::Numbers(numbers) => Ok(Cow::Borrowed(numbers)),
+        TargetView::None(_) => Err(Target::missing()),
+        TargetView::Classes { classes, codes } => {
             if classes.count() < 2 {
                 return Err(Error::data(
                     "the target has one class only",
@@ -128,9 +128,9 @@ fn outputs(target: &Target) -> Result<Cow<'_, Matrix>> {
     }
 }
 
-/// A linear fit with what scikit-learn's classes show besides: one α for each output if there is more than one, a share of
-/// the largest singular value below which a direction is left out (zero for rounding only), and the singular values for
-/// whoever asks. Probabilities are not calibrated (the temperature is 1), which saves half the work.
+/// A linear fit with what scikit-learn's classes show besides: one α for each output if there is more than one, a fraction of
+/// the largest singular value below which a direction is left out (zero for rounding only), and the singular values on
+/// demand. Probabilities are not calibrated (the temperature is 1), which saves half the work.
 pub fn solve(
     examples: &Examples<'_>,
     alphas: &[f64],
@@ -144,9 +144,9 @@ pub fn solve(
     let mut distinct: Vec<f64> = (0..outputs.columns()).map(alpha_of).collect();
     distinct.sort_by(f64::total_cmp);
     distinct.dedup();
-    let classes = match examples.target {
-        Target::Numbers(_) | Target::Nothing(_) => 0,
-        Target::Classes { classes, .. } => classes.count(),
+    let classes = match examples.target.view() {
+        TargetView::Numbers(_) | TargetView::None(_) => 0,
+        TargetView::Classes { classes, .. } => classes.count(),
     };
     let mut model = LinearModel {
         coefficients: Matrix::zeros(examples.features.columns(), outputs.columns()),
@@ -169,7 +169,7 @@ pub fn solve(
         }
         last = Some(fit);
     }
-    let mut last = last.ok_or_else(|| Error::data("the target has no column", "Give at least one number a row."))?;
+    let mut last = last.ok_or_else(|| Error::data("the target has no column", "Give at least one number per row."))?;
     let report = std::mem::take(&mut last.report);
     Ok((model, report, Spectrum::of(last)))
 }

@@ -1,10 +1,9 @@
 //! A fitted linear model.
 
-use super::calibrate;
+use crate::calibration::softmax;
 use crate::error::{Error, Result};
-use crate::learn::{Fitted, Prediction};
+use crate::learn::{Fitted, Parts, Prediction};
 use crate::matrix::{Features, Matrix};
-use crate::model::Parts;
 use crate::run::Run;
 
 /// Coefficients and intercept; for classes also the temperature that turns outputs into probabilities.
@@ -18,23 +17,40 @@ pub struct LinearModel {
 }
 
 impl LinearModel {
-    /// A model of numbers with known coefficients (a row a feature, a column an output) and constants.
+    /// A model of numbers with known coefficients (one row per feature, one column per output) and intercepts.
     pub fn of_numbers(coefficients: Matrix, intercept: Vec<f64>) -> Result<LinearModel> {
-        if coefficients.columns() != intercept.len() {
-            return Err(Error::data(
-                format!("{} outputs have {} constants", coefficients.columns(), intercept.len()),
-                "Give every output one constant.",
-            ));
-        }
+        check_parameters(&coefficients, &intercept)?;
         Ok(LinearModel { coefficients, intercept, classes: 0, temperature: 0.0 })
     }
 
-    /// A row a feature, a column an output. Two classes have one output, positive for the second.
+    /// A model of classes with known coefficients and intercepts: one output per class, or a single one for two classes that is
+    /// positive for the second. Probabilities are the softmax of the outputs times the temperature.
+    pub fn of_classes(
+        classes: usize,
+        coefficients: Matrix,
+        intercept: Vec<f64>,
+        temperature: f64,
+    ) -> Result<LinearModel> {
+        check_parameters(&coefficients, &intercept)?;
+        let outputs = if classes == 2 { 1 } else { classes };
+        if classes < 2 || coefficients.columns() != outputs {
+            return Err(Error::shape(
+                format!("{classes} classes do not have {} outputs", coefficients.columns()),
+                "Give every class an output, or one for two classes.",
+            ));
+        }
+        if !(temperature.is_finite() && temperature >= 0.0) {
+            return Err(Error::data(format!("the temperature is {temperature}"), "Give a number of at least 0."));
+        }
+        Ok(LinearModel { coefficients, intercept, classes, temperature })
+    }
+
+    /// One row per feature, one column per output. Two classes have one output, positive for the second.
     pub fn coefficients(&self) -> &Matrix {
         &self.coefficients
     }
 
-    /// The constant of each output.
+    /// The intercept of each output.
     pub fn intercept(&self) -> &[f64] {
         &self.intercept
     }
@@ -51,14 +67,26 @@ impl LinearModel {
     }
 }
 
+/// Every output has coefficients and one intercept, and all are finite.
+fn check_parameters(coefficients: &Matrix, intercept: &[f64]) -> Result<()> {
+    if coefficients.columns() != intercept.len() || intercept.is_empty() {
+        return Err(Error::shape(
+            format!("{} outputs have {} intercepts", coefficients.columns(), intercept.len()),
+            "Give every output one intercept.",
+        ));
+    }
+    coefficients.check_finite("coefficients")?;
+    Matrix::column_vector(intercept.to_vec()).check_finite("intercepts")
+}
+
 impl Fitted for LinearModel {
-    fn predict(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
+    fn predict_checked(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
         let outputs = self.outputs(rows, run)?;
         if self.classes == 0 {
             return Ok(Prediction::Numbers(outputs));
         }
         let scores = class_scores(outputs);
-        let probabilities = calibrate::softmax(&scores, self.temperature);
+        let probabilities = softmax(&scores, self.temperature);
         Ok(Prediction::Classes { scores, probabilities })
     }
 
@@ -81,7 +109,7 @@ impl Fitted for LinearModel {
     }
 }
 
-/// One column a class: the single output s of two classes becomes (-s, s).
+/// One column per class: the single output s of two classes becomes (-s, s).
 pub(super) fn class_scores(outputs: Matrix) -> Matrix {
     if outputs.columns() != 1 {
         return outputs;

@@ -2,10 +2,10 @@
 
 use crate::error::Result;
 use crate::matrix::{Matrix, Triangle};
-use crate::run::{Certificate, Report, Run, Stop};
+use crate::run::{Certificate, Report, Run, StopReason};
 
 const TOLERANCE: f64 = 1e-10;
-const SWEEPS: usize = 100_000;
+const MAX_SWEEPS: usize = 100_000;
 
 /// Minimises ½ bᵀGb - cᵀb over b ≥ 0 for every column c of `cross`.
 ///
@@ -16,7 +16,7 @@ pub(super) fn descend(mut gram: Triangle, cross: &Matrix, run: &Run) -> Result<(
     gram.mirror();
     let mut coefficients = Matrix::zeros(size, cross.columns());
     let mut report = Report::computed(format!("coordinate descent on the {size} x {size} Gram matrix, b ≥ 0"));
-    report.stop = Stop::Converged;
+    report.stop = StopReason::Converged;
     let mut worst_of_all = 0.0f64;
     for output in 0..cross.columns() {
         let c = cross.column(output);
@@ -31,8 +31,8 @@ pub(super) fn descend(mut gram: Triangle, cross: &Matrix, run: &Run) -> Result<(
             if worst <= TOLERANCE {
                 break;
             }
-            if sweep == SWEEPS || run.out_of_time() {
-                report.stop = if sweep == SWEEPS { Stop::StepLimit } else { Stop::Budget };
+            if sweep == MAX_SWEEPS || run.out_of_time() {
+                report.stop = if sweep == MAX_SWEEPS { StopReason::StepLimit } else { StopReason::Budget };
                 break;
             }
             if sweep % 16 == 0 {
@@ -51,8 +51,9 @@ pub(super) fn descend(mut gram: Triangle, cross: &Matrix, run: &Run) -> Result<(
         worst_of_all = worst_of_all.max(worst);
         (0..size).for_each(|j| coefficients[(j, output)] = b[j]);
     }
-    if report.stop != Stop::Converged {
-        let why = if report.stop == Stop::Budget { "the budget ran out" } else { "the limit of steps was reached" };
+    if report.stop != StopReason::Converged {
+        let why =
+            if report.stop == StopReason::Budget { "the budget ran out" } else { "the limit of steps was reached" };
         report.remarks.push(format!("Not converged: {why}. This is the best answer so far; see its certificate."));
     }
     report.certificate = Some(Certificate {

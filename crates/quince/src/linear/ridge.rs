@@ -1,28 +1,20 @@
-//! Ridge: least squares with small coefficients.
+//! Ridge regression: least squares with an L2 penalty.
 
-use super::least_squares::{ABILITIES, INTERCEPT, POSITIVE};
+use super::least_squares::CAPABILITIES;
 use super::{LinearModel, Quadratic};
 use crate::error::Result;
-use crate::learn::{Examples, Learner, Prediction};
-use crate::registry::{Allowed, Card, Setting};
+use crate::learn::{Checked, Domain, Learner, MethodInfo, Prediction, Settings};
 use crate::run::{Report, Run};
-use serde::{Deserialize, Serialize};
 
-/// Least squares plus α times the squared length of the coefficients (Hoerl and Kennard 1970).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Ridge {
-    /// How much the squared length of the coefficients costs. Zero is least squares.
-    pub alpha: f64,
-    /// Whether to add a constant (never penalised) to the weighted sum.
-    pub intercept: bool,
-    /// Whether coefficients must not be negative.
-    pub positive: bool,
-}
-
-impl Default for Ridge {
-    fn default() -> Ridge {
-        Ridge { alpha: 1.0, intercept: true, positive: false }
+crate::settings! {
+    /// Least squares with an L2 penalty: plus α times the squared norm of the coefficients (Hoerl and Kennard 1970).
+    pub struct Ridge {
+        /// The penalty on the squared norm of the coefficients (L2); zero is least squares.
+        alpha: f64 = 1.0, in Domain::Number(0.0, f64::MAX);
+        /// Add a constant to the weighted sum.
+        intercept: bool = true, in Domain::Boolean;
+        /// Allow no coefficient below zero.
+        positive: bool = false, in Domain::Boolean;
     }
 }
 
@@ -35,28 +27,20 @@ impl Ridge {
 impl Learner for Ridge {
     type Fitted = LinearModel;
 
-    const CARD: Card = Card {
+    const INFO: MethodInfo = MethodInfo {
         name: "ridge",
         title: "Ridge",
         summary: "Least squares that keeps its coefficients small: steady with many or similar features.",
-        abilities: ABILITIES,
-        settings: &[
-            Setting {
-                name: "alpha",
-                allowed: Allowed::Number(0.0, f64::MAX),
-                help: "What the squared length of the coefficients costs; zero is least squares.",
-            },
-            INTERCEPT,
-            POSITIVE,
-        ],
+        capabilities: CAPABILITIES,
+        settings: Self::SETTINGS,
         python: &["Ridge", "RidgeClassifier"],
     };
 
-    fn fit(&self, examples: &Examples<'_>, run: &Run) -> Result<(LinearModel, Report)> {
+    fn fit_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<(LinearModel, Report)> {
         self.quadratic().fit(examples, run)
     }
 
-    fn leave_one_out(&self, examples: &Examples<'_>, run: &Run) -> Result<Option<Prediction>> {
+    fn leave_one_out_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<Option<Prediction>> {
         self.quadratic().leave_one_out(examples, run)
     }
 }

@@ -16,23 +16,25 @@
 
 use super::positive;
 use crate::error::{Error, Result};
-use crate::matrix::{About, Cholesky, Down, Features, Matrix, Moments, Pivoted, Sparse, Triangle};
-use crate::matrix::{centred_moments, moments, row_products, triangular_factor};
+use crate::matrix::{
+    About, Cholesky, Features, Matrix, Moments, Orientation, PivotedCholesky, Sparse, Triangle, centred_moments,
+    moments, row_products, triangular_factor,
+};
 use crate::run::{Certificate, Report, Run};
 use faer::Mat;
 
-/// Below this share of a column that earlier columns leave unexplained, Cholesky is not trusted.
-const LEAST_PIVOT: f64 = 1e-8;
+/// The least fraction of a column that earlier columns may leave unexplained, for Cholesky to be trusted.
+const MIN_PIVOT: f64 = 1e-8;
 
 /// Up to this size a singular system is solved by singular values, above by Cholesky with pivots,
-const SMALL: usize = 512;
-/// unless the cutoff is to be another than that of the pivots, which is about this share of the largest.
+const MAX_SINGULAR_VALUE_SIZE: usize = 512;
+/// unless another cutoff is asked for than that of the pivots, which is about this fraction of the largest.
 const CUTOFF_OF_PIVOTS: std::ops::RangeInclusive<f64> = 1e-7..=1e-6;
 
 /// With more sparse columns (and rows) than this, an answer without a penalty fits every row, says nothing and takes minutes.
-const MOST_SPARSE: usize = 3000;
+const MAX_UNPENALISED_SPARSE: usize = 3000;
 
-/// What to solve.
+/// A penalised least-squares problem.
 pub(crate) struct Problem<'a> {
     pub(crate) features: Features<'a>,
     pub(crate) targets: &'a Matrix,
@@ -40,13 +42,13 @@ pub(crate) struct Problem<'a> {
     pub(crate) alpha: f64,
     pub(crate) intercept: bool,
     pub(crate) positive: bool,
-    /// Directions with a singular value below this share of the largest are left out; zero leaves out rounding only.
+    /// Directions with a singular value below this fraction of the largest are left out; zero leaves out rounding only.
     pub(crate) cutoff: f64,
 }
 
 /// The minimiser, and what is needed to leave rows out of it.
 pub(crate) struct Solution {
-    /// A row a column of the features, a column an output.
+    /// One row per feature, one column per output.
     pub(crate) coefficients: Matrix,
     pub(crate) intercept: Vec<f64>,
     pub(crate) report: Report,
@@ -64,7 +66,7 @@ pub(super) struct Centred {
     pub(super) transposed: Option<Sparse>,
 }
 
-/// The factored system, by the way that was taken.
+/// The factored system, by the route taken.
 pub(super) enum System {
     /// Cholesky of X̃ᵀX̃ + αI.
     Columns(Cholesky),
@@ -75,7 +77,7 @@ pub(super) enum System {
     /// or, in the dual, left ones and the dual answer.
     Singular { vectors: Mat<f64>, values: Vec<f64>, all: Vec<f64>, dual: Option<Matrix> },
     /// The same for large systems, by Cholesky with pivots of X̃ᵀX̃ + αI, or of X̃X̃ᵀ + αI and then with the dual answer.
-    Pivoted { factor: Pivoted, dual: Option<Matrix> },
+    PivotedCholesky { factor: PivotedCholesky, dual: Option<Matrix> },
     /// Non-negative coefficients have no closed form.
     Positive,
     /// Conjugate gradients leave no factor behind.
@@ -93,7 +95,7 @@ impl Problem<'_> {
     /// By a factor, from which rows can be left out exactly.
     pub(crate) fn solve_directly(&self, run: &Run) -> Result<Solution> {
         let (rows, columns) = (self.features.rows(), self.features.columns());
-        if self.alpha == 0.0 && self.features.sparse_part().is_some() && rows.min(columns) > MOST_SPARSE {
+        if self.alpha == 0.0 && self.features.sparse_part().is_some() && rows.min(columns) > MAX_UNPENALISED_SPARSE {
             return Err(Error::data(
                 format!("{columns} sparse columns are too many for least squares without a penalty"),
                 "Use ridge, or fewer columns: of a text, for example --text column=words=2000.",
@@ -169,9 +171,9 @@ impl Problem<'_> {
         system.add_to_diagonal(self.alpha);
         run.check()?;
         let Some(factor) = self.trusted(&system, run)? else {
-            if columns > SMALL
+            if columns > MAX_SINGULAR_VALUE_SIZE
                 && self.pivots_will_do()
-                && let Some(factor) = Pivoted::of(system.clone(), run)?
+                && let Some(factor) = PivotedCholesky::of(system.clone(), run)?
             {
                 let coefficients = refined(&system, |right| factor.solve(right), &moments.cross);
                 return self.dependent(centred, coefficients, factor, None, run);
@@ -204,9 +206,9 @@ impl Problem<'_> {
         }
         run.check()?;
         let Some(factor) = self.trusted(&system, run)? else {
-            if rows > SMALL && self.pivots_will_do() {
+            if rows > MAX_SINGULAR_VALUE_SIZE && self.pivots_will_do() {
                 add_along(&mut system, -bump / centred.total, roots);
-                if let Some(factor) = Pivoted::of(system.clone(), run)? {
+                if let Some(factor) = PivotedCholesky::of(system.clone(), run)? {
                     let dual = refined(&system, |right| factor.solve(right), &scaled_targets);
                     let coefficients = self.primal(&centred, &dual, run)?;
                     return self.dependent(centred, coefficients, factor, Some(dual), run);
@@ -224,10 +226,10 @@ impl Problem<'_> {
 
     /// Cholesky's factor, unless columns nearly depend on each other or a direction may be below the cutoff.
     fn trusted(&self, system: &Triangle, run: &Run) -> Result<Option<Cholesky>> {
-        let Some(factor) = Cholesky::of(system.clone(), run)?.filter(|f| f.least_pivot >= LEAST_PIVOT) else {
+        let Some(factor) = Cholesky::of(system.clone(), run)?.filter(|f| f.least_pivot >= MIN_PIVOT) else {
             return Ok(None);
         };
-        let clear = self.cutoff == 0.0 || factor.least_share(run)? > 10.0 * self.cutoff;
+        let clear = self.cutoff == 0.0 || factor.reciprocal_condition(run)? > 10.0 * self.cutoff;
         Ok(clear.then_some(factor))
     }
 
@@ -248,9 +250,9 @@ impl Problem<'_> {
         let size = columns.min(rows);
         let (features, roots) = (self.features.centred(&centred.means), centred.roots.as_deref());
         let tall = if of_rows {
-            Down::Columns { features, roots, transposed: centred.transposed.as_ref() }
+            Orientation::Columns { features, roots, transposed: centred.transposed.as_ref() }
         } else {
-            Down::Rows { features, roots, beside: Some(self.targets_about(&centred.target_means)), ones: false }
+            Orientation::Rows { features, roots, beside: Some(self.targets_about(&centred.target_means)), ones: false }
         };
         let triangle = triangular_factor(&tall, run)?;
         let square = triangle.as_ref().submatrix(0, 0, size, size).to_owned();
@@ -307,7 +309,7 @@ impl Problem<'_> {
         &self,
         centred: Centred,
         coefficients: Matrix,
-        factor: Pivoted,
+        factor: PivotedCholesky,
         dual: Option<Matrix>,
         run: &Run,
     ) -> Result<Solution> {
@@ -316,7 +318,7 @@ impl Problem<'_> {
         report.fact("rank", factor.rank() as f64);
         remark_on_rank(&mut report, factor.rank(), self.features.columns());
         report.certificate = Some(self.gradient(&centred, &coefficients, run)?);
-        Ok(self.solution(coefficients, report, centred, System::Pivoted { factor, dual }))
+        Ok(self.solution(coefficients, report, centred, System::PivotedCholesky { factor, dual }))
     }
 
     fn solve_positive(&self, mut centred: Centred, run: &Run) -> Result<Solution> {

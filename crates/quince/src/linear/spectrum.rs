@@ -1,4 +1,4 @@
-//! Singular values of the centred features, worked out only when somebody asks: they cost more than the fit itself.
+//! Singular values of the centred features, computed on demand: they cost more than the fit itself.
 
 use super::solve::{Solution, System};
 use crate::error::Result;
@@ -9,7 +9,7 @@ use crate::run::Run;
 #[derive(Clone, Debug)]
 pub struct Spectrum {
     source: Source,
-    /// The smaller side of the features: so many singular values there are.
+    /// The number of singular values: the smaller of the numbers of rows and features.
     count: usize,
 }
 
@@ -31,7 +31,7 @@ impl Spectrum {
             System::Columns(factor) => Source::Factor { factor, bump: 0.0 },
             System::Rows { factor, bump, .. } => Source::Factor { factor, bump },
             System::Singular { all, .. } => Source::Known(all),
-            System::Pivoted { factor, .. } => Source::Factor { factor: factor.into_inner(), bump: 0.0 },
+            System::PivotedCholesky { factor, .. } => Source::Factor { factor: factor.into_inner(), bump: 0.0 },
             System::Positive | System::Iterated => Source::Known(Vec::new()),
         };
         Spectrum { source, count }

@@ -1,115 +1,119 @@
-//! What a machine has learnt, in words.
+//! A fitted model in words, and the contributions to the score of a row.
 
 use super::kernel::Kernel;
 use super::linear::{row_table, weight_table};
-use super::machine::{Answer, SvmModel, counted, left_to_gain};
-use crate::encode::Encoder;
+use super::model::{Output, SvmModel, counted, gap_in_words};
 use crate::error::Result;
 use crate::explain::{Explanation, Listing};
+use crate::learn::FeatureSource;
 use crate::matrix::Features;
 use crate::numbers::short;
 use crate::run::Run;
 
-/// So many support vectors are told of a row.
-const TOLD: usize = 10;
+/// Support vectors that are listed for a row.
+const MAX_ROWS_LISTED: usize = 10;
 
 impl SvmModel {
-    pub(super) fn tell(&self, encoder: &Encoder, classes: &[String]) -> Explanation {
-        let about = &self.about;
+    pub(super) fn describe(&self, encoder: &dyn FeatureSource, classes: &[String]) -> Explanation {
+        let summary = &self.summary;
         let support = self.beta.len();
-        let mut said = Explanation::default();
-        let mut say = |sentence: String| said.sentences.push(sentence);
+        let mut explanation = Explanation::default();
+        let mut say = |sentence: String| explanation.sentences.push(sentence);
         say(format!("The kernel is {}.", self.kernel_in_words()));
-        say(match self.answer {
-            Answer::Classes => {
+        say(match self.output {
+            Output::Classes => {
                 format!("A score above zero means '{}', below zero '{}'.", classes[1], classes[0])
             }
-            Answer::Numbers => "The score is the number that is predicted.".into(),
-            Answer::Novelty => "A row with a score below zero is novel.".into(),
+            Output::Numbers => "The score is the number that is predicted.".into(),
+            Output::Novelty => "A row with a score below zero is novel.".into(),
         });
-        let (free, bounded) = (support - about.bounded, about.bounded);
-        let (edge, beyond) = match self.answer {
-            Answer::Classes => ("on the edge of the margin", "inside it or on the wrong side"),
-            Answer::Numbers => ("on the edge of the tube", "outside it"),
-            Answer::Novelty => ("on the edge of what is usual", "beyond it"),
+        let (free, bounded) = (support - summary.bounded, summary.bounded);
+        let (edge, beyond) = match self.output {
+            Output::Classes => ("on the edge of the margin", "inside it or on the wrong side"),
+            Output::Numbers => ("on the edge of the tube", "outside it"),
+            Output::Novelty => ("on the edge of what is usual", "beyond it"),
         };
         say(format!(
             "{support} of {} rows are support vectors: {free} {edge}, and {bounded} {beyond}, at their bound.",
-            about.rows
+            summary.rows
         ));
-        if !about.finished {
-            say("The optimum was not reached: the fit was cut short.".into());
+        if !summary.finished {
+            say("The solver has not converged: the fit was stopped early.".into());
         }
-        if self.answer == Answer::Classes && about.norm > 0.0 && about.finished {
+        if self.output == Output::Classes && summary.norm > 0.0 && summary.finished {
             say(format!(
                 "The margin, from side to side, is {} wide (2/‖w‖, in the features of the kernel).",
-                short(2.0 / about.norm)
+                short(2.0 / summary.norm)
             ));
-            let bound = short(support as f64 / about.rows as f64);
-            say(match about.leave_one_out {
-                Some(exact) => format!(
-                    "Leave-one-out: at most a share of {bound} of the rows is misjudged (support vectors / rows); exactly it is {}.",
-                    short(exact)
-                ),
+            let bound = short(support as f64 / summary.rows as f64);
+            say(match summary.leave_one_out {
+                Some(exact) => {
+                    format!("Leave-one-out error: at most {bound} (support vectors / rows); exactly {}.", short(exact))
+                }
                 None => format!(
-                    "Leave-one-out: at most a share of {bound} of the rows is misjudged (support vectors / rows); train with --set leave_one_out=always for the exact figure."
+                    "Leave-one-out error: at most {bound} (support vectors / rows); train with --set leave_one_out=always for the exact figure."
                 ),
             });
         }
-        let gain = left_to_gain(about.primal, Some(about.dual));
-        say(format!("{}{}.", gain[..1].to_uppercase(), &gain[1..]));
+        let gap = gap_in_words(summary.primal, Some(summary.dual));
+        say(format!("{}{}.", gap[..1].to_uppercase(), &gap[1..]));
         if let Some(weights) = &self.weights {
-            said.tables.push(weight_table(encoder, weights.values(), self.bias));
+            explanation.tables.push(weight_table(encoder, weights.values(), self.bias));
         }
-        said
+        explanation
     }
 
-    /// What spoke for the score of a row: the columns of a linear kernel, or the support vectors most alike.
-    pub(super) fn tell_of_row(&self, row: &Features<'_>, encoder: &Encoder, classes: &[String]) -> Result<Explanation> {
+    /// What contributed to the score of a row: the features of a linear kernel, or support vectors.
+    pub(super) fn describe_row(
+        &self,
+        row: &Features<'_>,
+        encoder: &dyn FeatureSource,
+        classes: &[String],
+    ) -> Result<Explanation> {
         let run = Run::new();
         let score = self.scores(row, &run)?[0];
-        let mut said = Explanation::default();
-        said.sentences.push(match self.answer {
-            Answer::Classes => {
+        let mut explanation = Explanation::default();
+        explanation.sentences.push(match self.output {
+            Output::Classes => {
                 let class = &classes[usize::from(score > 0.0)];
                 format!("The score is {}, which means '{class}'.", short(score))
             }
-            Answer::Numbers => format!("The number is {}.", short(score)),
-            Answer::Novelty => {
+            Output::Numbers => format!("The number is {}.", short(score)),
+            Output::Novelty => {
                 let score = self.novelty(score);
                 let what = if score < 0.0 { "novel" } else { "like the others" };
                 format!("The score is {}: the row is {what}.", short(score))
             }
         });
         if let Some(weights) = &self.weights {
-            said.tables.push(row_table(row, encoder, weights.values(), self.bias));
+            explanation.tables.push(row_table(row, encoder, weights.values(), self.bias));
         } else if self.kernel != Kernel::Precomputed {
             let columns = row.columns();
             let (mut own, mut other) = (vec![0.0; columns], vec![0.0; columns]);
             row.pack(std::iter::once(0), &mut own);
-            let supports = self.supports.features();
-            let mut spoke: Vec<(usize, f64, f64)> = (0..self.beta.len())
+            let support_vectors = self.support_vectors.features();
+            let mut contributions: Vec<(usize, f64, f64)> = (0..self.beta.len())
                 .map(|k| {
-                    supports.pack(std::iter::once(k), &mut other);
+                    support_vectors.pack(std::iter::once(k), &mut other);
                     let kernel = self.kernel.of(&own, &other);
-                    (self.places[k], kernel, self.beta[k] * kernel)
+                    (self.support_indices[k], kernel, self.beta[k] * kernel)
                 })
                 .collect();
-            spoke.sort_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));
-            let title = "The training rows that spoke most, counted from 1";
+            contributions.sort_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));
+            let title = "Largest contributions of training rows, counted from 1";
             let mut table = Listing::new(title, ["kernel", "kernel x coefficient"]);
-            let others = spoke.split_off(TOLD.min(spoke.len()));
-            for (place, kernel, part) in spoke {
-                table.numbers(format!("row {}", place + 1), [kernel, part]);
+            let others = contributions.split_off(MAX_ROWS_LISTED.min(contributions.len()));
+            for (index, kernel, contribution) in contributions {
+                table.numbers(format!("row {}", index + 1), [kernel, contribution]);
             }
             if !others.is_empty() {
                 let sum = others.iter().map(|other| other.2).sum();
                 table.last(format!("{} more", counted(others.len(), "row")), sum);
             }
             table.last("(constant)", self.bias);
-            said.tables.push(table);
+            explanation.tables.push(table);
         }
-        Ok(said)
+        Ok(explanation)
     }
 
     fn kernel_in_words(&self) -> String {

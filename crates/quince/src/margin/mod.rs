@@ -1,4 +1,4 @@
-//! Margins: classes kept as far apart as possible.
+//! Maximum-margin methods: support vector machines.
 //!
 //! A support vector machine scores a row by
 //!
@@ -6,30 +6,30 @@
 //! f(x) = Σ βᵢ K(xᵢ, x) + b        for a linear kernel f(x) = w·x + b
 //! ```
 //!
-//! and chooses β and b so that ½‖w‖² plus C times the sum of losses is least: of classes the hinge loss max(0, 1 - y f(x)), of
-//! numbers max(0, |y - f(x)| - ε). Rows that lose nothing and lie beyond the margin have β = 0; the others are the support
-//! vectors, and they alone are kept. The width of the margin is 2/‖w‖.
+//! and chooses β and b to minimise ½‖w‖² plus C times the sum of losses: the hinge loss max(0, 1 - y f(x)) for classes, the
+//! ε-insensitive loss max(0, |y - f(x)| - ε) for numbers. Rows beyond the margin have no loss and β = 0; the others are the
+//! support vectors, and they alone are kept. The margin is 2/‖w‖ wide.
 //!
-//! [`Svm`] solves the dual for any kernel (`dual/`), [`OneClass`] the same for rows without a class, and both prove how close they
-//! are: the gap between the primal and the dual objective, in double precision (`proof.rs`). [`LinearSvm`] needs no kernels
+//! [`Svm`] solves the dual for any kernel (`dual/`), [`OneClassSvm`] that of rows without a class, and both certify how
+//! close they are to the optimum by the duality gap, in double precision (`certificate.rs`). [`LinearSvm`] needs no kernels
 //! (`linear/`), and has the same optimum as [`Svm`] with a linear one.
 
+mod certificate;
 mod dual;
 mod explain;
 mod kernel;
 mod leave_one_out;
 mod linear;
-mod machine;
+mod model;
 mod one_class;
-mod proof;
 mod svm;
 mod target;
 #[cfg(test)]
 mod tests;
 
+pub use certificate::BiasRule;
 pub use kernel::{Gamma, Kernel};
-pub use linear::{Intercept, LinearMachine, LinearSvm, Loss, Schedule, Sgd, Solver, Walked};
-pub use machine::{About, SvmModel};
-pub use one_class::OneClass;
-pub use proof::Middle;
-pub use svm::{Cost, KernelName, Svm, Wanted};
+pub use linear::{Intercept, LinearSvm, LinearSvmModel, Loss, Schedule, Sgd, SgdSolution, Solver};
+pub use model::{SvmModel, SvmSummary};
+pub use one_class::OneClassSvm;
+pub use svm::{Cost, KernelName, LeaveOneOut, Svm};

@@ -1,18 +1,18 @@
-//! What all machines ask of rows and targets: numbers that are finite, two classes and what they cost, and their scores.
+//! Checks of features and targets, class weights, and the scores of two classes.
 
 use crate::error::{Error, Result};
 use crate::learn::Classes;
 use crate::matrix::{Features, Matrix};
-use crate::numbers::mean_and_deviation;
+use crate::numbers::mean_and_standard_deviation;
 use crate::run::{Run, Stream};
 
-/// One column a class: the score s of two classes becomes (-s, s).
+/// One column per class: the score s becomes (-s, s).
 pub(super) fn class_scores(scores: &[f64]) -> Matrix {
     let values = scores.iter().flat_map(|&s| [-s, s]).collect();
     Matrix::new(scores.len(), 2, values).expect("two values for every row")
 }
 
-/// An error if a kernel is given that is not the same from both sides, by a look at some pairs.
+/// An error if a precomputed kernel is not symmetric, by a check of some pairs.
 pub(super) fn check_symmetric(rows: &Features<'_>) -> Result<()> {
     let count = rows.rows();
     let mut stream = Stream::new(0, 0);
@@ -31,14 +31,14 @@ pub(super) fn check_symmetric(rows: &Features<'_>) -> Result<()> {
                     j + 1,
                     i + 1
                 ),
-                "Give a kernel that is the same from both sides.",
+                "Give a symmetric kernel.",
             ));
         }
     }
     Ok(())
 }
 
-/// ‖x‖² of every row; an error if a value is not finite, or there is none.
+/// The squared norm ‖x‖² of every row; an error if a value is not finite, or there are no columns.
 pub(super) fn finite_norms(rows: &Features<'_>, run: &Run) -> Result<Vec<f64>> {
     rows.afford_columns()?;
     if rows.columns() == 0 {
@@ -48,19 +48,19 @@ pub(super) fn finite_norms(rows: &Features<'_>, run: &Run) -> Result<Vec<f64>> {
     if norms.iter().all(|norm| norm.is_finite()) { Ok(norms) } else { Err(rows.not_finite()) }
 }
 
-/// No target is larger than this.
-const LARGEST: f64 = 1e140;
+/// The largest target: its square can still be summed.
+const MAX_TARGET: f64 = 1e140;
 
-/// The one number of a row.
+/// The target of a row, which is one number.
 pub(super) fn one_number(numbers: &Matrix, i: usize) -> Result<f64> {
     if numbers.columns() != 1 {
         return Err(Error::data(
-            format!("a machine learns one number, and the target has {}", numbers.columns()),
-            "Train a machine for each of them.",
+            format!("a support vector machine learns one number, and the target has {}", numbers.columns()),
+            "Train a model for each of them.",
         ));
     }
     let y = numbers[(i, 0)];
-    if y.is_finite() && y.abs() > LARGEST {
+    if y.is_finite() && y.abs() > MAX_TARGET {
         return Err(Error::data(
             "the target has numbers whose squares cannot be added up",
             "Give it in a larger unit.",
@@ -69,11 +69,11 @@ pub(super) fn one_number(numbers: &Matrix, i: usize) -> Result<f64> {
     if y.is_finite() { Ok(y) } else { Err(Error::data("the target contains NaN or infinity", "Remove those rows.")) }
 }
 
-/// The unit of numbers: their standard deviation, or one if they are all the same. In this unit a machine with C and ε is, in
-/// the unit of the target, one with so many times C and ε.
-pub(super) fn spread(numbers: &[f64]) -> f64 {
-    let (_, deviation) = mean_and_deviation(numbers);
-    if deviation > 0.0 && deviation.is_finite() { deviation } else { 1.0 }
+/// The scale of a target: its standard deviation, or one if all its values are the same. A model of the standardised target with
+/// C and ε is one of the target itself with this multiple of C and ε.
+pub(super) fn target_scale(numbers: &[f64]) -> f64 {
+    let (_, standard_deviation) = mean_and_standard_deviation(numbers);
+    if standard_deviation > 0.0 && standard_deviation.is_finite() { standard_deviation } else { 1.0 }
 }
 
 pub(super) fn one_class_only() -> Error {
@@ -83,7 +83,7 @@ pub(super) fn one_class_only() -> Error {
     )
 }
 
-/// What each class costs, in multiples of C.
+/// Factors of C for each class.
 pub(super) fn class_weights(text: &str, classes: &Classes, codes: &[u32], weights: Option<&[f64]>) -> Result<Vec<f64>> {
     match classes.count() {
         0 | 1 => return Err(one_class_only()),

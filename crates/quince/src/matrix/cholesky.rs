@@ -7,7 +7,8 @@ use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Accum, MatMut, MatRef, Par};
 
-const BLOCK: usize = 256;
+/// The number of columns in a block.
+const BLOCK_COLUMNS: usize = 256;
 
 /// A symmetric matrix, column after column, of which the lower triangle counts.
 #[derive(Clone, Debug)]
@@ -52,7 +53,7 @@ impl Triangle {
         (0..self.size).map(|i| self.get(i, i)).collect()
     }
 
-    /// Its first so many rows and columns, in the same memory.
+    /// Its leading block of this size, in the same memory.
     pub(crate) fn leading(mut self, size: usize) -> Triangle {
         (0..size).for_each(|j| self.values.copy_within(j * self.size..j * self.size + size, j * size));
         self.values.truncate(size * size);
@@ -77,7 +78,7 @@ impl Triangle {
         MatRef::from_column_major_slice(&self.values, self.size, self.size)
     }
 
-    /// A·B, with the lower triangle of A speaking for the whole.
+    /// A·B, from the lower triangle of A.
     pub(crate) fn multiply(&self, b: &Matrix) -> Matrix {
         let mut product = Matrix::zeros(self.size, b.columns());
         for j in 0..self.size {
@@ -109,8 +110,8 @@ impl Cholesky {
         let size = a.size;
         let diagonal = a.diagonal();
         let mut least_pivot = f64::INFINITY;
-        for start in (0..size).step_by(BLOCK) {
-            let end = (start + BLOCK).min(size);
+        for start in (0..size).step_by(BLOCK_COLUMNS) {
+            let end = (start + BLOCK_COLUMNS).min(size);
             let Some(least) = factor_diagonal_block(&mut a, start..end, &diagonal) else {
                 return Ok(None);
             };
@@ -155,16 +156,16 @@ impl Cholesky {
         }
     }
 
-    /// About the smallest singular value of L as a share of the largest, by a few inverse iterations: too large by a factor
-    /// of two or three at worst, too small by the root of the size.
-    pub(crate) fn least_share(&self, run: &Run) -> Result<f64> {
-        const ROUNDS: usize = 8;
+    /// About the reciprocal condition number of L (smallest over largest singular value), by a few inverse iterations: too large
+    /// by a factor of two or three at worst, too small by the root of the size.
+    pub(crate) fn reciprocal_condition(&self, run: &Run) -> Result<f64> {
+        const INVERSE_ITERATIONS: usize = 8;
         let size = self.lower.size;
         let mut stream = crate::run::Stream::new(0, 0);
         let mut x = Matrix::column_vector((0..size).map(|_| stream.uniform() - 0.5).collect());
         let length = |x: &Matrix| x.values().iter().map(|v| v * v).sum::<f64>().sqrt();
         let mut growth = 1.0;
-        for _ in 0..ROUNDS {
+        for _ in 0..INVERSE_ITERATIONS {
             let before = length(&x);
             x.values_mut().iter_mut().for_each(|value| *value /= before);
             x = self.solve(&x);
@@ -211,7 +212,7 @@ fn factor_diagonal_block(a: &mut Triangle, block: std::ops::Range<usize>, diagon
 }
 
 super::simd::vectorised! {
-    /// Takes so many times a column off another.
+    /// Subtracts a multiple of a column from another.
     fn take_off(from: &mut [f64], times: f64, column: &[f64]) {
         for (from, x) in from.iter_mut().zip(column) {
             *from -= times * x;
@@ -228,9 +229,9 @@ fn update_trailing(a: &mut Triangle, start: usize, end: usize, run: &Run) {
     let (block, mut below) = panel.split_at_row_mut(end - start);
     solve_lower_triangular_in_place(block.as_ref(), below.as_mut().transpose_mut(), Par::Seq);
     let below = below.as_ref();
-    let mut columns: Vec<&mut [f64]> = rest.chunks_mut(size * BLOCK).collect();
+    let mut columns: Vec<&mut [f64]> = rest.chunks_mut(size * BLOCK_COLUMNS).collect();
     run.each(&mut columns, |part, values| {
-        let first = part * BLOCK;
+        let first = part * BLOCK_COLUMNS;
         let count = values.len() / size;
         let target = MatMut::from_column_major_slice_mut(values, size, count);
         let (_, target) = target.split_at_row_mut(end + first);

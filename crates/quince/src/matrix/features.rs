@@ -1,4 +1,4 @@
-//! What a learner sees of the data: a dense part, a sparse part beside it, or both, with one row an example.
+//! The features that a learner takes: a dense part, a sparse part beside it, or both, with one row per example.
 //!
 //! A column may have a centre and a scale that are not applied to the numbers in memory: every kernel reads x as
 //! (x - centre) · scale. So columns are standardised without a copy, and sparse ones stay sparse.
@@ -12,6 +12,8 @@ use std::ops::Range;
 
 /// Rows of numbers, borrowed: dense columns first, then sparse ones.
 #[derive(Clone, Copy, Debug)]
+#[doc(alias = "design matrix")]
+#[doc(alias = "X")]
 pub struct Features<'a> {
     rows: usize,
     dense: Option<Dense<'a>>,
@@ -178,7 +180,7 @@ impl<'a> Features<'a> {
         }
     }
 
-    /// An error if a few numbers a column are more than fit into memory: a sparse file may name any place.
+    /// An error if a few numbers per column do not fit into memory: a sparse file may name any place.
     pub(crate) fn afford_columns(&self) -> Result<()> {
         super::afford(24.0 * self.columns() as f64, &format!("learning from {} features", self.columns()))
     }
@@ -203,8 +205,8 @@ impl<'a> Features<'a> {
     /// A point that is likely to be near the means of the columns: the mean of a few rows from all over. Of a column that is
     /// the same in all of them, just that value, so that what is taken off a constant column leaves zeros.
     pub(crate) fn near_means(&self) -> Vec<f64> {
-        const FEW: usize = 64;
-        let (columns, count) = (self.columns(), self.rows.min(FEW));
+        const SAMPLED_ROWS: usize = 64;
+        let (columns, count) = (self.columns(), self.rows.min(SAMPLED_ROWS));
         let mut rows = Matrix::zeros(count, columns);
         self.pack((0..count).map(|r| self.rows * r / count), rows.values_mut());
         let one = |j: usize| {
@@ -248,13 +250,13 @@ impl<'a> Features<'a> {
         self.refuse(|_, value| !value.is_finite())
     }
 
-    /// The error for a number larger than `limit`, where dense columns may have holes.
+    /// The error for a number larger than `limit`, where dense columns may have missing values.
     pub(crate) fn too_large(&self, limit: f64) -> Error {
         let dense = self.dense_columns();
         self.refuse(|j, value| value.abs() > limit || (j >= dense && value.is_nan()))
     }
 
-    /// The error for an infinite number, or a hole among sparse columns.
+    /// The error for an infinite number, or a missing value among sparse columns.
     pub(crate) fn infinite(&self) -> Error {
         let dense = self.dense_columns();
         self.refuse(|j, value| value.is_infinite() || (j >= dense && value.is_nan()))
@@ -285,9 +287,9 @@ impl<'a> Features<'a> {
             ),
             Some((i, j, value)) => {
                 let what = if value.is_nan() { "NaN" } else { "infinity" };
-                Error::data(
+                Error::not_finite(
                     format!("the features contain {what}: row {}, column {}", i + 1, j + 1),
-                    "Fill holes and remove infinities, or hand over a table, whose holes are filled for you.",
+                    "Impute missing values and remove infinities, or give a table, whose missing values are imputed for you.",
                 )
             }
             None => Error::data(

@@ -1,15 +1,15 @@
-//! A matrix product whose results are looked at while they are still in registers.
+//! A fused matrix product, whose results are consumed while they are still in registers.
 //!
-//! Searches for the nearest of many rows need scores x·y for all pairs, and forget nearly all of them at once; kernels need a
+//! Searches for the nearest of many rows need scores x·y for all pairs, and discard nearly all of them at once; kernels need a
 //! function of them, not the scores. Here sixteen rows x lie side by side in a [`Panels`], six rows y at a time (three in double
 //! precision) are multiplied with them, and the sums go to a [`Visit`] instead of to memory.
 
 use super::simd::Lane;
 
-/// How many rows a panel holds side by side.
+/// The number of rows that a panel holds side by side.
 pub(crate) const WIDE: usize = 16;
-/// Columns that are multiplied at a time: a panel of so many stays in the nearest cache.
-const DEEP: usize = 384;
+/// Columns that are multiplied at a time: a panel of these stays in the nearest cache.
+const COLUMNS_AT_A_TIME: usize = 384;
 
 /// Rows packed side by side: for each panel its columns, sixteen values each; what is past the last row is zero.
 pub(crate) struct Panels<T = f32> {
@@ -29,7 +29,7 @@ impl<T: Lane> Panels<T> {
         panel.iter_mut().zip(row).for_each(|(lanes, x)| lanes[i % WIDE] = x);
     }
 
-    /// How long rows are.
+    /// The length of rows.
     pub(crate) fn columns(&self) -> usize {
         self.columns
     }
@@ -40,36 +40,36 @@ impl<T: Lane> Panels<T> {
     }
 }
 
-/// How far off the computed score of a row x with any row y may be: `constant` - `slope` · score.
+/// A bound on the rounding error of the score of a row x with any row y: `constant` - `slope` · score.
 ///
 /// A score s = x·y - ½‖y‖² is a sum of d + 1 products, taken in any order from numbers rounded to single precision. It is off
 /// by at most γ ‖y‖ (‖x‖ + ‖y‖) with γ = (d + 8)·2⁻²⁴ (Higham 2002, chapter 3).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Doubt {
+pub(crate) struct ErrorBound {
     constant: f64,
     slope: f64,
 }
 
-impl Doubt {
+impl ErrorBound {
     /// Nothing is known.
-    pub(crate) const WHOLE: Doubt = Doubt { constant: f64::INFINITY, slope: 0.0 };
+    pub(crate) const UNKNOWN: ErrorBound = ErrorBound { constant: f64::INFINITY, slope: 0.0 };
 
     /// For an x of this norm and any y of at most the norm `largest`.
-    pub(crate) fn within(columns: usize, norm: f64, largest: f64) -> Doubt {
-        Doubt { constant: Doubt::gamma(columns) * largest * (norm + largest) + 1e-30, slope: 0.0 }
+    pub(crate) fn within(columns: usize, norm: f64, largest: f64) -> ErrorBound {
+        ErrorBound { constant: ErrorBound::gamma(columns) * largest * (norm + largest) + 1e-30, slope: 0.0 }
     }
 
     /// For an x of this norm and a y of any norm. A score says itself how long y can be: ‖y‖ ≤ ‖x‖ + δ with
     /// δ² = ‖x - y‖² = ‖x‖² - 2s, so that ‖y‖ (‖x‖ + ‖y‖) ≤ (‖x‖ + δ)(2‖x‖ + δ) ≤ 6‖x‖² - 5s. One y far out makes the scores
     /// of others no worse.
-    pub(crate) fn anywhere(columns: usize, norm: f64) -> Doubt {
-        let gamma = Doubt::gamma(columns);
+    pub(crate) fn anywhere(columns: usize, norm: f64) -> ErrorBound {
+        let gamma = ErrorBound::gamma(columns);
         if gamma > 0.001 {
-            return Doubt::WHOLE;
+            return ErrorBound::UNKNOWN;
         }
         // The score at hand is itself off by what is to be bounded.
         let gamma = gamma / (1.0 - 5.0 * gamma);
-        Doubt { constant: gamma * 6.0 * norm * norm + 1e-30, slope: 5.0 * gamma }
+        ErrorBound { constant: gamma * 6.0 * norm * norm + 1e-30, slope: 5.0 * gamma }
     }
 
     fn gamma(columns: usize) -> f64 {
@@ -77,12 +77,12 @@ impl Doubt {
     }
 
     /// With a little more, whatever the score.
-    pub(crate) fn and(self, more: f64) -> Doubt {
-        Doubt { constant: self.constant + more, ..self }
+    pub(crate) fn and(self, more: f64) -> ErrorBound {
+        ErrorBound { constant: self.constant + more, ..self }
     }
 
     /// The one that says more about this score.
-    pub(crate) fn or(self, other: Doubt, score: f64) -> Doubt {
+    pub(crate) fn or(self, other: ErrorBound, score: f64) -> ErrorBound {
         if other.at(score) < self.at(score) { other } else { self }
     }
 
@@ -144,7 +144,7 @@ impl Multiply for f64 {
 }
 
 /// Multiplies a panel with `rows` (each as long as the panel is deep, one after another) and shows the scores of every row,
-/// in order. `sums` is working space.
+/// in order. `sums` is scratch space.
 pub(crate) fn each_score<T: Multiply, V: Visit<T>>(
     panel: &[[T; WIDE]],
     rows: &[T],
@@ -177,14 +177,14 @@ fn product<T: Lane, V: Visit<T>, const TALL: usize, const FUSED: bool>(
         return;
     }
     let count = rows.len() / columns;
-    let deep = columns > DEEP;
+    let deep = columns > COLUMNS_AT_A_TIME;
     if deep {
         sums.clear();
         sums.resize(count.next_multiple_of(TALL), [T::ZERO; WIDE]);
     }
     let mut from = 0;
     while from < columns {
-        let to = (from + DEEP).min(columns);
+        let to = (from + COLUMNS_AT_A_TIME).min(columns);
         let part = &panel[from..to];
         let mut first = 0;
         while first < count {
@@ -192,7 +192,7 @@ fn product<T: Lane, V: Visit<T>, const TALL: usize, const FUSED: bool>(
             if deep && from > 0 {
                 block.copy_from_slice(&sums[first..first + TALL]);
             }
-            // Past the last row the last one is multiplied again, and nobody looks.
+            // Past the last row the last one is multiplied again, and the result ignored.
             let mut some = [&rows[..0]; TALL];
             for r in 0..TALL {
                 let start = (first + r).min(count - 1) * columns;
@@ -277,7 +277,7 @@ mod tests {
         }
 
         #[test]
-        fn a_score_is_never_further_off_than_its_doubt(columns in 1usize..300, far in -4i32..9, near in -4i32..9, seed in 0u64..999) {
+        fn a_score_is_never_further_off_than_its_error_bound(columns in 1usize..300, far in -4i32..9, near in -4i32..9, seed in 0u64..999) {
             let mut stream = Stream::new(seed, 0);
             let mut row = |size: i32| (0..columns).map(|_| ((stream.uniform() - 0.5) * 10f64.powi(size)) as f32).collect::<Vec<f32>>();
             let (x, y) = (row(near), row(far));
@@ -290,10 +290,10 @@ mod tests {
             let mut seen = Collect(Vec::new());
             each_score(panels.panel(0), &packed, &mut Vec::new(), &mut seen);
             let score = f64::from(seen.0[0][0]);
-            for doubt in [Doubt::within(columns, of_x, of_y), Doubt::anywhere(columns, of_x)] {
-                prop_assert!((score - exact).abs() <= doubt.at(score), "{score} {exact} {doubt:?}");
-                prop_assert!(score >= doubt.least(exact), "{score} {exact} {doubt:?}");
-                let (height, slope) = doubt.line_below(of_x * of_x);
+            for error_bound in [ErrorBound::within(columns, of_x, of_y), ErrorBound::anywhere(columns, of_x)] {
+                prop_assert!((score - exact).abs() <= error_bound.at(score), "{score} {exact} {error_bound:?}");
+                prop_assert!(score >= error_bound.least(exact), "{score} {exact} {error_bound:?}");
+                let (height, slope) = error_bound.line_below(of_x * of_x);
                 prop_assert!(height - slope * score <= of_x * of_x - 2.0 * exact);
             }
         }

@@ -1,35 +1,36 @@
-//! AᵀA of a tile of rows: the sums that ridge, covariances and principal components spend their time in.
+//! The Gram matrix AᵀA of a tile of rows, which ridge, covariances and principal components spend their time in.
 //!
-//! A tile is laid out once in panels, eight columns side by side. Then every panel meets itself and those after it: four
-//! columns of the one and eight of the other at a time, row after row, in thirty-two sums that stay in registers. Only
-//! the lower triangle is computed, and the sums are kept in the order in which they are made until all tiles are in.
+//! A tile is laid out once in panels, eight columns side by side. Then every panel is multiplied with itself and those
+//! after it: four columns of the one and eight of the other at a time, row after row, in thirty-two sums that stay in
+//! registers. Only the lower triangle is computed, and the sums are kept in the order in which they are made until all
+//! tiles are in.
 
 use super::Triangle;
 use super::simd::{LANES, vectorised};
 
-/// How many columns of one panel meet the eight of another at a time.
-const TALL: usize = 4;
+/// The number of columns of one panel that are multiplied with the eight of another at a time.
+const COLUMNS_AT_A_TIME: usize = 4;
 
 /// Rows of one tile, as the product takes them.
 pub(crate) struct Tile {
     height: usize,
-    /// Panel after panel, in each row after row; what is past the last column makes sums that nobody looks at.
+    /// Panel after panel, in each row after row; what is past the last column makes sums that are not used.
     values: Vec<[f64; LANES]>,
 }
 
 impl Tile {
-    /// Room for so many rows and columns.
+    /// Space for this many rows and columns.
     pub(crate) fn zeros(height: usize, width: usize) -> Tile {
         Tile { height, values: vec![[0.0; LANES]; height * width.div_ceil(LANES)] }
     }
 
-    /// Makes room for fewer rows, which are to be written anew.
+    /// Makes space for fewer rows, which are to be written again.
     pub(crate) fn shorten(&mut self, height: usize) {
         self.values.truncate(self.values.len() / self.height.max(1) * height);
         self.height = height;
     }
 
-    /// Makes room for so many rows and columns, which are to be written anew.
+    /// Makes space for this many rows and columns, which are to be written again.
     pub(crate) fn resize(&mut self, height: usize, width: usize) {
         self.values.resize(height * width.div_ceil(LANES), [0.0; LANES]);
         self.height = height;
@@ -87,13 +88,16 @@ impl Tile {
 pub(crate) struct Products {
     width: usize,
     /// For each panel, and each panel from it on: the sums of its columns (eight) with four and four columns of the other.
-    sums: Vec<[[f64; LANES]; TALL]>,
+    sums: Vec<[[f64; LANES]; COLUMNS_AT_A_TIME]>,
 }
 
 impl Products {
     pub(crate) fn zeros(width: usize) -> Products {
         let panels = width.div_ceil(LANES);
-        Products { width, sums: vec![[[0.0; LANES]; TALL]; panels * (panels + 1) / 2 * (LANES / TALL)] }
+        Products {
+            width,
+            sums: vec![[[0.0; LANES]; COLUMNS_AT_A_TIME]; panels * (panels + 1) / 2 * (LANES / COLUMNS_AT_A_TIME)],
+        }
     }
 
     /// Adds AᵀA of one tile.
@@ -117,7 +121,7 @@ impl Products {
         let mut triangle = Triangle::zeros(self.width);
         let panels = self.width.div_ceil(LANES);
         let pairs = (0..panels).flat_map(|right| (right..panels).map(move |left| (right, left)));
-        for ((right, left), both) in pairs.zip(self.sums.chunks_exact(LANES / TALL)) {
+        for ((right, left), both) in pairs.zip(self.sums.chunks_exact(LANES / COLUMNS_AT_A_TIME)) {
             for (a, sums) in both.as_flattened().iter().enumerate() {
                 let i = left * LANES + a;
                 for (l, &sum) in sums.iter().enumerate() {
@@ -150,23 +154,23 @@ vectorised! {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn add_wide(tile: &Tile, sums: &mut [[[f64; LANES]; TALL]]) {
+fn add_wide(tile: &Tile, sums: &mut [[[f64; LANES]; COLUMNS_AT_A_TIME]]) {
     add::<true>(tile, sums);
 }
 
 #[inline(always)]
-fn add<const FUSED: bool>(tile: &Tile, sums: &mut [[[f64; LANES]; TALL]]) {
+fn add<const FUSED: bool>(tile: &Tile, sums: &mut [[[f64; LANES]; COLUMNS_AT_A_TIME]]) {
     if tile.values.is_empty() {
         return;
     }
-    let mut sums = sums.chunks_exact_mut(LANES / TALL);
+    let mut sums = sums.chunks_exact_mut(LANES / COLUMNS_AT_A_TIME);
     let panels = tile.values.len() / tile.height;
     let panel = |p: usize| &tile.values[p * tile.height..(p + 1) * tile.height];
     for right in 0..panels {
         for left in right..panels {
             if let Some([lower, upper]) = sums.next() {
                 add_block::<FUSED, 0>(panel(right), panel(left), lower);
-                add_block::<FUSED, TALL>(panel(right), panel(left), upper);
+                add_block::<FUSED, COLUMNS_AT_A_TIME>(panel(right), panel(left), upper);
             }
         }
     }
@@ -176,11 +180,11 @@ fn add<const FUSED: bool>(tile: &Tile, sums: &mut [[[f64; LANES]; TALL]]) {
 fn add_block<const FUSED: bool, const FROM: usize>(
     right: &[[f64; LANES]],
     left: &[[f64; LANES]],
-    sums: &mut [[f64; LANES]; TALL],
+    sums: &mut [[f64; LANES]; COLUMNS_AT_A_TIME],
 ) {
     let mut block = *sums;
     for (right, left) in right.iter().zip(left) {
-        for a in 0..TALL {
+        for a in 0..COLUMNS_AT_A_TIME {
             let x = left[FROM + a];
             for l in 0..LANES {
                 block[a][l] = if FUSED { x.mul_add(right[l], block[a][l]) } else { x * right[l] + block[a][l] };

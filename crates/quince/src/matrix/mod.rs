@@ -1,7 +1,7 @@
-//! The floor that every vector-road method stands on.
+//! Matrices, features and the kernels that all methods on feature vectors share.
 //!
 //! A [`Matrix`] is dense and owned, a [`Sparse`] holds only what is not zero, a [`View`] looks at someone else's numbers
-//! (numpy's, Arrow's) in any layout, and [`Features`] is what a learner sees: a dense view, a sparse part beside it, or
+//! (numpy's, Arrow's) in any layout, and [`Features`] are what a learner takes: a dense view, a sparse part beside it, or
 //! both. Kernels read features through packed tiles, so strides and types matter in one place only, and nothing sparse
 //! becomes dense but a tile at a time. All sums are in f64, and in an order that depends on the shape alone.
 
@@ -26,10 +26,10 @@ pub(crate) use cholesky::{Cholesky, Triangle};
 pub use features::Features;
 pub(crate) use moments::{Moments, centred_moments, moments, row_products};
 pub(crate) use parts::{by_parts, cuts, for_parts, joined, partials};
-pub(crate) use pivoted::Pivoted;
+pub(crate) use pivoted::PivotedCholesky;
 pub use rows::Rows;
 pub use sparse::Sparse;
-pub(crate) use tall::{About, Down, Tall, singular_values_of, triangular_factor};
+pub(crate) use tall::{About, Orientation, Tall, singular_values_of, triangular_factor};
 pub use view::{Dense, Real, View};
 
 use crate::error::{Error, Result};
@@ -44,10 +44,58 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(m.row(0), [5.0, 1.0]);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
 pub struct Matrix {
     rows: usize,
     columns: usize,
     values: Vec<f64>,
+}
+
+/// A matrix as it was written somewhere, before its size is checked.
+#[derive(Deserialize)]
+struct Unchecked {
+    rows: usize,
+    columns: usize,
+    values: Vec<f64>,
+}
+
+impl TryFrom<Unchecked> for Matrix {
+    type Error = Error;
+
+    fn try_from(Unchecked { rows, columns, values }: Unchecked) -> Result<Matrix> {
+        Matrix::new(rows, columns, values)
+    }
+}
+
+impl TryFrom<&[Vec<f64>]> for Matrix {
+    type Error = Error;
+
+    /// From rows, which must have the same length.
+    fn try_from(rows: &[Vec<f64>]) -> Result<Matrix> {
+        let columns = rows.first().map_or(0, Vec::len);
+        if let Some(i) = rows.iter().position(|row| row.len() != columns) {
+            return Err(Error::shape(
+                format!("row {} has {} numbers, the first row {columns}", i + 1, rows[i].len()),
+                "Give all rows the same length.",
+            ));
+        }
+        Matrix::new(rows.len(), columns, rows.concat())
+    }
+}
+
+impl TryFrom<Vec<Vec<f64>>> for Matrix {
+    type Error = Error;
+
+    /// From rows, which must have the same length.
+    fn try_from(rows: Vec<Vec<f64>>) -> Result<Matrix> {
+        Matrix::try_from(rows.as_slice())
+    }
+}
+
+impl<const C: usize> From<&[[f64; C]]> for Matrix {
+    fn from(rows: &[[f64; C]]) -> Matrix {
+        Matrix::from_rows(rows)
+    }
 }
 
 impl Matrix {
@@ -65,7 +113,7 @@ impl Matrix {
     /// From all values, row after row.
     pub fn new(rows: usize, columns: usize, values: Vec<f64>) -> Result<Matrix> {
         if rows.checked_mul(columns) != Some(values.len()) {
-            return Err(Error::data(
+            return Err(Error::shape(
                 format!("{} values do not make a matrix of {rows} rows and {columns} columns", values.len()),
                 "Give as many values as rows times columns.",
             ));
@@ -124,6 +172,22 @@ impl Matrix {
         Matrix { rows: rows.len(), columns: self.columns, values }
     }
 
+    /// An error, which says what the matrix is of, unless every value is finite.
+    pub(crate) fn check_finite(&self, what: &str) -> Result<()> {
+        match self.values.iter().position(|value| !value.is_finite()) {
+            None => Ok(()),
+            Some(at) => Err(Error::not_finite(
+                format!(
+                    "{} among the {what}: row {}, column {}",
+                    self.values[at],
+                    at / self.columns + 1,
+                    at % self.columns + 1
+                ),
+                "Give finite numbers.",
+            )),
+        }
+    }
+
     /// A view of the whole matrix.
     pub fn view(&self) -> View<'_, f64> {
         View::row_major(&self.values, self.rows, self.columns)
@@ -139,19 +203,19 @@ impl std::ops::Index<(usize, usize)> for Matrix {
     type Output = f64;
 
     fn index(&self, (i, j): (usize, usize)) -> &f64 {
-        debug_assert!(j < self.columns);
+        assert!(j < self.columns, "column {j} of a matrix with {} columns", self.columns);
         &self.values[i * self.columns + j]
     }
 }
 
 impl std::ops::IndexMut<(usize, usize)> for Matrix {
     fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut f64 {
-        debug_assert!(j < self.columns);
+        assert!(j < self.columns, "column {j} of a matrix with {} columns", self.columns);
         &mut self.values[i * self.columns + j]
     }
 }
 
-/// An error if so many bytes are more than the machine has free.
+/// An error if this many bytes are more than the free memory.
 pub(crate) fn afford(bytes: f64, what: &str) -> Result<()> {
     let free = free_memory();
     if bytes < 5e8 || bytes <= free {

@@ -10,7 +10,7 @@
 //! Sparse parts cost what their entries cost: a column of the output is the sum over the rows in which its feature occurs.
 
 use super::gram::{Products, Tile};
-use super::tall::{About, Down, Tall};
+use super::tall::{About, Orientation, Tall};
 use super::view::with_view;
 use super::{Features, Matrix, Sparse, Triangle, cuts, partials};
 use crate::error::Result;
@@ -21,7 +21,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use std::ops::Range;
 
 /// Widths up to this have partial sums of their own; wider outputs are split among the threads instead.
-const NARROW: usize = 512;
+const MAX_PARTIAL_WIDTH: usize = 512;
 
 /// Σ w (x - x̄)(x - x̄)ᵀ and Σ w (x - x̄)(y - ȳ)ᵀ.
 pub(crate) struct Moments {
@@ -29,10 +29,10 @@ pub(crate) struct Moments {
     pub(crate) cross: Matrix,
 }
 
-/// A column whose sum of squares about the chosen point is so many times that about its mean has lost too many digits.
-const TOO_FAR: f64 = 1e4;
+/// The largest ratio of a column's sum of squares about the chosen point to that about its mean: beyond it too many digits are lost.
+const MAX_DIGIT_LOSS: f64 = 1e4;
 
-/// The means of features and their moments about them. `roots` holds the roots of the row weights.
+/// The means of features and their moments about them. `roots` holds the roots of the sample weights.
 /// Not-a-number and infinite values are refused, with their place.
 pub(crate) fn centred_moments(
     features: Features<'_>,
@@ -41,7 +41,7 @@ pub(crate) fn centred_moments(
     run: &Run,
 ) -> Result<(Vec<f64>, Moments)> {
     if features.sparse_part().is_none()
-        && features.columns() < NARROW
+        && features.columns() < MAX_PARTIAL_WIDTH
         && let Some(found) = moments_in_one_pass(features, y, roots, run)?
     {
         return Ok(found);
@@ -61,7 +61,7 @@ fn moments_in_one_pass(
 ) -> Result<Option<(Vec<f64>, Moments)>> {
     let (columns, outputs) = (features.columns(), y.columns());
     let mut point = features.near_means();
-    let tall = Down::Rows { features: features.centred(&point), roots, beside: Some(y), ones: true };
+    let tall = Orientation::Rows { features: features.centred(&point), roots, beside: Some(y), ones: true };
     let products = tall_products(&tall, run)?;
     let ones = columns + outputs;
     let total = products.get(ones, ones);
@@ -77,18 +77,18 @@ fn moments_in_one_pass(
         (j..columns).for_each(|i| gram.add(i, j, -total * off[i] * off[j]));
     }
     // Also where a sum is no number: the other way says which value is at fault, or that none is.
-    let near = (0..columns).all(|j| squares[j] <= TOO_FAR * gram.get(j, j));
+    let near = (0..columns).all(|j| squares[j] <= MAX_DIGIT_LOSS * gram.get(j, j));
     point.iter_mut().zip(&off).for_each(|(point, off)| *point += off);
     Ok(near.then_some((point, Moments { gram, cross })))
 }
 
 /// Moments of features, centred and scaled as they say, and targets. `roots` holds the roots of the
-/// row weights.
+/// sample weights.
 pub(crate) fn moments(features: Features<'_>, y: About<'_>, roots: Option<&[f64]>, run: &Run) -> Result<Moments> {
     let (dense, columns, outputs) = (features.dense_columns(), features.columns(), y.columns());
     // Scales are put on at the end, where they cost least.
     let (scaled, features) = (features, features.without_scale());
-    let tall = Down::Rows { features: features.dense_alone(), roots, beside: Some(y), ones: false };
+    let tall = Orientation::Rows { features: features.dense_alone(), roots, beside: Some(y), ones: false };
     let products = tall_products(&tall, run)?;
     let mut gram = Triangle::zeros(columns);
     let mut cross = Matrix::zeros(columns, outputs);
@@ -134,7 +134,9 @@ pub(crate) fn row_products(
     let rows = features.rows();
     let features = features.without_scale();
     let mut products = match features.dense_part() {
-        Some(_) => tall_products(&Down::Columns { features: features.dense_alone(), roots, transposed: None }, run)?,
+        Some(_) => {
+            tall_products(&Orientation::Columns { features: features.dense_alone(), roots, transposed: None }, run)?
+        }
         None => Triangle::zeros(rows),
     };
     if let (Some(sparse), Some(transposed)) = (features.sparse_part(), transposed) {
@@ -155,7 +157,7 @@ pub(crate) fn row_products(
 
 /// AᵀA of a tall matrix: the lower triangle.
 pub(super) fn tall_products(tall: &impl Tall, run: &Run) -> Result<Triangle> {
-    if tall.width() <= NARROW { narrow_products(tall, run) } else { wide_products(tall, run) }
+    if tall.width() <= MAX_PARTIAL_WIDTH { narrow_products(tall, run) } else { wide_products(tall, run) }
 }
 
 /// A few partial sums, each over its own rows, added in order at the end.
@@ -163,7 +165,7 @@ fn narrow_products(tall: &impl Tall, run: &Run) -> Result<Triangle> {
     let (height, width) = (tall.height(), tall.width());
     // A tile and its sums stay in a core's own cache.
     let tile_rows = (13_000 / width.max(1)).clamp(64, 512);
-    // A step is a few tiles of every part: little enough to look up in between.
+    // A step is a few tiles of every part: little enough to check for cancellation in between.
     let step_rows = tile_rows * (1 + 40_000_000 / (tile_rows * width * width).max(1)).min(64);
     let ranges = cuts(height, partials(height));
     let mut total: Option<Products> = None;
@@ -198,12 +200,12 @@ fn narrow_products(tall: &impl Tall, run: &Run) -> Result<Triangle> {
 /// Rows of a tall matrix as the product takes them, in the order in which they lie in memory.
 fn pack_tile(tall: &impl Tall, rows: Range<usize>, space: &mut Vec<f64>, tile: &mut Tile) {
     // So few rows at a time that they are still in the nearest cache when they are laid out.
-    const FEW: usize = 8;
+    const ROWS_AT_A_TIME: usize = 8;
     let width = tall.width();
     if tall.lies_by_rows() {
-        space.resize(FEW * width, 0.0);
-        for few in rows.clone().step_by(FEW) {
-            let some = few..(few + FEW).min(rows.end);
+        space.resize(ROWS_AT_A_TIME * width, 0.0);
+        for few in rows.clone().step_by(ROWS_AT_A_TIME) {
+            let some = few..(few + ROWS_AT_A_TIME).min(rows.end);
             let lines = &mut space[..some.len() * width];
             tall.pack_by_rows(some, lines);
             tile.put_rows(few - rows.start, lines, width);
@@ -218,7 +220,7 @@ fn pack_tile(tall: &impl Tall, rows: Range<usize>, space: &mut Vec<f64>, tile: &
 
 /// One sum, its columns split among the threads; every tile is packed once and used by all.
 fn wide_products(tall: &impl Tall, run: &Run) -> Result<Triangle> {
-    const PANEL: usize = 256;
+    const PANEL_COLUMNS: usize = 256;
     let (height, width) = (tall.height(), tall.width());
     let tile_rows = 256.min(height.max(1));
     let mut sum = Triangle::zeros(width);
@@ -229,9 +231,9 @@ fn wide_products(tall: &impl Tall, run: &Run) -> Result<Triangle> {
         let tile = &mut tile[..count * width];
         tall.pack(rows, tile);
         let tile = MatRef::from_column_major_slice(tile, count, width);
-        let mut panels: Vec<&mut [f64]> = sum.values_mut().chunks_mut(PANEL * width).collect();
+        let mut panels: Vec<&mut [f64]> = sum.values_mut().chunks_mut(PANEL_COLUMNS * width).collect();
         run.each(&mut panels, |part, values| {
-            let (first, columns) = (part * PANEL, values.len() / width);
+            let (first, columns) = (part * PANEL_COLUMNS, values.len() / width);
             let panel = MatMut::from_column_major_slice_mut(values, width, columns);
             let (_, panel) = panel.split_at_row_mut(first);
             let (square, below) = panel.split_at_row_mut(columns);
@@ -282,7 +284,7 @@ fn sparse_products(a: &Sparse, transposed: &Sparse, weights: Option<&[f64]>, run
     Ok(sum)
 }
 
-/// Products of every sparse column with the dense columns and the targets beside it: a row a sparse column.
+/// Products of every sparse column with the dense columns and the targets beside it: one row per sparse column.
 ///
 /// The dense side is centred, so the sparse side need not be: Σ w (d - d̄)(s - s̄) = Σ w (d - d̄) s.
 fn products_beside(

@@ -1,7 +1,7 @@
 //! Passes over rows that come out the same on any number of threads.
 //!
-//! Rows are cut into at most eight parts that depend on their number alone. Each part has a state of its own, and whoever
-//! reads the states goes through them in order. A pass takes a few rows of every part at a time and looks up in between.
+//! Rows are cut into at most eight parts that depend on their number alone. Each part has a state of its own, and
+//! states are read in order. A pass takes a few rows of every part at a time and checks for cancellation in between.
 
 use crate::error::Result;
 use crate::run::Run;
@@ -13,24 +13,24 @@ pub(crate) fn cuts(total: usize, parts: usize) -> Vec<Range<usize>> {
     (0..parts).map(|part| total * part / parts..total * (part + 1) / parts).collect()
 }
 
-/// How many partial sums a pass over `rows` rows keeps: at most eight, and none with too little to do.
+/// The number of partial sums of a pass over `rows` rows: at most eight, and none with too little to do.
 pub(crate) fn partials(rows: usize) -> usize {
     (rows / 1024).clamp(1, 8)
 }
 
-/// One of something for each part of so many rows.
+/// One state for each part of this many rows.
 pub(crate) fn for_parts<T>(rows: usize, mut one: impl FnMut() -> T) -> Vec<T> {
     (0..partials(rows)).map(|_| one()).collect()
 }
 
-/// Goes over so many rows in as many parts as there are states, `step` rows of each part at a time, and calls `look` in
-/// between: [`Run::check`], or what else may end it.
+/// Goes over rows in as many parts as there are states, `step` rows of each part at a time, and calls `check` in between:
+/// [`Run::check`], or another that may end it.
 pub(crate) fn by_parts<T: Send>(
     rows: usize,
     step: usize,
     states: &mut [T],
     run: &Run,
-    look: impl Fn(&Run) -> Result<()>,
+    check: impl Fn(&Run) -> Result<()>,
     task: impl Fn(&mut T, Range<usize>) + Sync + Send,
 ) -> Result<()> {
     let ranges = cuts(rows, states.len());
@@ -40,7 +40,7 @@ pub(crate) fn by_parts<T: Send>(
             let Range { start, end } = ranges.get(part).cloned().unwrap_or_default();
             task(state, (start + offset).min(end)..(start + offset + step).min(end));
         });
-        look(run)?;
+        check(run)?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! which costs a few matrix products where singular values would cost a hundred. Directions whose singular value is below
-//! about 1e-7 of the largest are counted as dependent: for small matrices the exact road is [`super::triangular_factor`].
+//! about 1e-7 of the largest are counted as dependent: for small matrices [`super::triangular_factor`] is exact.
 
 use super::moments::tall_products;
 use super::tall::Tall;
@@ -19,19 +19,20 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use std::ops::Range;
 
-const PANEL: usize = 64;
+/// The number of columns that are factored together.
+const PANEL_COLUMNS: usize = 64;
 
 /// A = L·Lᵀ with L of full column rank, and Cholesky's factor of M = LᵀL.
-pub(crate) struct Pivoted {
+pub(crate) struct PivotedCholesky {
     size: usize,
     /// Column after column.
     lower: Vec<f64>,
     inner: Cholesky,
 }
 
-impl Pivoted {
+impl PivotedCholesky {
     /// Factors A; `None` if A is zero, or so ill-conditioned that even M has no factor.
-    pub(crate) fn of(mut a: Triangle, run: &Run) -> Result<Option<Pivoted>> {
+    pub(crate) fn of(mut a: Triangle, run: &Run) -> Result<Option<PivotedCholesky>> {
         let size = a.size();
         a.mirror();
         let mut left = a.diagonal();
@@ -41,7 +42,7 @@ impl Pivoted {
         let mut lower: Vec<f64> = Vec::new();
         loop {
             let start = lower.len() / size;
-            while lower.len() / size < (start + PANEL).min(size) {
+            while lower.len() / size < (start + PANEL_COLUMNS).min(size) {
                 let open = (0..size).filter(|&i| !taken[i]);
                 let pivot = open.max_by(|&i, &k| left[i].total_cmp(&left[k]).then(k.cmp(&i)));
                 let Some(pivot) = pivot.filter(|&pivot| left[pivot] > noise) else { break };
@@ -51,7 +52,7 @@ impl Pivoted {
                 lower.extend_from_slice(&column);
             }
             let added = lower.len() / size - start;
-            if added < PANEL {
+            if added < PANEL_COLUMNS {
                 break;
             }
             let panel = MatRef::from_column_major_slice(&lower[start * size..], size, added);
@@ -67,7 +68,7 @@ impl Pivoted {
         drop(a);
         let products = tall_products(&Columns { values: &lower, height: size }, run)?;
         let inner = if lower.is_empty() { None } else { Cholesky::of(products, run)? };
-        Ok(inner.map(|inner| Pivoted { size, lower, inner }))
+        Ok(inner.map(|inner| PivotedCholesky { size, lower, inner }))
     }
 
     pub(crate) fn rank(&self) -> usize {

@@ -21,8 +21,8 @@ impl Rows {
         Rows { dense, sparse: self.sparse.clone() }
     }
 
-    /// Whether there is a hole among the dense features.
-    pub(crate) fn has_holes(&self) -> bool {
+    /// Whether there is a missing value among the dense features.
+    pub(crate) fn has_missing(&self) -> bool {
         self.dense.values().iter().any(|x| x.is_nan())
     }
 
@@ -44,5 +44,11 @@ impl Rows {
     /// The rows with these numbers, in this order.
     pub fn take(&self, rows: &[usize]) -> Rows {
         Rows { dense: self.dense.take_rows(rows), sparse: self.sparse.as_ref().map(|s| Arc::new(s.take_rows(rows))) }
+    }
+}
+
+impl From<Matrix> for Rows {
+    fn from(dense: Matrix) -> Rows {
+        Rows { dense, sparse: None }
     }
 }

@@ -9,7 +9,7 @@
 use super::Real;
 use std::ops::{Add, Mul, Sub};
 
-/// How many numbers the loops take at a time: a multiple of every vector of doubles there is.
+/// The number of values the loops take at a time: a multiple of the length of every vector of doubles.
 pub(crate) const LANES: usize = 8;
 
 /// Compiles functions for the machine's vectors, and chooses when they are called.
@@ -209,7 +209,7 @@ vectorised! {
         sum
     }
 
-    /// Adds so many times y to x.
+    /// Adds `times` times y to x.
     pub(crate) fn add_times<T: Real>(x: &mut [f64], y: &[T], times: f64) {
         for (x, y) in x.iter_mut().zip(y) {
             let y: f64 = (*y).into();

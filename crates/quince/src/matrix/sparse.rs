@@ -136,22 +136,22 @@ impl Sparse {
         }
     }
 
-    /// The same with zero where NaN says that a row has a hole.
-    pub(crate) fn without_holes(&self) -> Sparse {
+    /// The same with zero where NaN says that a row has a missing value.
+    pub(crate) fn without_missing(&self) -> Sparse {
         let mut filled = self.clone();
         filled.values.to_mut().iter_mut().filter(|x| x.is_nan()).for_each(|x| *x = 0.0);
         filled
     }
 
     /// The same with NaN at the first place of some rows, which are empty.
-    pub(crate) fn with_holes(self, is_hole: impl Fn(usize) -> bool) -> Sparse {
-        if self.columns == 0 || !(0..self.rows).any(&is_hole) {
+    pub(crate) fn with_missing(self, is_missing: impl Fn(usize) -> bool) -> Sparse {
+        if self.columns == 0 || !(0..self.rows).any(&is_missing) {
             return self;
         }
         let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
         for i in 0..self.rows {
             let (columns, entries) = self.row(i);
-            if is_hole(i) {
+            if is_missing(i) {
                 indices.push(0);
                 values.push(f64::NAN);
             } else {
@@ -192,7 +192,7 @@ impl Sparse {
         self.columns
     }
 
-    /// How many entries are stored.
+    /// The number of entries stored.
     pub fn stored(&self) -> usize {
         self.values.len()
     }

@@ -1,10 +1,10 @@
-//! Numbers that a matrix owns, or that somebody else keeps for it.
+//! Numbers that a matrix owns, or that another library keeps for it.
 
 use std::any::Any;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Values in a row: our own, or those of another house (numpy's), which is kept alive.
+/// Values in a row: owned, or another library's (numpy's), which is kept alive.
 #[derive(Clone)]
 pub(crate) enum Store<T: 'static> {
     Owned(Vec<T>),

@@ -1,7 +1,7 @@
 //! Tall matrices seen through packed tiles, and their triangular factor.
 //!
 //! A [`Tall`] matrix A has many rows and a width we can afford the square of. It is never held as a whole: a tile of its
-//! rows is packed, used and forgotten. Features are tall in one of two ways ([`Down`]): row by row when rows outnumber
+//! rows is packed, used and forgotten. Features are tall in one of two ways ([`Orientation`]): row by row when rows outnumber
 //! columns, column by column (the transpose) otherwise.
 
 use super::view::with_view;
@@ -49,7 +49,7 @@ impl About<'_> {
 
 /// Features, centred and scaled as they say, with each row multiplied by its root (of a weight), seen in one of two
 /// directions.
-pub(crate) enum Down<'a> {
+pub(crate) enum Orientation<'a> {
     /// Height is rows, width is columns; the columns of `beside` follow those of the features, and then, if asked for, a
     /// column of ones.
     Rows { features: Features<'a>, roots: Option<&'a [f64]>, beside: Option<About<'a>>, ones: bool },
@@ -57,27 +57,27 @@ pub(crate) enum Down<'a> {
     Columns { features: Features<'a>, roots: Option<&'a [f64]>, transposed: Option<&'a Sparse> },
 }
 
-impl Tall for Down<'_> {
+impl Tall for Orientation<'_> {
     fn height(&self) -> usize {
         match self {
-            Down::Rows { features, .. } => features.rows(),
-            Down::Columns { features, .. } => features.columns(),
+            Orientation::Rows { features, .. } => features.rows(),
+            Orientation::Columns { features, .. } => features.columns(),
         }
     }
 
     fn width(&self) -> usize {
         match self {
-            Down::Rows { features, beside, ones, .. } => {
+            Orientation::Rows { features, beside, ones, .. } => {
                 features.columns() + beside.map_or(0, |beside| beside.columns()) + usize::from(*ones)
             }
-            Down::Columns { features, .. } => features.rows(),
+            Orientation::Columns { features, .. } => features.rows(),
         }
     }
 
     fn pack(&self, range: Range<usize>, tile: &mut [f64]) {
         let count = range.len();
         match self {
-            Down::Rows { features, roots, beside, ones } => {
+            Orientation::Rows { features, roots, beside, ones } => {
                 let root = |i: usize| roots.map_or(1.0, |roots| roots[i]);
                 let (dense, columns) = (features.dense_columns(), features.columns());
                 let (first, shift) = (range.start, Shift::of(features));
@@ -106,7 +106,7 @@ impl Tall for Down<'_> {
                     range.enumerate().for_each(|(r, i)| tile[last + r] = root(i));
                 }
             }
-            Down::Columns { features, roots, transposed } => {
+            Orientation::Columns { features, roots, transposed } => {
                 let root = |i: usize| roots.map_or(1.0, |roots| roots[i]);
                 let (rows, dense) = (features.rows(), features.dense_columns());
                 let (split, shift) = (dense.clamp(range.start, range.end), Shift::of(features));
@@ -129,13 +129,13 @@ impl Tall for Down<'_> {
     }
 
     fn lies_by_rows(&self) -> bool {
-        let Down::Rows { features, .. } = self else { return false };
+        let Orientation::Rows { features, .. } = self else { return false };
         let in_order = features.dense_part().is_some_and(|part| with_view!(part, view => view.by_rows()));
         in_order && features.sparse_part().is_none() && features.columns() > 0
     }
 
     fn pack_by_rows(&self, range: Range<usize>, tile: &mut [f64]) {
-        let Down::Rows { features, roots, beside, ones } = self else { return };
+        let Orientation::Rows { features, roots, beside, ones } = self else { return };
         let columns = features.columns();
         for (line, i) in tile.chunks_exact_mut(self.width()).zip(range) {
             let (left, right) = line.split_at_mut(columns);

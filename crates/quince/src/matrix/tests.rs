@@ -1,4 +1,4 @@
-//! Every kernel against a slow twin: over shapes, layouts, types, centres, scales and numbers of threads.
+//! Every kernel against a slow reference: over shapes, layouts, types, centres, scales and numbers of threads.
 
 use super::{About, Dense, Features, Matrix, Sparse, View, moments, row_products};
 use crate::run::{Run, Stream};
@@ -56,7 +56,7 @@ proptest! {
         let scale: Vec<f64> = (0..columns).map(|j| if scaled { 0.25 * (1 + j % 5) as f64 } else { 1.0 }).collect();
         let roots: Vec<f64> = (0..rows).map(|i| [1.0, 0.5, 2.0][i % 3]).collect();
         let offset: Vec<f64> = (0..outputs).map(|k| k as f64).collect();
-        // The slow twins work on a copy that is centred and scaled.
+        // The references work on a copy that is centred and scaled.
         let at = |i: usize, j: usize| (x[(i, j)] - centre[j]) * scale[j];
         let sum = |count: usize, term: &dyn Fn(usize) -> f64| (0..count).map(term).sum::<f64>();
         let grid = |n: usize, m: usize, value: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {

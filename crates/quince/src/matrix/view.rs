@@ -99,7 +99,7 @@ impl<'a, T: Real> View<'a, T> {
         (self.column_stride == 1 && self.columns > 0).then(|| &self.values[start..start + self.columns])
     }
 
-    /// Calls `write` with (row, column, value) for a block, walking memory in its own order.
+    /// Calls `write` with (row, column, value) for a block, in the order of memory.
     #[inline]
     pub(crate) fn for_block(
         &self,
@@ -151,6 +151,18 @@ pub enum Dense<'a> {
     F32(View<'a, f32>),
     /// Double precision.
     F64(View<'a, f64>),
+}
+
+impl<'a> From<View<'a, f32>> for Dense<'a> {
+    fn from(view: View<'a, f32>) -> Dense<'a> {
+        Dense::F32(view)
+    }
+}
+
+impl<'a> From<View<'a, f64>> for Dense<'a> {
+    fn from(view: View<'a, f64>) -> Dense<'a> {
+        Dense::F64(view)
+    }
 }
 
 /// Runs the same code on the view inside a [`Dense`], whichever type it has.

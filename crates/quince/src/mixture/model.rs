@@ -1,17 +1,15 @@
-//! A fitted mixture, and what it says of rows.
+//! A fitted mixture: densities, responsibilities and predictions.
 
-use super::em::{NONE, State};
 use super::{Criterion, as_counts};
-use crate::encode::Encoder;
+use crate::em::{NO_CLASS, State};
 use crate::error::Result;
 use crate::explain::Explanation;
 use crate::family::block::{Block, Scores, TILE};
 use crate::family::product::Product;
-use crate::family::{Completed, Multinomial, Parameters};
-use crate::learn::{Drawn, Fitted, Prediction};
+use crate::family::{Multinomial, Parameters};
+use crate::learn::{FeatureSource, Fitted, Imputed, Parts, Prediction, SampledRow};
 use crate::matrix::simd::log_sum_exp;
 use crate::matrix::{Features, Matrix};
-use crate::model::Parts;
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
 
@@ -21,17 +19,17 @@ pub struct MixtureModel {
     pub(super) state: State,
 }
 
-/// How well a mixture fits rows.
+/// The goodness of fit.
 pub(super) struct Fit {
     pub(super) likelihood: f64,
-    /// -Σ r ln r, over rows and components.
+    /// The entropy of the responsibilities, -Σ r ln r over rows and components.
     entropy: f64,
-    /// How much all rows count.
+    /// The total weight of the rows.
     pub(super) rows: f64,
 }
 
 impl Fit {
-    /// What the mixture is judged by: the smaller the better.
+    /// The information criterion: the smaller, the better.
     pub(super) fn criterion(&self, criterion: Criterion, parameters: usize) -> f64 {
         let parameters = parameters as f64;
         match criterion {
@@ -55,12 +53,12 @@ impl MixtureModel {
         MixtureModel { state }
     }
 
-    /// How many components there are.
+    /// The number of components.
     pub fn components(&self) -> usize {
         self.state.totals.len()
     }
 
-    /// How frequent each component is; they sum to one.
+    /// The mixing weights of the components; they sum to one.
     pub fn weights(&self) -> Vec<f64> {
         self.state.log_weights.iter().map(|log| log.exp()).collect()
     }
@@ -70,12 +68,12 @@ impl MixtureModel {
         self.state.product.parameters()
     }
 
-    /// The class of each component; none where there are no classes.
+    /// The class of each component; `None` without classes.
     pub fn classes_of_components(&self) -> Option<&[u32]> {
         self.has_classes().then_some(&self.state.class_of[..])
     }
 
-    /// BIC, AIC or ICL of rows: the smaller the better.
+    /// BIC, AIC or ICL of rows: the smaller, the better.
     pub fn criterion(
         &self,
         criterion: Criterion,
@@ -87,33 +85,33 @@ impl MixtureModel {
         Ok(self.judge(rows, weights.as_deref(), run)?.criterion(criterion, self.free_parameters()))
     }
 
-    /// How many numbers the model has.
+    /// The number of free parameters.
     pub fn free_parameters(&self) -> usize {
         self.state.product.free_parameters() + self.components() - 1
     }
 
     /// Whether components belong to classes.
     pub(super) fn has_classes(&self) -> bool {
-        self.state.class_of.iter().any(|&class| class != NONE)
+        self.state.class_of.iter().any(|&class| class != NO_CLASS)
     }
 
-    /// ln p(row) of every row: the smaller, the stranger the row.
+    /// The log density ln p(row) of every row, its novelty score: the lower, the more of an outlier.
     pub fn log_densities(&self, rows: &Features<'_>, run: &Run) -> Result<Vec<f64>> {
         self.ask(rows, 1, run, |_, densities, out| out.copy_from_slice(densities))
     }
 
-    /// The share of every component in every row.
-    pub fn shares(&self, rows: &Features<'_>, run: &Run) -> Result<Matrix> {
+    /// The responsibility of every component for every row, one column per component.
+    pub fn responsibilities(&self, rows: &Features<'_>, run: &Run) -> Result<Matrix> {
         let components = self.components();
-        let shares = self.ask(rows, components, run, |lines, _, out| {
+        let responsibilities = self.ask(rows, components, run, |lines, _, out| {
             for k in 0..components {
-                out.iter_mut().skip(k).step_by(components).zip(lines.of(k)).for_each(|(to, share)| *to = *share);
+                out.iter_mut().skip(k).step_by(components).zip(lines.of(k)).for_each(|(to, r)| *to = *r);
             }
         })?;
-        Matrix::new(rows.rows(), components, shares)
+        Matrix::new(rows.rows(), components, responsibilities)
     }
 
-    /// Writes `width` numbers a row, from the shares of a tile's rows and their log densities.
+    /// Writes `width` numbers per row, from the responsibilities of a tile's rows and their log densities.
     fn ask(
         &self,
         rows: &Features<'_>,
@@ -128,18 +126,18 @@ impl MixtureModel {
             for (k, start) in starts.iter().enumerate() {
                 lines.of_mut(k).iter_mut().for_each(|score| *score += start);
             }
-            lines.make_shares(&[1.0; TILE][..count], &weights, &mut densities[..count]);
+            lines.make_responsibilities(&[1.0; TILE][..count], &weights, &mut densities[..count]);
             self.state.product.add_common(tile, &mut densities[..count]);
             write(&lines, &densities[..count], out);
         })
     }
 
-    /// How well the mixture fits rows.
+    /// The goodness of fit to rows.
     pub(super) fn judge(&self, rows: &Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<Fit> {
         let components = self.components();
         let found = self.ask(rows, 2, run, |lines, densities, out| {
             for (i, (out, density)) in out.chunks_exact_mut(2).zip(densities).enumerate() {
-                let part = |share: f64| if share > 0.0 { share * share.ln() } else { 0.0 };
+                let part = |r: f64| if r > 0.0 { r * r.ln() } else { 0.0 };
                 let sum: f64 = (0..components).map(|k| part(lines.of(k)[i])).sum();
                 out.copy_from_slice(&[*density, -sum]);
             }
@@ -167,7 +165,7 @@ impl MixtureModel {
                     let said: Vec<f64> = own.map(|k| state.log_weights[k] + lines.of(k)[i]).collect();
                     *out = log_sum_exp(&said);
                 }
-                // A row that no class can have is left to how frequent they are.
+                // A row that is impossible under every class gets the priors.
                 if out.iter().all(|score| *score == f64::NEG_INFINITY) {
                     out.iter_mut().enumerate().for_each(|(class, out)| *out = self.log_prior(class));
                 }
@@ -189,7 +187,7 @@ impl MixtureModel {
 }
 
 impl Fitted for MixtureModel {
-    fn predict(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
+    fn predict_checked(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
         if self.has_classes() {
             return self.classes(rows, run);
         }
@@ -200,33 +198,41 @@ impl Fitted for MixtureModel {
                 out[components] = *density;
             }
         })?;
-        let shares = both.chunks_exact(components + 1).flat_map(|row| &row[..components]).copied().collect();
+        let responsibilities = both.chunks_exact(components + 1).flat_map(|row| &row[..components]).copied().collect();
         let log_densities = both.chunks_exact(components + 1).map(|row| row[components]).collect();
-        Ok(Prediction::Shares { shares: Matrix::new(rows.rows(), components, shares)?, log_densities })
+        Ok(Prediction::Responsibilities {
+            responsibilities: Matrix::new(rows.rows(), components, responsibilities)?,
+            log_densities,
+        })
     }
 
     fn groups(&self) -> usize {
         self.components()
     }
 
-    fn explain(&self, encoder: &Encoder, classes: &[String]) -> Option<Explanation> {
+    fn explain(&self, encoder: &dyn FeatureSource, classes: &[String]) -> Option<Explanation> {
         Some(self.explanation(encoder, classes))
     }
 
-    fn explain_row(&self, row: &Features<'_>, encoder: &Encoder, classes: &[String]) -> Result<Option<Explanation>> {
+    fn explain_row(
+        &self,
+        row: &Features<'_>,
+        encoder: &dyn FeatureSource,
+        classes: &[String],
+    ) -> Result<Option<Explanation>> {
         let mut names = self.names(classes);
         if !self.has_classes() {
             names.iter_mut().for_each(|name| name.insert_str(0, "component "));
         }
-        let shares = self.shares(row, &Run::new())?;
+        let responsibilities = self.responsibilities(row, &Run::new())?;
         let of_class = |class: u32| {
             let own = self.state.class_of.iter().enumerate().filter(move |(_, of)| **of == class);
-            own.map(|(k, _)| (k, shares[(0, k)]))
+            own.map(|(k, _)| (k, responsibilities[(0, k)]))
         };
         let mut pair = None;
         if self.has_classes() {
-            // The likeliest component of each of the two likeliest classes.
-            let total = |class: &u32| of_class(*class).map(|(_, share)| share).sum::<f64>();
+            // The most probable component of each of the two most probable classes.
+            let total = |class: &u32| of_class(*class).map(|(_, r)| r).sum::<f64>();
             let mut order: Vec<u32> = (0..classes.len() as u32).collect();
             order.sort_by(|a, b| total(b).total_cmp(&total(a)));
             let best = |class: u32| of_class(class).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(k, _)| k);
@@ -236,17 +242,17 @@ impl Fitted for MixtureModel {
         }
         let sure = |_: &Features<'_>, k: usize| {
             let class = self.state.class_of[k];
-            Ok(if class == NONE { shares[(0, k)] } else { of_class(class).map(|(_, share)| share).sum() })
+            Ok(if class == NO_CLASS { responsibilities[(0, k)] } else { of_class(class).map(|(_, r)| r).sum() })
         };
-        self.state.product.tell_row(row, encoder, &names, (&self.state.log_weights, 1.0), pair, sure).map(Some)
+        self.state.product.explain_row(row, encoder, &names, (&self.state.log_weights, 1.0), pair, sure).map(Some)
     }
 
-    fn complete(&self, rows: &Features<'_>, classes: Option<&[u32]>, run: &Run) -> Result<Option<Completed>> {
+    fn impute(&self, rows: &Features<'_>, classes: Option<&[u32]>, run: &Run) -> Result<Option<Imputed>> {
         let State { product, log_weights, class_of, .. } = &self.state;
-        product.complete(rows, log_weights, classes.map(|classes| (classes, &class_of[..])), run).map(Some)
+        product.impute(rows, log_weights, classes.map(|classes| (classes, &class_of[..])), run).map(Some)
     }
 
-    fn sample(&self, count: usize, class: Option<usize>, run: &Run) -> Result<Option<Vec<Drawn>>> {
+    fn sample(&self, count: usize, class: Option<usize>, run: &Run) -> Result<Option<Vec<SampledRow>>> {
         let state = &self.state;
         let mut weights = self.weights();
         if let Some(class) = class {
@@ -276,7 +282,7 @@ impl Fitted for MixtureModel {
         }
         let fits = |class: usize| classes.iter().any(|&other| other as usize == class);
         if classes.is_empty() && parts.classes() == 0 {
-            classes = vec![NONE; components];
+            classes = vec![NO_CLASS; components];
         } else if classes.len() != components || !(0..parts.classes()).all(fits) {
             return Err(parts.wrong("the components do not fit the classes"));
         } else if classes.iter().any(|&class| class as usize >= parts.classes()) {

@@ -1,16 +1,16 @@
-//! The objective never falls, whatever the families, holes and labels; and what EM finds is what slow, plain sums find.
+//! The objective never falls, whatever the families, missing values and labels; and EM finds what a slow, plain loop finds.
 
-use super::em::{Course, Limits, NONE, Seen, State};
 use super::*;
-use crate::bayes::{Gaussian, NaiveBayes};
+use crate::bayes::{GaussianClassifier, NaiveBayes};
+use crate::em::{Data, NO_CLASS, Options, State, Trace};
 use crate::family::block::{
-    Bernoullis, Block, Categories, Coding, GaussianPlan, Gaussians, Least, Normals, Place, Poissons, Words,
+    Bernoullis, Block, Categories, Coding, GaussianPlan, Gaussians, Multinomials, Normals, Place, Poissons,
+    VarianceFloor,
 };
-use crate::family::sums::Members;
-use crate::learn::{Classes, Fitted, Prediction};
+use crate::family::statistics::Members;
+use crate::learn::{Classes, Fitted, Parts, Prediction};
 use crate::matrix::{Features, Matrix, Rows, Sparse};
-use crate::model::Parts;
-use crate::run::{Stop, Stream};
+use crate::run::{StopReason, Stream};
 use proptest::prelude::*;
 
 const DENSE: usize = 8;
@@ -24,7 +24,7 @@ struct Example {
     groups: Vec<u32>,
 }
 
-fn example(seed: u64, count: usize, holes: f64, weighted: bool) -> Example {
+fn example(seed: u64, count: usize, missing: f64, weighted: bool) -> Example {
     let mut stream = Stream::new(seed, 0);
     let mut dense = Matrix::zeros(count, DENSE);
     let (mut sparse, mut groups) = (Vec::new(), Vec::new());
@@ -43,7 +43,7 @@ fn example(seed: u64, count: usize, holes: f64, weighted: bool) -> Example {
             (4.0 * stream.uniform()).floor(),
         ];
         for (j, x) in row.into_iter().enumerate() {
-            dense[(i, j)] = if stream.uniform() < holes { f64::NAN } else { x };
+            dense[(i, j)] = if stream.uniform() < missing { f64::NAN } else { x };
         }
         let mut words = Vec::new();
         for j in 0..SPARSE as u32 {
@@ -52,19 +52,24 @@ fn example(seed: u64, count: usize, holes: f64, weighted: bool) -> Example {
                 words.push((j, often));
             }
         }
-        sparse.push(if stream.uniform() < 0.5 * holes { vec![(0, f64::NAN)] } else { words });
+        sparse.push(if stream.uniform() < 0.5 * missing { vec![(0, f64::NAN)] } else { words });
         groups.push(group);
     }
     let weights = weighted.then(|| (0..count).map(|_| 0.25 + (4.0 * stream.uniform()).floor()).collect());
     Example { rows: Rows::of(dense, Some(Sparse::from_rows(SPARSE, sparse).unwrap())), weights, groups }
 }
 
-/// Nothing is added to variances: what EM climbs is then the likelihood itself.
-const EXACT: Least = Least { epsilon: 0.0, of_largest: false, added: 0.0 };
+/// No variance floor: the objective of EM is then the likelihood itself.
+const EXACT: VarianceFloor = VarianceFloor { relative: 0.0, of_largest: false, absolute: 0.0 };
 
 fn gaussian(shape: Shape, shared: Shared) -> Block {
-    let plan =
-        GaussianPlan { shape, shared, unbiased: false, least: EXACT, shrink: Shrink { share: 0.0, to_one: false } };
+    let plan = GaussianPlan {
+        shape,
+        shared,
+        unbiased: false,
+        variance_floor: EXACT,
+        shrinkage: Shrinkage { amount: 0.0, to_one: false },
+    };
     Block::Gaussian(Gaussians::new(vec![0, 1, 2], K, (&[0.0; DENSE], vec![100.0, 5.0, 0.0]), None, &plan))
 }
 
@@ -85,9 +90,9 @@ fn blocks(names: &str) -> Vec<Block> {
             Block::Categorical(Categories::new(vec![5, 1], vec![Coding::Codes(3), bins], 0.5))
         }
         "unsmoothed" => Block::Categorical(Categories::new(vec![5], vec![Coding::Codes(3)], 0.0)),
-        "counts" => Block::Multinomial(Words::new(Place::Dense(vec![6, 7, 3]), 0.0).with_holes()),
-        "counts-smoothed" => Block::Multinomial(Words::new(Place::Dense(vec![6, 7, 3]), 2.0).with_holes()),
-        "words" => Block::Multinomial(Words::new(sparse.clone(), 1.0)),
+        "counts" => Block::Multinomial(Multinomials::new(Place::Dense(vec![6, 7, 3]), 0.0).with_missing()),
+        "counts-smoothed" => Block::Multinomial(Multinomials::new(Place::Dense(vec![6, 7, 3]), 2.0).with_missing()),
+        "words" => Block::Multinomial(Multinomials::new(sparse.clone(), 1.0)),
         other => panic!("{other}"),
     };
     names.split('+').map(one).collect()
@@ -126,8 +131,8 @@ fn state(names: &str, example: &Example, class_of: Vec<u32>, seed: u64) -> State
     State::new(product, members.totals(), class_of)
 }
 
-fn climb(state: &mut State, seen: &Seen<'_>, steps: usize, run: &Run) -> Course {
-    state.climb(seen, Limits { steps, tolerance: 0.0, leaps: false }, run).unwrap()
+fn run_em(state: &mut State, data: &Data<'_>, steps: usize, run: &Run) -> Trace {
+    state.run_em(data, Options { steps, tolerance: 0.0, accelerate: false }, run).unwrap()
 }
 
 proptest! {
@@ -135,24 +140,24 @@ proptest! {
 
     #[test]
     fn the_objective_never_falls(
-        seed: u64, holes in prop::sample::select(vec![0.0, 0.2]), weighted: bool, labelled: bool, leaps: bool,
+        seed: u64, missing in prop::sample::select(vec![0.0, 0.2]), weighted: bool, labelled: bool, accelerate: bool,
     ) {
-        let example = example(seed, 120, holes, weighted);
+        let example = example(seed, 120, missing, weighted);
         let mut stream = Stream::new(seed, 2);
         let classes: Vec<u32> =
-            example.groups.iter().map(|&group| if stream.uniform() < 0.3 { group.min(1) } else { NONE }).collect();
-        let class_of = if labelled { vec![0, 1, 1] } else { vec![NONE; K] };
+            example.groups.iter().map(|&group| if stream.uniform() < 0.3 { group.min(1) } else { NO_CLASS }).collect();
+        let class_of = if labelled { vec![0, 1, 1] } else { vec![NO_CLASS; K] };
         for names in ALL {
             let mut state = state(names, &example, class_of.clone(), seed);
             let features = example.rows.features();
-            let seen = Seen::new(&features, example.weights.as_deref(), labelled.then_some(&classes[..]), &state.product.blocks);
-            // Without anything added to variances a component may shrink to a point, which is refused.
-            let course = match state.climb(&seen, Limits { steps: 25, tolerance: 0.0, leaps }, &Run::new()) {
+            let data = Data::new(&features, example.weights.as_deref(), labelled.then_some(&classes[..]), &state.product.blocks);
+            // Without a variance floor a component may collapse to a point, which is refused.
+            let trace = match state.run_em(&data, Options { steps: 25, tolerance: 0.0, accelerate }, &Run::new()) {
                 Err(error) if error.to_string().contains("singular") => continue,
-                course => course.unwrap(),
+                trace => trace.unwrap(),
             };
-            prop_assert!(course.trace.len() > 1 && course.revived == 0, "{names}");
-            for pair in course.trace.windows(2) {
+            prop_assert!(trace.objectives.len() > 1 && trace.revived == 0, "{names}");
+            for pair in trace.objectives.windows(2) {
                 prop_assert!(pair[1] >= pair[0] - 1e-10 * (1.0 + pair[0].abs()), "{names}: {} to {}", pair[0], pair[1]);
             }
         }
@@ -166,11 +171,11 @@ proptest! {
         let repeated = Example { rows: example.rows.take(&again), weights: None, groups: Vec::new() };
         example.weights = Some(repeats.iter().map(|&n| n as f64).collect());
         for names in ALL {
-            let start = state(names, &example, vec![NONE; K], seed);
+            let start = state(names, &example, vec![NO_CLASS; K], seed);
             let densities = |example: &Example, rows: &Example| {
                 let (mut state, features) = (start.clone(), example.rows.features());
-                let seen = Seen::new(&features, example.weights.as_deref(), None, &state.product.blocks);
-                climb(&mut state, &seen, 4, &Run::new());
+                let data = Data::new(&features, example.weights.as_deref(), None, &state.product.blocks);
+                run_em(&mut state, &data, 4, &Run::new());
                 MixtureModel::new(state).log_densities(&rows.rows.features(), &Run::new()).unwrap()
             };
             for (a, b) in densities(&example, &example).iter().zip(densities(&repeated, &example)) {
@@ -184,9 +189,9 @@ proptest! {
         let example = example(seed, 60, 0.1, false);
         let features = example.rows.features();
         for names in ALL {
-            let mut state = state(names, &example, vec![NONE; K], seed);
-            let seen = Seen::new(&features, None, None, &state.product.blocks);
-            climb(&mut state, &seen, 3, &Run::new());
+            let mut state = state(names, &example, vec![NO_CLASS; K], seed);
+            let data = Data::new(&features, None, None, &state.product.blocks);
+            run_em(&mut state, &data, 3, &Run::new());
             let model = MixtureModel::new(state);
             let mut parts = Parts::for_tests(DENSE + SPARSE, 0);
             model.save(&mut parts);
@@ -203,9 +208,9 @@ fn one_thread_or_many_the_bits_are_the_same() {
     for names in ALL {
         let with = |threads: usize| {
             let run = Run::new().threads(threads);
-            let mut state = state(names, &example, vec![NONE; K], 5);
-            let seen = Seen::new(&features, example.weights.as_deref(), None, &state.product.blocks);
-            climb(&mut state, &seen, 3, &run);
+            let mut state = state(names, &example, vec![NO_CLASS; K], 5);
+            let data = Data::new(&features, example.weights.as_deref(), None, &state.product.blocks);
+            run_em(&mut state, &data, 3, &run);
             MixtureModel::new(state).predict(&features, &run).unwrap()
         };
         assert!(with(1) == with(2), "{names}");
@@ -240,9 +245,9 @@ impl Slow {
         let mut likelihood = 0.0;
         for i in 0..rows.rows() {
             let known: Vec<usize> = (0..d).filter(|&j| !rows[(i, j)].is_nan()).collect();
-            let holes: Vec<usize> = (0..d).filter(|&j| rows[(i, j)].is_nan()).collect();
+            let missing: Vec<usize> = (0..d).filter(|&j| rows[(i, j)].is_nan()).collect();
             let mut densities = Vec::new();
-            let mut completed = Vec::new();
+            let mut imputed = Vec::new();
             for c in 0..k {
                 let s = &self.covariances[c];
                 let pick = |a: &[usize], b: &[usize]| {
@@ -260,35 +265,36 @@ impl Slow {
                 let square: f64 = d_known.iter().zip(&solved).map(|(a, b)| a * b).sum();
                 let constant = known.len() as f64 * std::f64::consts::TAU.ln() + log_determinant;
                 densities.push(self.weights[c].ln() - 0.5 * (constant + square));
-                let cross = pick(&holes, &known);
+                let cross = pick(&missing, &known);
                 let mut x: Vec<f64> = rows.row(i).to_vec();
                 let mut covariance = Matrix::zeros(d, d);
-                for (a, &hole) in holes.iter().enumerate() {
-                    x[hole] = self.means[c][hole] + (0..known.len()).map(|b| cross[(a, b)] * solved[b]).sum::<f64>();
-                    for (e, &other) in holes.iter().enumerate() {
+                for (a, &column) in missing.iter().enumerate() {
+                    x[column] =
+                        self.means[c][column] + (0..known.len()).map(|b| cross[(a, b)] * solved[b]).sum::<f64>();
+                    for (e, &other) in missing.iter().enumerate() {
                         let mut taken = 0.0;
                         for b in 0..known.len() {
                             for f in 0..known.len() {
                                 taken += cross[(a, b)] * own[(b, f)] * cross[(e, f)];
                             }
                         }
-                        covariance[(hole, other)] = s[(hole, other)] - taken;
+                        covariance[(column, other)] = s[(column, other)] - taken;
                     }
                 }
-                completed.push((x, covariance));
+                imputed.push((x, covariance));
             }
             let all = densities.iter().map(|density| density.exp()).sum::<f64>().ln();
             likelihood += all;
             for c in 0..k {
-                let share = (densities[c] - all).exp();
-                let (x, covariance) = &completed[c];
-                totals[c] += share;
+                let r = (densities[c] - all).exp();
+                let (x, covariance) = &imputed[c];
+                totals[c] += r;
                 for a in 0..d {
-                    means[c][a] += share * x[a];
+                    means[c][a] += r * x[a];
                     for b in 0..d {
                         // About the old mean, which costs no digits.
                         let product = (x[a] - self.means[c][a]) * (x[b] - self.means[c][b]);
-                        products[c][(a, b)] += share * (product + covariance[(a, b)]);
+                        products[c][(a, b)] += r * (product + covariance[(a, b)]);
                     }
                 }
             }
@@ -311,11 +317,11 @@ impl Slow {
 }
 
 #[test]
-fn gaussians_with_holes_are_those_of_a_slow_loop_over_rows() {
-    for (seed, holes) in [(1, 0.0), (2, 0.15), (3, 0.4)] {
-        let example = example(seed, 150, holes, false);
+fn gaussians_with_missing_values_are_those_of_a_slow_loop_over_rows() {
+    for (seed, missing) in [(1, 0.0), (2, 0.15), (3, 0.4)] {
+        let example = example(seed, 150, missing, false);
         let features = example.rows.features();
-        let mut state = state("full", &example, vec![NONE; K], seed);
+        let mut state = state("full", &example, vec![NO_CLASS; K], seed);
         let Block::Gaussian(block) = &state.product.blocks[0] else { panic!() };
         let mut slow = Slow {
             weights: state.log_weights.iter().map(|log| log.exp()).collect(),
@@ -324,11 +330,15 @@ fn gaussians_with_holes_are_those_of_a_slow_loop_over_rows() {
         };
         let mut rows = Matrix::zeros(150, 3);
         (0..3).for_each(|j| features.dense_column(j).iter().enumerate().for_each(|(i, x)| rows[(i, j)] = *x));
-        let seen = Seen::new(&features, None, None, &state.product.blocks);
-        let course = climb(&mut state, &seen, 8, &Run::new());
+        let data = Data::new(&features, None, None, &state.product.blocks);
+        let trace = run_em(&mut state, &data, 8, &Run::new());
         for step in 0..8 {
             let (next, likelihood) = slow.step(&rows);
-            assert!((course.trace[step] - likelihood / 150.0).abs() < 1e-10, "{} {likelihood}", course.trace[step]);
+            assert!(
+                (trace.objectives[step] - likelihood / 150.0).abs() < 1e-10,
+                "{} {likelihood}",
+                trace.objectives[step]
+            );
             slow = next;
         }
         let Block::Gaussian(block) = &state.product.blocks[0] else { panic!() };
@@ -344,7 +354,7 @@ fn gaussians_with_holes_are_those_of_a_slow_loop_over_rows() {
 }
 
 fn target(codes: &[u32]) -> Target {
-    Target::Classes { classes: Classes::of(["a", "b", "c"]), codes: codes.to_vec() }
+    Target::classes(Classes::of(["a", "b", "c"]), codes.to_vec()).unwrap()
 }
 
 #[test]
@@ -356,20 +366,20 @@ fn all_labelled_with_one_component_is_the_bayes_classifier() {
         Prediction::Classes { scores, probabilities } => (scores, probabilities),
         other => panic!("{other:?}"),
     };
-    // Without holes in Gaussians there is nothing to expect, and the bits are the same.
+    // Without missing values in Gaussians there is nothing to iterate, and the bits are the same.
     for family in ["normal", "auto", "poisson,x0=normal,x1=normal,x2=normal"] {
         let family: Families = family.parse().unwrap();
         let naive = NaiveBayes { family: family.clone(), epsilon: 1e-3, calibrate: false, ..NaiveBayes::default() };
         let mixture = Mixture { family, ..Mixture::default() };
-        let (bayes, _) = Learner::fit(&naive, &examples, &Run::new()).unwrap();
-        let (mixture, report) = Learner::fit(&mixture, &examples, &Run::new()).unwrap();
-        assert_eq!(report.stop, Stop::Computed);
+        let (bayes, _) = Learner::fit_examples(&naive, &examples, &Run::new()).unwrap();
+        let (mixture, report) = Learner::fit_examples(&mixture, &examples, &Run::new()).unwrap();
+        assert_eq!(report.stop, StopReason::Computed);
         assert_eq!(predict(&bayes).0, predict(&mixture).0);
     }
-    let gaussian = Gaussian { epsilon: 1e-3, calibrate: false, ..Gaussian::default() };
+    let gaussian = GaussianClassifier { epsilon: 1e-3, calibrate: false, ..GaussianClassifier::default() };
     let mixture = Mixture { family: "gaussian".parse().unwrap(), tolerance: 1e-12, ..Mixture::default() };
-    let (bayes, _) = Learner::fit(&gaussian, &examples, &Run::new()).unwrap();
-    let (mixture, _) = Learner::fit(&mixture, &examples, &Run::new()).unwrap();
+    let (bayes, _) = Learner::fit_examples(&gaussian, &examples, &Run::new()).unwrap();
+    let (mixture, _) = Learner::fit_examples(&mixture, &examples, &Run::new()).unwrap();
     for (a, b) in predict(&bayes).1.values().iter().zip(predict(&mixture).1.values()) {
         assert!((a - b).abs() < 1e-4, "{a} {b}");
     }
@@ -381,60 +391,65 @@ fn no_label_at_all_is_the_mixture() {
     let example = example(12, 300, 0.1, false);
     let features = example.rows.features();
     for names in ["full+words", "normal+poisson", "categorical+words"] {
-        let unknown = vec![NONE; 300];
+        let unknown = vec![NO_CLASS; 300];
         let climbed = |class_of: Vec<u32>, classes: Option<&[u32]>| {
             let mut state = state(names, &example, class_of, 4);
-            let seen = Seen::new(&features, None, classes, &state.product.blocks);
-            let course = climb(&mut state, &seen, 10, &Run::new());
-            (course.trace, MixtureModel { state }.shares(&features, &Run::new()).unwrap())
+            let data = Data::new(&features, None, classes, &state.product.blocks);
+            let trace = run_em(&mut state, &data, 10, &Run::new());
+            (trace.objectives, MixtureModel { state }.responsibilities(&features, &Run::new()).unwrap())
         };
-        assert_eq!(climbed(vec![0, 1, 2], Some(&unknown)), climbed(vec![NONE; K], None));
+        assert_eq!(climbed(vec![0, 1, 2], Some(&unknown)), climbed(vec![NO_CLASS; K], None));
     }
 }
 
 #[test]
-fn a_component_that_dies_begins_anew() {
-    // Two groups, and a component that is so far away that no row has a share in it.
+fn a_dead_component_is_started_again() {
+    // Two groups, and a component that is so far away that it is responsible for no row.
     let mut stream = Stream::new(3, 0);
     let rows: Vec<[f64; 1]> = (0..200).map(|i| [f64::from(i % 2) * 30.0 + stream.normal()]).collect();
     let rows = Matrix::from_rows(&rows);
     let features = rows.features();
-    let plain = Least::share(1e-6);
+    let plain = VarianceFloor::relative(1e-6);
     let block = Block::Normal(Normals::new(vec![0], 2, &[0.0], plain, vec![0.0]));
     let mut product = Product::new(vec![block], 2, &features);
     let members = Members::new(&vec![0; 200], 2, None);
     product.learn(&features, &members, &Run::new()).unwrap();
     // One component has all rows, the other none: its weight is zero.
-    let mut state = State::new(product, members.totals(), vec![NONE; 2]);
-    let seen = Seen::new(&features, None, None, &state.product.blocks);
-    let course = state.climb(&seen, Limits { steps: 200, tolerance: 1e-9, leaps: false }, &Run::new()).unwrap();
-    assert!(course.revived >= 1);
+    let mut state = State::new(product, members.totals(), vec![NO_CLASS; 2]);
+    let data = Data::new(&features, None, None, &state.product.blocks);
+    let trace = state.run_em(&data, Options { steps: 200, tolerance: 1e-9, accelerate: false }, &Run::new()).unwrap();
+    assert!(trace.revived >= 1);
     let weights = MixtureModel::new(state).weights();
     assert!(weights.iter().all(|weight| (weight - 0.5).abs() < 0.01), "{weights:?}");
 }
 
 #[test]
-fn leaps_end_where_steps_end_in_half_the_passes() {
+fn acceleration_converges_to_the_same_point_in_half_the_passes() {
     // Groups that overlap, and three kinds of columns: EM is slow.
-    for (seed, holes) in [(1, 0.0), (2, 0.1), (3, 0.0)] {
-        let example = example(seed, 400, holes, false);
+    for (seed, missing) in [(1, 0.0), (2, 0.1), (3, 0.0)] {
+        let example = example(seed, 400, missing, false);
         let features = example.rows.features();
-        let end = |steps: usize, leaps: bool| {
-            let mut state = state("full+words", &example, vec![NONE; K], seed);
-            let seen = Seen::new(&features, None, None, &state.product.blocks);
-            state.climb(&seen, Limits { steps, tolerance: 1e-10, leaps }, &Run::new()).unwrap()
+        let end = |steps: usize, accelerate: bool| {
+            let mut state = state("full+words", &example, vec![NO_CLASS; K], seed);
+            let data = Data::new(&features, None, None, &state.product.blocks);
+            state.run_em(&data, Options { steps, tolerance: 1e-10, accelerate }, &Run::new()).unwrap()
         };
         let plain = end(5000, false);
-        let fast = end(plain.trace.len() / 2, true);
-        assert_eq!((plain.stop, fast.stop), (Stop::Converged, Stop::Converged), "{}", plain.trace.len());
-        let [plain, fast] = [plain, fast].map(|course| *course.trace.last().unwrap());
+        let fast = end(plain.objectives.len() / 2, true);
+        assert_eq!(
+            (plain.stop, fast.stop),
+            (StopReason::Converged, StopReason::Converged),
+            "{}",
+            plain.objectives.len()
+        );
+        let [plain, fast] = [plain, fast].map(|trace| *trace.objectives.last().unwrap());
         assert!(fast > plain - 1e-6, "{plain} and {fast}");
     }
 }
 
 fn gaussians(features: &Features<'_>, mixture: &Mixture) -> (MixtureModel, Report) {
-    let target = Target::Nothing(features.rows());
-    Learner::fit(mixture, &Examples::new(*features, &target, None).unwrap(), &Run::new()).unwrap()
+    let target = Target::none(features.rows());
+    Learner::fit_examples(mixture, &Examples::new(*features, &target, None).unwrap(), &Run::new()).unwrap()
 }
 
 #[test]
@@ -447,10 +462,10 @@ fn the_number_of_groups_is_found() {
     for criterion in [Criterion::Bic, Criterion::Icl] {
         let (model, report) = gaussians(&rows.features(), &Mixture { criterion, ..Mixture::default() });
         assert_eq!(model.components(), 4, "{criterion:?}");
-        assert!(report.holds() && report.stop == Stop::Converged);
-        let shares = model.shares(&rows.features(), &Run::new()).unwrap();
+        assert!(report.holds() && report.stop == StopReason::Converged);
+        let responsibilities = model.responsibilities(&rows.features(), &Run::new()).unwrap();
         for i in 0..rows.rows() {
-            assert!((shares.row(i).iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            assert!((responsibilities.row(i).iter().sum::<f64>() - 1.0).abs() < 1e-12);
         }
     }
 }
@@ -462,7 +477,7 @@ fn a_class_without_rows_is_never_predicted() {
     let features = rows.features();
     let examples = Examples::new(features, &target, None).unwrap();
     let mixture = Mixture { family: "normal".parse().unwrap(), ..Mixture::default() };
-    let (model, _) = Learner::fit(&mixture, &examples, &Run::new()).unwrap();
+    let (model, _) = Learner::fit_examples(&mixture, &examples, &Run::new()).unwrap();
     let Prediction::Classes { probabilities, .. } = model.predict(&features, &Run::new()).unwrap() else { panic!() };
     assert!(
         (0..4).all(|i| probabilities[(i, 1)] == 0.0 && (probabilities.row(i).iter().sum::<f64>() - 1.0).abs() < 1e-12)
@@ -485,25 +500,26 @@ fn a_density_has_the_orders_in_which_words_can_stand() {
 fn a_budget_gives_the_best_so_far_and_a_cancel_nothing() {
     let example = example(1, 20_000, 0.1, false);
     let features = example.rows.features();
-    let target = Target::Nothing(features.rows());
+    let target = Target::none(features.rows());
     let examples = Examples::new(features, &target, None).unwrap();
     let mixture = Mixture { family: "auto".parse().unwrap(), tolerance: 0.0, ..Mixture::default() };
     for k in [Count::Fixed(4), Count::Auto] {
-        let run = Run::new().budget(std::time::Duration::from_millis(50));
-        let (model, report) = Learner::fit(&Mixture { k, ..mixture.clone() }, &examples, &run).unwrap();
-        assert_eq!(report.stop, Stop::Budget);
+        let tick = std::time::Duration::from_millis(1);
+        let run = Run::new().clock(crate::run::TickClock::new(tick)).budget(20 * tick);
+        let (model, report) = Learner::fit_examples(&Mixture { k, ..mixture.clone() }, &examples, &run).unwrap();
+        assert_eq!(report.stop, StopReason::Budget);
         assert!(report.remarks.iter().any(|remark| remark.contains("the budget ran out")));
-        let shares = model.shares(&features, &Run::new()).unwrap();
-        assert!(shares.values().iter().all(|share| share.is_finite()));
+        let responsibilities = model.responsibilities(&features, &Run::new()).unwrap();
+        assert!(responsibilities.values().iter().all(|r| r.is_finite()));
     }
     let cancel = crate::run::Cancel::new();
     cancel.cancel();
     let run = Run::new().cancel(&cancel);
-    assert_eq!(Learner::fit(&mixture, &examples, &run).err(), Some(Error::Cancelled));
+    assert_eq!(Learner::fit_examples(&mixture, &examples, &run).err(), Some(Error::Cancelled));
 }
 
 #[test]
-fn rows_of_holes_alone_and_columns_of_holes_alone_are_no_harm() {
+fn rows_and_columns_of_missing_values_alone_are_no_harm() {
     let mut rows = Matrix::zeros(60, 3);
     let mut stream = Stream::new(1, 0);
     for i in 0..60 {
@@ -513,27 +529,27 @@ fn rows_of_holes_alone_and_columns_of_holes_alone_are_no_harm() {
     rows.row_mut(7).fill(f64::NAN);
     let two = Mixture { k: Count::Fixed(2), ..Mixture::default() };
     let (model, _) = gaussians(&rows.features(), &two);
-    let shares = model.shares(&rows.features(), &Run::new()).unwrap();
-    // Of a row that is not known at all only the weights are.
-    for (share, weight) in shares.row(7).iter().zip(model.weights()) {
-        assert!((share - weight).abs() < 1e-9);
+    let responsibilities = model.responsibilities(&rows.features(), &Run::new()).unwrap();
+    // For a row that is missing altogether only the weights are known.
+    for (r, weight) in responsibilities.row(7).iter().zip(model.weights()) {
+        assert!((r - weight).abs() < 1e-9);
     }
-    let completed = model.complete(&rows.features(), None, &Run::new()).unwrap().unwrap();
+    let imputed = model.impute(&rows.features(), None, &Run::new()).unwrap().unwrap();
     let mean = |j: usize| (0..60).filter(|&i| i != 7).map(|i| rows[(i, j)]).sum::<f64>() / 59.0;
-    assert!((completed.values[(7, 0)] - mean(0)).abs() < 1e-3 && completed.spreads[(7, 0)] > 3.0);
-    assert!(completed.values[(0, 2)].is_nan());
+    assert!((imputed.values[(7, 0)] - mean(0)).abs() < 1e-3 && imputed.standard_deviations[(7, 0)] > 3.0);
+    assert!(imputed.values[(0, 2)].is_nan());
 }
 
 #[test]
-fn a_row_that_no_component_can_have_has_no_density_and_the_shares_of_the_weights() {
+fn the_responsibilities_of_an_impossible_row_are_the_weights() {
     let rows = Matrix::from_rows(&[[0.0], [0.1], [9.0], [9.1], [9.2]]);
     let two = Mixture { k: Count::Fixed(2), ..Mixture::default() };
     let (model, _) = gaussians(&rows.features(), &two);
     let far = Matrix::from_rows(&[[1e200]]);
     assert_eq!(model.log_densities(&far.features(), &Run::new()).unwrap(), [f64::NEG_INFINITY]);
-    let shares = model.shares(&far.features(), &Run::new()).unwrap();
-    for (share, weight) in shares.row(0).iter().zip(model.weights()) {
-        assert!((share - weight).abs() < 1e-12);
+    let responsibilities = model.responsibilities(&far.features(), &Run::new()).unwrap();
+    for (r, weight) in responsibilities.row(0).iter().zip(model.weights()) {
+        assert!((r - weight).abs() < 1e-12);
     }
 }
 
@@ -543,32 +559,32 @@ fn several_components_a_class_need_rows_and_a_class_without_rows_is_no_harm() {
     let (features, target) = (rows.features(), target(&[0, 0, 0, 2, 2, 2]));
     let examples = Examples::new(features, &target, None).unwrap();
     let mixture = |per_class: usize| Mixture { per_class, family: "normal".parse().unwrap(), ..Mixture::default() };
-    let (model, _) = Learner::fit(&mixture(2), &examples, &Run::new()).unwrap();
+    let (model, _) = Learner::fit_examples(&mixture(2), &examples, &Run::new()).unwrap();
     assert_eq!(model.predict(&features, &Run::new()).unwrap().labels(), [0, 0, 0, 2, 2, 2]);
-    let wrong = Learner::fit(&mixture(usize::MAX), &examples, &Run::new()).err().unwrap();
+    let wrong = Learner::fit_examples(&mixture(usize::MAX), &examples, &Run::new()).err().unwrap();
     assert!(wrong.to_string().contains("per_class"));
     let nothing = [0.0; 6];
     let mut some = nothing;
     some[5] = 1.0;
-    let codes = Target::Classes { classes: Classes::of(["a", "b", "c"]), codes: vec![0, 0, 1, 1, 2, NONE] };
+    let codes = Target::classes(Classes::of(["a", "b", "c"]), vec![0, 0, 1, 1, 2, NO_CLASS]).unwrap();
     let weighed = Examples::new(features, &codes, Some(&some)).unwrap();
-    let wrong = Learner::fit(&mixture(1), &weighed, &Run::new()).err().unwrap();
+    let wrong = Learner::fit_examples(&mixture(1), &weighed, &Run::new()).err().unwrap();
     assert_eq!(wrong.to_string(), "no row that counts has a class");
 }
 
 #[test]
 fn a_given_start_is_what_is_saved_when_no_step_is_taken() {
     let rows = Matrix::from_rows(&[[0.0, 1.0], [1.0, 0.0], [5.0, 6.0], [6.0, 5.5], [5.5, 6.5]]);
-    let nothing = Target::Nothing(5);
+    let nothing = Target::none(5);
     let examples = Examples::new(rows.features(), &nothing, None).unwrap();
-    let given = Given {
+    let given = InitialParameters {
         weights: Some(vec![0.25, 0.75]),
         means: Some(Matrix::from_rows(&[[0.0, 0.0], [6.0, 6.0]])),
         covariances: Some(vec![
             Matrix::from_rows(&[[2.0, 0.5], [0.5, 1.0]]),
             Matrix::from_rows(&[[1.0, -0.25], [-0.25, 3.0]]),
         ]),
-        ..Given::default()
+        ..InitialParameters::default()
     };
     let mixture = Mixture { k: Count::Fixed(2), steps: 0, ..Mixture::default() };
     let (model, _) = mixture.fit_from(&examples, &given, &Run::new()).unwrap();
@@ -586,40 +602,41 @@ fn a_given_start_is_what_is_saved_when_no_step_is_taken() {
 }
 
 #[test]
-fn weights_below_one_are_shares_and_weights_above_are_counts() {
+fn weights_below_one_are_rescaled_and_weights_above_are_frequencies() {
     let mut stream = Stream::new(12, 0);
     let rows: Vec<[f64; 1]> = (0..120).map(|i| [f64::from(i % 2) * 6.0 + stream.normal()]).collect();
-    let (rows, target) = (Matrix::from_rows(&rows), Target::Nothing(120));
+    let (rows, target) = (Matrix::from_rows(&rows), Target::none(120));
     let fit = |weight: f64| {
         let weights = vec![weight; 120];
         let examples = Examples::new(rows.features(), &target, Some(&weights)).unwrap();
-        let (model, report) = Learner::fit(&Mixture::default(), &examples, &Run::new()).unwrap();
+        let (model, report) = Learner::fit_examples(&Mixture::default(), &examples, &Run::new()).unwrap();
         (model.components(), report.facts.iter().find(|fact| fact.0 == "bic").unwrap().1)
     };
     let (k, bic) = fit(1.0);
     assert_eq!(k, 2);
     for weight in [1.0 / 120.0, 1e-3, 0.5] {
-        let (shares, other) = fit(weight);
-        assert!(shares == 2 && (other - bic).abs() < 1e-6 * bic.abs(), "{weight}: {shares}, {other} and {bic}");
+        let (rescaled, other) = fit(weight);
+        assert!(rescaled == 2 && (other - bic).abs() < 1e-6 * bic.abs(), "{weight}: {rescaled}, {other} and {bic}");
     }
-    // Categories are smoothed by as much as if every row counted one.
+    // Categories are smoothed as if every row had weight one.
     let flipped = |x: f64, stream: &mut Stream| if stream.uniform() < 0.1 { 1.0 - x } else { x };
     let codes: Vec<[f64; 3]> = (0..120).map(|i| [f64::from(i % 2); 3].map(|x| flipped(x, &mut stream))).collect();
     let codes = Matrix::from_rows(&codes);
     let densities = |weight: f64| {
         let (weights, family) = (vec![weight; 120], "categorical".parse().unwrap());
         let examples = Examples::new(codes.features(), &target, Some(&weights)).unwrap();
-        let (model, _) = Learner::fit(&Mixture { family, ..Mixture::default() }, &examples, &Run::new()).unwrap();
+        let (model, _) =
+            Learner::fit_examples(&Mixture { family, ..Mixture::default() }, &examples, &Run::new()).unwrap();
         (model.components(), model.log_densities(&codes.features(), &Run::new()).unwrap())
     };
-    let (ones, shares) = (densities(1.0), densities(0.001));
-    assert!(ones.0 == 2 && shares.0 == 2);
-    assert!(ones.1.iter().zip(&shares.1).all(|(one, share)| (one - share).abs() < 1e-6));
+    let (ones, rescaled) = (densities(1.0), densities(0.001));
+    assert!(ones.0 == 2 && rescaled.0 == 2);
+    assert!(ones.1.iter().zip(&rescaled.1).all(|(one, other)| (one - other).abs() < 1e-6));
     // Rows that were seen three times each.
     let three = fit(3.0).1;
     let model = |weights: Option<&[f64]>| {
         let examples = Examples::new(rows.features(), &target, weights).unwrap();
-        Learner::fit(&Mixture { k: Count::Fixed(2), ..Mixture::default() }, &examples, &Run::new()).unwrap().0
+        Learner::fit_examples(&Mixture { k: Count::Fixed(2), ..Mixture::default() }, &examples, &Run::new()).unwrap().0
     };
     let thrice = [&rows; 3].map(|rows| rows.values().to_vec()).concat();
     let thrice = Matrix::new(360, 1, thrice).unwrap();
@@ -629,8 +646,8 @@ fn weights_below_one_are_shares_and_weights_above_are_counts() {
 }
 
 #[test]
-fn holes_among_columns_that_are_nearly_equal_cost_no_digits() {
-    // The second column is the first but for a millionth of its deviation; rows that lack it are judged by the first alone.
+fn missing_values_in_nearly_equal_columns_cost_no_digits() {
+    // The second column is the first but for a millionth of its standard deviation; rows that lack it are scored by the first alone.
     let mut stream = Stream::new(5, 0);
     let column: Vec<f64> = (0..400).map(|_| stream.normal()).collect();
     let rows: Vec<[f64; 2]> = column.iter().map(|x| [*x, x + 1e-6 * stream.normal()]).collect();
@@ -653,11 +670,12 @@ fn wherever_it_stops_the_state_is_no_worse_than_the_last_that_was_judged() {
         let features = example.rows.features();
         for names in ["full", "tied+counts+bernoulli", "normal+poisson+categorical+presence"] {
             for steps in 1..16 {
-                let mut state = state(names, &example, vec![NONE; K], seed);
-                let seen = Seen::new(&features, None, None, &state.product.blocks);
-                let course = state.climb(&seen, Limits { steps, tolerance: 0.0, leaps: true }, &Run::new()).unwrap();
-                let again = climb(&mut state, &seen, 1, &Run::new());
-                let (last, next) = (course.reached(), again.trace[0]);
+                let mut state = state(names, &example, vec![NO_CLASS; K], seed);
+                let data = Data::new(&features, None, None, &state.product.blocks);
+                let trace =
+                    state.run_em(&data, Options { steps, tolerance: 0.0, accelerate: true }, &Run::new()).unwrap();
+                let again = run_em(&mut state, &data, 1, &Run::new());
+                let (last, next) = (trace.reached(), again.objectives[0]);
                 assert!(next >= last - 1e-10 * (1.0 + last.abs()), "{names}, {steps}: {last} and {next}");
             }
         }
@@ -665,36 +683,37 @@ fn wherever_it_stops_the_state_is_no_worse_than_the_last_that_was_judged() {
 }
 
 #[test]
-fn a_budget_that_ends_in_the_air_leads_back_to_firm_ground() {
+fn a_budget_that_ends_at_an_extrapolation_falls_back() {
     let example = example(3, 300, 0.0, false);
     let features = example.rows.features();
     for micros in (50..6000).step_by(150) {
-        let mut state = state("full", &example, vec![NONE; K], 3);
-        let seen = Seen::new(&features, None, None, &state.product.blocks);
+        let mut state = state("full", &example, vec![NO_CLASS; K], 3);
+        let data = Data::new(&features, None, None, &state.product.blocks);
         let run = Run::new().budget(std::time::Duration::from_micros(micros));
-        let course = state.climb(&seen, Limits { steps: 40, tolerance: 0.0, leaps: true }, &run).unwrap();
-        let again = climb(&mut state, &seen, 1, &Run::new());
-        assert!(course.trace.is_empty() || again.trace[0] >= course.reached() - 1e-10, "{micros}");
+        let trace = state.run_em(&data, Options { steps: 40, tolerance: 0.0, accelerate: true }, &run).unwrap();
+        let again = run_em(&mut state, &data, 1, &Run::new());
+        assert!(trace.objectives.is_empty() || again.objectives[0] >= trace.reached() - 1e-10, "{micros}");
     }
 }
 
 #[test]
 fn classes_of_several_components_keep_all_their_classes() {
     // So many rows that some are enough to start from, whose classes take turns; one class weighs nothing.
-    let count = 3 * start::ENOUGH;
+    let count = 3 * start::MAX_START_ROWS;
     let mut stream = Stream::new(9, 0);
     let codes: Vec<u32> = (0..count).map(|i| (i % 3) as u32).collect();
     let rows: Vec<[f64; 1]> = codes.iter().map(|&code| [10.0 * f64::from(code) + stream.normal()]).collect();
     let rows = Matrix::from_rows(&rows);
     let classes = Classes::of(["a", "b", "c"]);
-    let target = Target::Classes { classes, codes: codes.clone() };
+    let target = Target::classes(classes, codes.clone()).unwrap();
     let two = Mixture { per_class: 2, family: "normal".parse().unwrap(), ..Mixture::default() };
-    let (model, _) = Learner::fit(&two, &Examples::new(rows.features(), &target, None).unwrap(), &Run::new()).unwrap();
+    let (model, _) =
+        Learner::fit_examples(&two, &Examples::new(rows.features(), &target, None).unwrap(), &Run::new()).unwrap();
     let said = Fitted::predict(&model, &rows.features(), &Run::new()).unwrap().labels();
     assert!(said.iter().zip(&codes).filter(|(said, code)| said == code).count() as f64 > 0.99 * count as f64);
     let weights: Vec<f64> = codes.iter().map(|&code| if code == 1 { 0.0 } else { 1.0 }).collect();
     let examples = Examples::new(rows.features(), &target, Some(&weights)).unwrap();
-    let (model, _) = Learner::fit(&two, &examples, &Run::new()).unwrap();
+    let (model, _) = Learner::fit_examples(&two, &examples, &Run::new()).unwrap();
     let said = Fitted::predict(&model, &rows.features(), &Run::new()).unwrap().labels();
     assert!(said.iter().all(|said| *said != 1));
 }

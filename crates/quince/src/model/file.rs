@@ -7,20 +7,19 @@
 //! ```
 //!
 //! The checksum is the SHA-256 of the whole file with the checksum's own 64 digits set to `0`. A model is written to a
-//! temporary file beside its place, synced, and renamed over it: whoever looks sees the old model or the new one.
+//! temporary file beside its place, synced, and renamed over it: readers see the old model or the new one.
 
-use super::parts::Array;
-use super::{Model, Parts};
+use super::Model;
 use crate::encode::{Encoder, Saved};
 use crate::error::{Error, NOT_A_MODEL, Result};
-use crate::learn::{Classes, Task};
-use crate::registry;
+use crate::learn::{Array, Classes, ExamplesDigest, Parts, Task};
+use crate::registry::Registry;
 use crate::run::Report;
 use safetensors::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -45,6 +44,8 @@ struct Header {
     report: Report,
     seed: u64,
     rows: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    digest: Option<ExamplesDigest>,
     notes: Value,
 }
 
@@ -62,7 +63,7 @@ impl Model {
         let header = Header {
             format: FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),
-            method: self.method.card.name.into(),
+            method: self.method.info.name.into(),
             settings: self.settings.clone(),
             task: self.task,
             target: self.target.clone(),
@@ -71,6 +72,7 @@ impl Model {
             report: self.report.clone(),
             seed: self.seed,
             rows: self.rows,
+            digest: self.digest.clone(),
             notes: self.notes.clone(),
         };
         let header = serde_json::to_string(&header).expect("a header holds nothing that JSON cannot");
@@ -79,15 +81,37 @@ impl Model {
 
     /// Reads a model from the bytes of a file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Model> {
-        read_file(bytes, "bytes")
+        Model::from_bytes_with(bytes, &Registry::standard())
+    }
+
+    /// Reads a model from the bytes of a file, which may be of any method of a registry.
+    pub fn from_bytes_with(bytes: &[u8], registry: &Registry) -> Result<Model> {
+        read_file(bytes, "bytes", registry)
     }
 
     /// Reads a saved model.
     pub fn load(path: impl AsRef<Path>) -> Result<Model> {
+        Model::load_with(path, &Registry::standard())
+    }
+
+    /// Reads a saved model, which may be of any method of a registry.
+    pub fn load_with(path: impl AsRef<Path>, registry: &Registry) -> Result<Model> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        let bytes = std::fs::read(path).map_err(|e| Error::file(&name, &e))?;
-        read_file(&bytes, &name)
+        let bytes = std::fs::read(path).map_err(|e| Error::file(&name, e))?;
+        read_file(&bytes, &name, registry)
+    }
+
+    /// Writes the model as the bytes of a file: to a socket, a bucket or a buffer.
+    pub fn save_to(&self, mut out: impl Write) -> std::io::Result<()> {
+        out.write_all(&self.to_bytes())
+    }
+
+    /// Reads a model from the bytes of a file, wherever they come from.
+    pub fn load_from(mut source: impl Read) -> Result<Model> {
+        let mut bytes = Vec::new();
+        source.read_to_end(&mut bytes).map_err(|e| Error::file("bytes", e))?;
+        Model::from_bytes(&bytes)
     }
 
     /// Saves the model: all of it or nothing, whatever happens on the way.
@@ -95,13 +119,15 @@ impl Model {
         let path = path.as_ref();
         let name = path.display().to_string();
         replace_file(path, &self.to_bytes()).map_err(|e| match e.kind() {
-            std::io::ErrorKind::NotFound => Error::File { path: name, problem: "its folder does not exist".into() },
-            _ => Error::file(name, &e),
+            std::io::ErrorKind::NotFound => {
+                Error::File { path: name, problem: "its folder does not exist".into(), source: None }
+            }
+            _ => Error::file(name, e),
         })
     }
 }
 
-/// Writes a new file and renames it over the old one, if there is one: whoever looks sees the old file or the new one.
+/// Writes a new file and renames it over the old one, if there is one: readers see the old file or the new one.
 ///
 /// A link keeps pointing where it did: what it points to is replaced. The old file's permissions are kept. What is no
 /// file (a pipe, a device) is written to as it is.
@@ -135,7 +161,7 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A new file of a name that nobody else has.
+/// A new file with a unique name.
 fn temporary_file(folder: &Path) -> std::io::Result<(PathBuf, std::fs::File)> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     loop {
@@ -151,15 +177,23 @@ fn temporary_file(folder: &Path) -> std::io::Result<(PathBuf, std::fs::File)> {
 fn write_file(header: &str, parts: &Parts) -> Vec<u8> {
     let mut entries = serde_json::Map::new();
     let mut data = Vec::new();
-    // Numbers come first so that every f64 lies on a multiple of eight bytes.
-    let is_bytes = |array: &Array| matches!(array, Array::Bytes(_));
-    for of_bytes in [false, true] {
-        for (name, array) in parts.arrays.iter().filter(|(_, array)| is_bytes(array) == of_bytes) {
+    // Numbers come first, then indices, so that each lies on a multiple of its size.
+    let size = |array: &Array| match array {
+        Array::Numbers { .. } => 8,
+        Array::Indices(_) => 4,
+        Array::Bytes(_) => 1,
+    };
+    for wanted in [8, 4, 1] {
+        for (name, array) in parts.arrays.iter().filter(|(_, array)| size(array) == wanted) {
             let start = data.len();
             let (dtype, shape) = match array {
                 Array::Numbers { shape, values } => {
                     values.iter().for_each(|value| data.extend_from_slice(&value.to_le_bytes()));
                     ("F64", shape.clone())
+                }
+                Array::Indices(indices) => {
+                    indices.iter().for_each(|index| data.extend_from_slice(&index.to_le_bytes()));
+                    ("U32", vec![indices.len()])
                 }
                 Array::Bytes(bytes) => {
                     data.extend_from_slice(bytes);
@@ -200,7 +234,7 @@ fn digest(bytes: &[u8]) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn read_file(bytes: &[u8], path: &str) -> Result<Model> {
+fn read_file(bytes: &[u8], path: &str, registry: &Registry) -> Result<Model> {
     let wrong = |problem: &str| Error::Model { path: path.to_string(), problem: problem.to_string() };
     if bytes.len() < CHECKSUM.end || &bytes[8..CHECKSUM.start] != HEAD {
         return Err(wrong(NOT_A_MODEL));
@@ -235,6 +269,10 @@ fn read_file(bytes: &[u8], path: &str) -> Result<Model> {
                 let values = tensor.data().chunks_exact(8).map(number).collect();
                 Array::Numbers { shape: tensor.shape().to_vec(), values }
             }
+            Dtype::U32 if tensor.shape().len() == 1 => {
+                let index = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("chunks of four bytes"));
+                Array::Indices(tensor.data().chunks_exact(4).map(index).collect())
+            }
             Dtype::U8 => Array::Bytes(tensor.data().to_vec()),
             _ => {
                 return Err(wrong(&format!("the array '{name}' has a type that no quince writes")));
@@ -248,11 +286,11 @@ fn read_file(bytes: &[u8], path: &str) -> Result<Model> {
         return Err(wrong("the quince header contradicts itself"));
     }
     parts.features = header.encoder.width();
-    let method = registry::method(&header.method).map_err(|error| wrong(&error.to_string()))?;
-    if !method.card.learns(header.task) {
+    let method = *registry.method(&header.method).map_err(|error| wrong(&error.to_string()))?;
+    if !method.info.learns(header.task) {
         return Err(wrong("the quince header contradicts itself"));
     }
-    let fitted = (method.load)(&parts)?;
+    let fitted = method.load(&parts)?;
     Ok(Model {
         method,
         settings: header.settings,
@@ -264,6 +302,7 @@ fn read_file(bytes: &[u8], path: &str) -> Result<Model> {
         report: header.report,
         seed: header.seed,
         rows: header.rows,
+        digest: header.digest,
         notes: header.notes,
     })
 }

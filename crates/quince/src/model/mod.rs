@@ -1,73 +1,80 @@
 //! A trained model: encoder, fitted method, and what a user wants to know of both, in one value that can be saved.
 //!
-//! [`Model::train`] is the whole road in one call: take the target out, learn the encoder, fit. The file format is in
+//! [`Model::train`] does it all in one call: take the target out, learn the encoder, fit. The file format is in
 //! `file.rs`: one safetensors file that runs no code when it is opened.
 
+mod explain;
 mod file;
-mod parts;
-mod tell;
+mod fit;
+mod request;
 
 pub use file::{FORMAT, replace_file};
-pub use parts::Parts;
-pub use tell::{Hole, Made};
+pub use fit::{Fit, Prepared, Queries};
 
-use crate::encode::{Encoder, Holes};
+pub use explain::{ImputedCell, SampledRows};
+
+use crate::encode::{Encoder, MissingValues};
 use crate::error::{Error, Result};
-use crate::learn::{Classes, Examples, Fitted, Learn, Prediction, Target, Task, named};
+use crate::learn::{
+    Capability, Classes, DynLearner, Examples, ExamplesDigest, Fitted, Learner, Method, Parts, Prediction, Target,
+    TargetView, Task, named,
+};
 use crate::matrix::{Features, Matrix, Rows};
 use crate::numbers::number_text;
-use crate::registry::{self, Ability, Entry};
 use crate::run::{Report, Run};
 use crate::table::kind::yes_or_no;
 use crate::table::{Cells, Field, Kind, Labelled, ReadOptions, Table};
 use serde_json::Value;
 use std::any::Any;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A trained model.
 ///
 /// ```
 /// use quince::{Model, Run, Table, linear::Ridge};
 /// let table = Table::from_csv("x,y\n1,2.1\n2,3.9\n3,6.2\n4,7.8\n")?;
-/// let model = Model::train(&table, "y", &Ridge::default(), &Run::new())?;
+/// let model = Model::train(&table, "y", &Ridge::default())?;
 /// let bytes = model.to_bytes();
 /// let again = Model::from_bytes(&bytes)?;
-/// assert_eq!(model.predict(&table, &Run::new())?, again.predict(&table, &Run::new())?);
+/// assert_eq!(model.predict(&table)?, again.predict(&table)?);
 /// # quince::Result::Ok(())
 /// ```
+#[derive(Clone)]
 pub struct Model {
-    pub(crate) method: &'static Entry,
+    pub(crate) method: Method,
     pub(crate) settings: Value,
     pub(crate) target: String,
     pub(crate) task: Task,
     /// Empty unless the task is classification.
     pub(crate) classes: Option<Classes>,
     pub(crate) encoder: Encoder,
-    pub(crate) fitted: Box<dyn Fitted>,
+    /// Shared by clones: what is fitted does not change.
+    pub(crate) fitted: Arc<dyn Fitted>,
     pub(crate) report: Report,
     pub(crate) seed: u64,
     pub(crate) rows: usize,
-    /// What another house (the Python package) wants to remember.
+    /// What it was trained on, for methods that can be resumed.
+    pub(crate) digest: Option<ExamplesDigest>,
+    /// What a caller (the Python package) keeps with the model.
     pub(crate) notes: Value,
-}
-
-/// What a report calls the total weight of its rows, if they have weights.
-const WEIGHT: &str = "weight of all rows";
-
-fn weight_of(weights: Option<&[f64]>) -> Option<f64> {
-    weights.map(|weights| weights.iter().sum())
 }
 
 impl Model {
     /// Learns column `target` of a table from all its other columns.
-    pub fn train(table: &Table, target: &str, learner: &dyn Learn, run: &Run) -> Result<Model> {
+    pub fn train(table: &Table, target: &str, learner: &dyn DynLearner) -> Result<Model> {
+        Model::train_with(table, target, learner, &Run::new())
+    }
+
+    /// As [`Model::train`], with a seed, threads, a budget and the like.
+    pub fn train_with(table: &Table, target: &str, learner: &dyn DynLearner, run: &Run) -> Result<Model> {
         Model::fit(&table.labelled(target, None)?, None, learner, run)
     }
 
     /// Learns from rows whose target has been taken out already.
-    pub fn fit(labelled: &Labelled, weights: Option<&[f64]>, learner: &dyn Learn, run: &Run) -> Result<Model> {
-        let encode = || Encoder::fit_for(learner.card(), &labelled.table, Some(&labelled.target), run);
-        let (encoder, rows) = named(encode(), learner.card().name)?;
+    pub fn fit(labelled: &Labelled, weights: Option<&[f64]>, learner: &dyn DynLearner, run: &Run) -> Result<Model> {
+        let encode = || Encoder::fit_for(learner.info(), &labelled.table, Some(&labelled.target), run);
+        let (encoder, rows) = named(encode(), learner.info().name)?;
         let examples = Examples::new(rows.features(), &labelled.target, weights)?.encoded_by(&encoder);
         let mut model = Model::fit_examples(&examples, learner, run)?;
         model.encoder = encoder;
@@ -75,8 +82,8 @@ impl Model {
         Ok(model)
     }
 
-    /// The method of the model with its settings, some of which are given anew.
-    pub fn learner(&self, given: &Value) -> Result<Box<dyn Learn>> {
+    /// The method of the model with its settings, some of which are given again.
+    pub fn learner(&self, given: &Value) -> Result<Box<dyn DynLearner>> {
         let mut settings = self.settings.clone();
         if let (Value::Object(settings), Value::Object(given)) = (&mut settings, given) {
             settings.extend(given.clone());
@@ -84,94 +91,84 @@ impl Model {
         self.method.configure(&settings)
     }
 
-    /// The same model, learnt on from where it stands: for methods that a budget may cut short. The rows must be those that it was
-    /// trained on.
+    /// The model after further training from where it ended: for methods that a budget may cut short. The rows must be
+    /// those that it was trained on.
     pub fn resumed(
         &self,
         labelled: &Labelled,
         weights: Option<&[f64]>,
-        learner: &dyn Learn,
+        learner: &dyn DynLearner,
         run: &Run,
     ) -> Result<Model> {
-        let classes = match &labelled.target {
-            Target::Classes { classes, .. } => Some(classes),
-            Target::Numbers(_) | Target::Nothing(_) => None,
+        let classes = match labelled.target.view() {
+            TargetView::Classes { classes, .. } => Some(classes),
+            TargetView::Numbers(_) | TargetView::None(_) => None,
         };
         if labelled.target.rows() != self.rows || classes != self.classes.as_ref() {
             let problem = "the model was trained on other rows";
-            return Err(Error::data(problem, "Give the table that it was trained on, or train anew."));
-        }
-        let before = self.report.facts.iter().find(|fact| fact.0 == WEIGHT).map(|fact| fact.1);
-        let same = match (before, weight_of(weights)) {
-            (Some(before), Some(now)) => (before - now).abs() <= 1e-9 * before,
-            (before, now) => before == now,
-        };
-        if !same {
-            let problem = "the model was trained with other weights of rows";
-            return Err(Error::data(problem, "Give the weights that it was trained with (--weight), or train anew."));
+            return Err(Error::data(problem, "Give the table that it was trained on, or train again."));
         }
         let rows = self.encode(&labelled.table, run)?;
         let examples = Examples::new(rows.features(), &labelled.target, weights)?.encoded_by(&self.encoder);
-        let (fitted, mut report) = learner.resume(self.fitted.as_ref(), &examples, run)?.ok_or_else(|| {
-            let problem = format!("'{}' cannot go on from where a fit has ended", self.method.card.name);
-            Error::data(problem, "Train it anew.")
+        self.check_same_examples(&examples, run)?;
+        let (fitted, report) = learner.resume_dyn(self.fitted.as_ref(), &examples, run)?.ok_or_else(|| {
+            let problem = format!("'{}' cannot go on from where a fit has ended", self.method.info.name);
+            Error::data(problem, "Train it again.")
         })?;
-        weight_of(weights).into_iter().for_each(|total| report.fact(WEIGHT, total));
         let mut model = Model::from_fitted(learner, (&rows.features(), &labelled.target), fitted, report, run)?;
         (model.encoder, model.target) = (self.encoder.clone(), self.target.clone());
+        model.digest = self.digest.clone();
         Ok(model)
     }
 
-    /// Learns from features as they are (the identity encoder).
+    /// An error unless these are the examples that the model was trained on, as far as it knows.
+    fn check_same_examples(&self, examples: &Examples<'_>, run: &Run) -> Result<()> {
+        let Some(before) = &self.digest else { return Ok(()) };
+        let now = examples.digest(run);
+        if before.rows != now.rows {
+            let problem = "the model was trained on other rows";
+            return Err(Error::data(problem, "Give the table that it was trained on, or train again."));
+        }
+        if before.weights != now.weights {
+            let problem = "the model was trained with other weights of rows";
+            return Err(Error::data(problem, "Give the weights that it was trained with, or train again."));
+        }
+        Ok(())
+    }
+
+    /// Learns from features (the identity encoder).
     pub fn fit_features(
         features: &Features<'_>,
         target: &Target,
         weights: Option<&[f64]>,
-        learner: &dyn Learn,
+        learner: &dyn DynLearner,
         run: &Run,
     ) -> Result<Model> {
         Model::fit_examples(&Examples::new(*features, target, weights)?, learner, run)
     }
 
-    fn fit_examples(examples: &Examples<'_>, learner: &dyn Learn, run: &Run) -> Result<Model> {
+    fn fit_examples(examples: &Examples<'_>, learner: &dyn DynLearner, run: &Run) -> Result<Model> {
         let (features, target) = (&examples.features, examples.target);
-        let method = registry::method(learner.card().name)?;
-        if !method.card.learns(target.task()) {
-            let what = match target.task() {
-                Task::Classification => "classes",
-                Task::Regression => "numbers",
-                Task::Clustering => "groups",
-            };
-            return Err(Error::data(
-                format!("'{}' does not learn {what}", method.card.name),
-                if method.card.can(Ability::Novelty) {
-                    "It finds novel rows: use `quince cluster`."
-                } else if method.card.learns(Task::Clustering) && !method.card.learns(Task::Classification) {
-                    "It finds clusters: use `quince cluster`."
-                } else {
-                    "See `quince models` for what each method learns."
-                },
-            ));
-        }
-        let (fitted, mut report) = learner.fit(examples, run)?;
-        weight_of(examples.weights).into_iter().for_each(|total| report.fact(WEIGHT, total));
-        Model::from_fitted(learner, (features, target), fitted, report, run)
+        let (fitted, report) = learner.fit_dyn(examples, run)?;
+        let mut model = Model::from_fitted(learner, (features, target), fitted, report, run)?;
+        model.digest = learner.resumes().then(|| examples.digest(run));
+        Ok(model)
     }
 
-    /// Puts a model together from features as they are and a method that was fitted to them already.
+    /// Makes a model of features (the identity encoder) and a method that was fitted to them already.
     pub fn from_fitted(
-        learner: &dyn Learn,
+        learner: &dyn DynLearner,
         (features, target): (&Features<'_>, &Target),
-        fitted: Box<dyn Fitted>,
+        fitted: Arc<dyn Fitted>,
         report: Report,
         run: &Run,
     ) -> Result<Model> {
-        let classes = match target {
-            Target::Classes { classes, .. } => Some(classes.clone()),
-            Target::Numbers(_) | Target::Nothing(_) => None,
+        let classes = match target.view() {
+            TargetView::Classes { classes, .. } => Some(classes.clone()),
+            TargetView::Numbers(_) | TargetView::None(_) => None,
         };
         Ok(Model {
-            method: registry::method(learner.card().name)?,
+            method: learner.method(),
             settings: learner.settings(),
             target: "y".into(),
             task: target.task(),
@@ -181,34 +178,56 @@ impl Model {
             report,
             seed: run.seed_value(),
             rows: target.rows(),
+            digest: None,
             notes: Value::Null,
         })
     }
 
-    /// The same model that has learnt from more rows, which are encoded already: for methods whose sums can be added to.
-    pub fn updated(&self, more: &Examples<'_>, run: &Run) -> Result<Model> {
-        let fitted = self.fitted.updated(more, run)?.ok_or_else(|| {
-            Error::data(format!("'{}' cannot learn on", self.method.card.name), "Train it anew on all rows.")
-        })?;
-        Ok(Model {
-            method: self.method,
-            settings: self.settings.clone(),
-            target: self.target.clone(),
-            task: self.task,
-            classes: self.classes.clone(),
-            encoder: self.encoder.clone(),
-            report: Report { remarks: fitted.remarks(self.class_names()), ..self.report.clone() },
-            fitted,
-            seed: self.seed,
-            rows: self.rows + more.target.rows(),
-            notes: self.notes.clone(),
-        })
+    /// A model of known parameters, without any rows: `columns` features, and classes if it predicts those.
+    ///
+    /// ```
+    /// use quince::cluster::KMeansModel;
+    /// use quince::prelude::*;
+    /// let centres = KMeansModel::from_centres(Matrix::from_rows(&[[0.0, 0.0], [9.0, 9.0]]))?;
+    /// let model = Model::known(&KMeans::new(2), centres, 2, None)?;
+    /// assert_eq!(model.clusters(&[[1.0, 0.0], [8.0, 9.0]])?, [0, 1]);
+    /// # quince::Result::Ok(())
+    /// ```
+    pub fn known<L: Learner>(
+        learner: &L,
+        fitted: L::Fitted,
+        columns: usize,
+        classes: Option<Classes>,
+    ) -> Result<Model> {
+        let nothing = Matrix::zeros(1, columns);
+        let target = match (fitted.predict(&nothing.features(), &Run::new())?, classes) {
+            (Prediction::Classes { scores, .. }, Some(classes)) if scores.columns() == classes.count() => {
+                Target::classes(classes, Vec::new())?
+            }
+            (Prediction::Classes { scores, .. }, _) => {
+                let problem = format!("the parameters are of {} classes", scores.columns());
+                return Err(Error::shape(problem, "Give each of them a label."));
+            }
+            (_, Some(_)) => return Err(Error::data("the parameters are of no classes", "Give no labels.")),
+            (Prediction::Numbers(numbers), None) => Target::numbers(Matrix::zeros(0, numbers.columns()))?,
+            (_, None) => Target::none(0),
+        };
+        let report = Report::computed("parameters that were given");
+        Model::from_fitted(learner, (&nothing.features(), &target), Arc::new(fitted), report, &Run::new())
     }
 
-    /// Predicts for every row of a table. Columns are found by name; the target's need not be there.
-    pub fn predict(&self, table: &Table, run: &Run) -> Result<Prediction> {
-        let rows = self.encode(table, run)?;
-        self.predict_features(&rows.features(), run)
+    /// The model updated with more rows, which are encoded already: for methods with sufficient statistics.
+    pub fn updated(&self, more: &Examples<'_>, run: &Run) -> Result<Model> {
+        let fitted = self.fitted.updated(more, run)?.ok_or_else(|| {
+            Error::data(format!("'{}' cannot learn on", self.method.info.name), "Train it again on all rows.")
+        })?;
+        Ok(Model {
+            report: Report { remarks: fitted.remarks(self.class_names()), ..self.report.clone() },
+            fitted,
+            rows: self.rows + more.target.rows(),
+            digest: None,
+            ..self.clone()
+        })
     }
 
     /// Reads a file as the model knows its columns, so that `007` stays the category it was in training.
@@ -242,26 +261,18 @@ impl Model {
 
     /// The features of a table's rows, as the model sees them.
     pub fn encode(&self, table: &Table, run: &Run) -> Result<Rows> {
-        self.encoder.encode(table, Holes::for_method(self.method.card), run)
+        self.encoder.encode(table, MissingValues::for_method(self.method.info), run)
     }
 
     /// Predicts for features that are encoded already.
     pub fn predict_features(&self, features: &Features<'_>, run: &Run) -> Result<Prediction> {
         if features.columns() != self.encoder.width() {
-            return Err(Error::data(
+            return Err(Error::shape(
                 format!("the rows have {} features, the model has {}", features.columns(), self.encoder.width()),
                 "Give the same columns as in training.",
             ));
         }
-        let prediction = self.fitted.predict(features, run)?;
-        if !prediction.is_finite() {
-            features.check_finite()?;
-            return Err(Error::data(
-                "the prediction is not finite",
-                "Look for values far larger than those the model was trained on.",
-            ));
-        }
-        Ok(prediction)
+        self.fitted.predict(features, run)
     }
 
     /// Which of these columns the model learnt from, and the kinds to read them as; `with_target` adds the target, which a
@@ -279,19 +290,19 @@ impl Model {
     /// The target of the rows that have one, in the model's classes, and which rows those are.
     pub fn truth(&self, table: &Table) -> Result<(Target, Vec<usize>)> {
         if self.task == Task::Clustering {
-            let what = if self.method.card.can(Ability::Novelty) { "novel rows" } else { "clusters" };
+            let what = if self.method.info.can(Capability::Novelty) { "novel rows" } else { "clusters" };
             let problem = format!("the model finds {what}, and there is no target to measure it by");
             return Err(Error::data(problem, "Use quince predict to see what it says of each row."));
         }
         let column = table.column(&self.target)?.as_kind(self.target_kind(), table)?;
-        let rows: Vec<usize> = (0..table.rows()).filter(|&i| !column.is_hole(i)).collect();
+        let rows: Vec<usize> = (0..table.rows()).filter(|&i| !column.is_missing(i)).collect();
         if rows.is_empty() {
             let problem = format!("no row has a '{}'", self.target);
             return Err(Error::data(problem, "Evaluate on rows whose target is known."));
         }
         let Some(classes) = &self.classes else {
             let numbers = rows.iter().filter_map(|&i| column.number(i)).collect();
-            return Ok((Target::Numbers(Matrix::column_vector(numbers)), rows));
+            return Ok((Target::numbers(Matrix::column_vector(numbers))?, rows));
         };
         let code = |&i: &usize| {
             let label = column.text(i).unwrap_or_default();
@@ -305,7 +316,7 @@ impl Model {
             })
         };
         let codes = rows.iter().map(code).collect::<Result<_>>()?;
-        Ok((Target::Classes { classes: classes.clone(), codes }, rows))
+        Ok((Target::classes(classes.clone(), codes)?, rows))
     }
 
     /// The class that a label means, which may be written in another way: 1.0 for 1, YES for yes.
@@ -321,9 +332,12 @@ impl Model {
     }
 
     /// The predicted labels in words; none where the model knows no classes.
-    pub fn labels(&self, prediction: &Prediction) -> Vec<&str> {
-        let Some(names) = self.classes.as_ref().map(Classes::names) else { return Vec::new() };
-        prediction.labels().into_iter().map(|code| names[code as usize].as_str()).collect()
+    pub fn label_names(&self, prediction: &Prediction) -> Result<Vec<&str>> {
+        let Some(names) = self.classes.as_ref().map(Classes::names) else { return Ok(Vec::new()) };
+        let name = |code: u32| names.get(code as usize).map(String::as_str);
+        prediction.labels().into_iter().map(name).collect::<Option<_>>().ok_or_else(|| {
+            Error::data("the prediction has classes that the model does not know", "Ask the model that predicted them.")
+        })
     }
 
     /// The numbers of the fitted method, as named arrays: what its file holds.
@@ -339,8 +353,8 @@ impl Model {
     }
 
     /// The method's registry entry.
-    pub fn method(&self) -> &'static Entry {
-        self.method
+    pub fn method(&self) -> &Method {
+        &self.method
     }
 
     /// The method's settings.
@@ -383,12 +397,12 @@ impl Model {
         self.seed
     }
 
-    /// How many rows it was trained on.
+    /// The number of rows it was trained on.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// What another house wants to remember with the model.
+    /// What a caller keeps with the model.
     pub fn notes(&self) -> &Value {
         &self.notes
     }

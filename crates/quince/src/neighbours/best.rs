@@ -15,7 +15,7 @@ impl Best {
         self.found.clear();
     }
 
-    /// How many it keeps.
+    /// The number of neighbours kept.
     pub(super) fn capacity(&self) -> usize {
         self.k
     }

@@ -4,23 +4,23 @@
 //! is a product of [x 1] and [y -½‖y‖²]. For cosine the score is the product of unit vectors. Products run in f32 at
 //! twice the speed of f64, on rows about their centre and scaled into range.
 //!
-//! A computed score is off by at most an ε that is known (see [`Doubt`]). If s is the k-th largest computed score, k rows have
+//! A computed score is off by at most an ε that is known (see [`ErrorBound`]). If s is the k-th largest computed score, k rows have
 //! true scores of at least s - ε, so every true neighbour has a computed score of at least s - 2ε. Those rows, a few more than
 //! k, are measured again by direct differences in f64, which alone decide.
 
 use super::best::Best;
-use super::data::Data;
-use super::index::Questions;
-use super::measure::{Measure, Metric};
+use super::data::SearchRows;
+use super::index::QuerySet;
+use super::measure::{DistanceMetric, Measure};
 use crate::error::Result;
-use crate::matrix::fused::{Doubt, Panels, Visit, WIDE, each_score};
+use crate::matrix::fused::{ErrorBound, Panels, Visit, WIDE, each_score};
 use crate::matrix::simd::{convert, squared_norm, vectorised};
 use crate::run::Run;
 use std::ops::Range;
 
-/// How the product sees rows.
+/// The rows as the product takes them.
 pub(super) struct Filter<'a> {
-    rows: Data<'a>,
+    rows: SearchRows<'a>,
     measure: &'a Measure,
     /// What is taken off each column before the product, and what it is multiplied by.
     centre: Vec<f64>,
@@ -38,32 +38,32 @@ pub(super) struct Batch {
     queries: Range<usize>,
     panels: Panels,
     states: Vec<State>,
-    space: Space,
+    scratch: FilterScratch,
 }
 
-struct Space {
+struct FilterScratch {
     sums: Vec<[f32; WIDE]>,
     of_query: Vec<f64>,
     of_row: Vec<f64>,
 }
 
-/// How far one query has come.
+/// The state of one query.
 struct State {
     best: Best,
     /// Rows whose score reached the threshold of their time.
     pending: Vec<(f32, u32)>,
     threshold: f32,
     /// Bounds on the error of a score, both true; none if only direct measuring will do.
-    doubts: Option<[Doubt; 2]>,
+    error_bounds: Option<[ErrorBound; 2]>,
     squared_norm: f64,
     own: u32,
 }
 
 impl<'a> Filter<'a> {
-    pub(super) fn new(rows: Data<'a>, measure: &'a Measure, run: &Run) -> Result<Filter<'a>> {
+    pub(super) fn new(rows: SearchRows<'a>, measure: &'a Measure, run: &Run) -> Result<Filter<'a>> {
         let columns = rows.features.columns();
         let mut scale: Vec<f64> = (0..columns).map(|j| measure.weights.get(j).map_or(1.0, |w| w.sqrt())).collect();
-        if measure.metric == Metric::Cosine {
+        if measure.metric == DistanceMetric::Cosine {
             let centre = vec![0.0; columns];
             return Ok(Filter { rows, measure, centre, scale, unit: 1.0, largest: 1.0, vanishing: false });
         }
@@ -81,11 +81,11 @@ impl<'a> Filter<'a> {
         Ok(Filter { rows, measure, centre, scale, unit, largest: largest * unit, vanishing: largest < 1e-140 })
     }
 
-    /// The row as the product sees it, and its squared norm.
+    /// The row as the product takes it, and its squared norm.
     fn shift(&self, row: &[f64], out: &mut [f64]) -> f64 {
         centre_and_scale(row, &self.centre, &self.scale, out);
         let norm = squared_norm(out);
-        if self.measure.metric == Metric::Cosine && norm > 0.0 {
+        if self.measure.metric == DistanceMetric::Cosine && norm > 0.0 {
             let length = norm.sqrt();
             out.iter_mut().for_each(|x| *x /= length);
             return 1.0;
@@ -105,20 +105,20 @@ impl<'a> Filter<'a> {
                 let row = self.rows.dense_row(rows.start + piece * step + r, &mut space);
                 let norm = self.shift(row, &mut shifted);
                 convert(&shifted, out);
-                out[columns] = if self.measure.metric == Metric::Cosine { 0.0 } else { (-0.5 * norm) as f32 };
+                out[columns] = if self.measure.metric == DistanceMetric::Cosine { 0.0 } else { (-0.5 * norm) as f32 };
             }
         });
     }
 
     /// Fills a batch with queries.
-    pub(super) fn begin(&self, batch: &mut Batch, questions: &Questions<'_>, queries: Range<usize>) {
+    pub(super) fn begin(&self, batch: &mut Batch, questions: &QuerySet<'_>, queries: Range<usize>) {
         let columns = self.centre.len();
         let mut shifted = vec![0.0; columns];
         for ((row, q), state) in queries.clone().enumerate().zip(&mut batch.states) {
-            let query = questions.queries.dense_row(q, &mut batch.space.of_query);
+            let query = questions.queries.dense_row(q, &mut batch.scratch.of_query);
             let squared_norm = self.shift(query, &mut shifted);
             let norm = squared_norm.sqrt();
-            let doubts = [Doubt::within(columns, norm, self.largest), Doubt::anywhere(columns, norm)];
+            let error_bounds = [ErrorBound::within(columns, norm, self.largest), ErrorBound::anywhere(columns, norm)];
             // A query so far out that its products say nothing about the differences between rows is measured directly.
             let far = self.vanishing || norm.is_nan() || norm > 1e6 * self.largest;
             let one = |x: &f64| if far { 0.0 } else { *x as f32 };
@@ -126,7 +126,7 @@ impl<'a> Filter<'a> {
             state.best.clear();
             state.pending.clear();
             state.threshold = f32::NEG_INFINITY;
-            state.doubts = if far { None } else { Some(doubts) };
+            state.error_bounds = if far { None } else { Some(error_bounds) };
             state.squared_norm = squared_norm;
             state.own = questions.own(q);
         }
@@ -134,81 +134,81 @@ impl<'a> Filter<'a> {
     }
 
     /// Takes a batch of queries past packed rows, the first of which is row `first`.
-    pub(super) fn pass(&self, batch: &mut Batch, questions: &Questions<'_>, first: usize, packed: &[f32]) {
+    pub(super) fn pass(&self, batch: &mut Batch, questions: &QuerySet<'_>, first: usize, packed: &[f32]) {
         let width = self.centre.len() + 1;
         // Rows that stay in a core's own cache while all panels go past them.
         let step = (32_768 / width).clamp(48, 1020) / 6 * 6;
-        let Batch { queries, panels, states, space } = batch;
+        let Batch { queries, panels, states, scratch } = batch;
         let states = &mut states[..queries.len()];
         for (tile, rows) in packed.chunks(step * width).enumerate() {
             for (p, states) in states.chunks_mut(WIDE).enumerate() {
                 let mut thresholds = [f32::INFINITY; WIDE];
                 thresholds.iter_mut().zip(states.iter()).for_each(|(threshold, state)| *threshold = state.threshold);
-                let mut sums = std::mem::take(&mut space.sums);
+                let mut sums = std::mem::take(&mut scratch.sums);
                 let first_query = queries.start + p * WIDE;
                 let first_row = first + tile * step;
-                let mut look = Look { filter: self, questions, thresholds, states, first_query, first_row, space };
+                let mut look = Look { filter: self, questions, thresholds, states, first_query, first_row, scratch };
                 each_score(panels.panel(p), rows, &mut sums, &mut look);
-                space.sums = sums;
+                scratch.sums = sums;
             }
         }
     }
 
     /// Drops pending rows that cannot be neighbours any more, and raises the threshold.
-    fn thin(&self, state: &mut State, questions: &Questions<'_>, q: usize, space: &mut Space) {
+    fn thin(&self, state: &mut State, questions: &QuerySet<'_>, q: usize, scratch: &mut FilterScratch) {
         let k = state.best.capacity();
-        if let (Some(doubts), []) = (state.doubts, state.best.found()) {
+        if let (Some(error_bounds), []) = (state.error_bounds, state.best.found()) {
             let mut scores: Vec<f32> = state.pending.iter().map(|entry| entry.0).collect();
             let (_, kth, _) = scores.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a));
             let kth = f64::from(*kth);
-            doubts.iter().for_each(|doubt| state.raise(doubt.least(kth - doubt.at(kth))));
+            error_bounds.iter().for_each(|error_bound| state.raise(error_bound.least(kth - error_bound.at(kth))));
             let threshold = state.threshold;
             state.pending.retain(|entry| entry.0 >= threshold);
         }
         if state.pending.len() > 2 * k + 32 {
             // Many rows as far as each other: only exact ranks tell them apart.
-            self.settle(state, questions, q, space);
+            self.settle(state, questions, q, scratch);
         }
     }
 
     /// Measures all pending rows exactly.
-    fn settle(&self, state: &mut State, questions: &Questions<'_>, q: usize, space: &mut Space) {
-        let query = questions.queries.row(q, &mut space.of_query);
+    fn settle(&self, state: &mut State, questions: &QuerySet<'_>, q: usize, scratch: &mut FilterScratch) {
+        let query = questions.queries.row(q, &mut scratch.of_query);
         for &(_, i) in &state.pending {
-            let row = self.rows.row(i as usize, &mut space.of_row);
+            let row = self.rows.row(i as usize, &mut scratch.of_row);
             state.best.offer(self.measure.rank_up_to(state.best.worst(), query, row, self.centre.len()), i);
         }
         state.pending.clear();
         let worst = state.best.worst();
-        if let (Some(doubts), true) = (state.doubts, worst.is_finite()) {
-            // The last digits of the rank itself are covered by the doubt, which is that of single precision.
+        if let (Some(error_bounds), true) = (state.error_bounds, worst.is_finite()) {
+            // The last digits of the rank itself are covered by the error bound, which is that of single precision.
             let score = match self.measure.metric {
-                Metric::Cosine => 1.0 - worst,
+                DistanceMetric::Cosine => 1.0 - worst,
                 _ => 0.5 * (state.squared_norm - worst * self.unit * self.unit),
             };
-            doubts.iter().for_each(|doubt| state.raise(doubt.least(score)));
+            error_bounds.iter().for_each(|error_bound| state.raise(error_bound.least(score)));
         }
     }
 
     /// Decides, once all rows have passed.
-    pub(super) fn finish(&self, batch: &mut Batch, questions: &Questions<'_>) {
+    pub(super) fn finish(&self, batch: &mut Batch, questions: &QuerySet<'_>) {
         for (state, q) in batch.states.iter_mut().zip(batch.queries.clone()) {
             if state.pending.len() >= state.best.capacity() {
-                self.thin(state, questions, q, &mut batch.space);
+                self.thin(state, questions, q, &mut batch.scratch);
             }
-            self.settle(state, questions, q, &mut batch.space);
+            self.settle(state, questions, q, &mut batch.scratch);
         }
     }
 }
 
 impl Batch {
-    /// Room for so many queries of so many columns, with k neighbours each.
+    /// Space for this many queries of this many columns, with k neighbours each.
     pub(super) fn new(queries: usize, columns: usize, k: usize) -> Batch {
         let state = |_| State {
             best: Best::new(k),
             pending: Vec::with_capacity((most_pending(k) + 1).min(256)),
             threshold: f32::NEG_INFINITY,
-            doubts: None,
+            error_bounds: None,
             squared_norm: 0.0,
             own: 0,
         };
@@ -216,7 +216,7 @@ impl Batch {
             queries: 0..0,
             panels: Panels::zeros(queries, columns + 1),
             states: (0..queries).map(state).collect(),
-            space: Space { sums: Vec::new(), of_query: vec![0.0; columns], of_row: vec![0.0; columns] },
+            scratch: FilterScratch { sums: Vec::new(), of_query: vec![0.0; columns], of_row: vec![0.0; columns] },
         }
     }
 
@@ -229,12 +229,12 @@ impl Batch {
 /// What happens to the scores of one row with sixteen queries: nearly always nothing.
 struct Look<'a> {
     filter: &'a Filter<'a>,
-    questions: &'a Questions<'a>,
+    questions: &'a QuerySet<'a>,
     thresholds: [f32; WIDE],
     states: &'a mut [State],
     first_query: usize,
     first_row: usize,
-    space: &'a mut Space,
+    scratch: &'a mut FilterScratch,
 }
 
 impl Visit for Look<'_> {
@@ -257,7 +257,7 @@ impl Look<'_> {
             if scores[l] >= self.thresholds[l] && row as u32 != state.own {
                 state.pending.push((scores[l], row as u32));
                 if state.pending.len() > most_pending(state.best.capacity()) {
-                    self.filter.thin(state, self.questions, self.first_query + l, self.space);
+                    self.filter.thin(state, self.questions, self.first_query + l, self.scratch);
                     self.thresholds[l] = state.threshold;
                 }
             }
@@ -274,7 +274,7 @@ vectorised! {
     }
 }
 
-/// So many rows may wait to be thinned out.
+/// The largest number of rows that wait to be thinned out.
 fn most_pending(k: usize) -> usize {
     4 * k + 32
 }

@@ -1,36 +1,35 @@
-//! Rows that can be asked for neighbours, and the three ways to answer.
+//! The index of rows for nearest-neighbour search, and the three search methods.
 
-use super::MOST_P;
+use super::MAX_P;
 use super::best::Best;
-use super::data::Data;
+use super::data::SearchRows;
 use super::filter::{Batch, Filter};
-use super::measure::{Measure, Metric, with_ground};
+use super::measure::{DistanceMetric, Measure, with_column_term};
 use super::postings::Postings;
-use super::tree::{NOBODY, Tree};
+use super::tree::{KdTree, NO_ROW};
 use crate::error::{Error, Result};
 use crate::matrix::{Features, Rows, cuts};
 use crate::run::{Pace, Run};
-use serde::{Deserialize, Serialize};
 
-/// How neighbours are searched. The answer is the same, bit by bit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Search {
-    /// The one that is likely to be fastest for the shape at hand.
-    #[default]
-    Auto,
-    /// A kd-tree.
-    Tree,
-    /// A matrix product in single precision as a filter, then exact distances.
-    Product,
-    /// Every distance, one by one.
-    Direct,
+crate::choices! {
+    /// How neighbours are searched. The answer is the same, bit for bit.
+    pub enum SearchMethod {
+        /// The one that is likely to be fastest for the shape of the rows.
+        #[default]
+        Auto = "auto",
+        /// A kd-tree.
+        Tree = "tree",
+        /// A matrix product in single precision as a filter, then exact distances.
+        Product = "product",
+        /// Every distance, one by one (brute force).
+        Direct = "direct",
+    }
 }
 
 /// The nearest rows of every query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nearest {
-    /// How many neighbours each query has.
+    /// The number of neighbours of each query.
     pub k: usize,
     /// Row numbers, the nearest first, k for each query.
     pub rows: Vec<u32>,
@@ -46,24 +45,24 @@ impl Nearest {
     }
 }
 
-/// Rows that can be asked for neighbours.
+/// An index of rows for nearest-neighbour search.
 ///
-/// Equal distances are ordered by row number, whichever way is taken.
+/// Equal distances are ordered by row number, whatever the search method.
 pub struct Index {
     rows: Rows,
-    prepared: Prepared,
+    structure: SearchStructure,
 }
 
 impl Index {
-    /// Takes a copy of the rows. NaN is a hole, which leaves its column out of the distances of its row.
-    pub fn new(rows: &Features<'_>, measure: Measure, search: Search, run: &Run) -> Result<Index> {
+    /// Copies the rows. NaN is a missing value, which leaves its column out of the distances of its row.
+    pub fn new(rows: &Features<'_>, measure: Measure, search: SearchMethod, run: &Run) -> Result<Index> {
         let all: Vec<usize> = (0..rows.rows()).collect();
         Index::over(rows.take(&all), measure, search, run)
     }
 
-    pub(super) fn over(rows: Rows, measure: Measure, search: Search, run: &Run) -> Result<Index> {
-        let prepared = Prepared::new(&rows.features(), measure, search, run)?;
-        Ok(Index { rows, prepared })
+    pub(super) fn over(rows: Rows, measure: Measure, search: SearchMethod, run: &Run) -> Result<Index> {
+        let structure = SearchStructure::new(&rows.features(), measure, search, run)?;
+        Ok(Index { rows, structure })
     }
 
     /// The rows.
@@ -76,76 +75,82 @@ impl Index {
         self.features().rows()
     }
 
-    /// The way that is taken.
-    pub fn search(&self) -> Search {
-        self.prepared.search
+    /// The search method in use.
+    pub fn search(&self) -> SearchMethod {
+        self.structure.search
     }
 
-    /// How distances are measured.
+    /// The distance measure.
     pub fn measure(&self) -> &Measure {
-        &self.prepared.measure
+        &self.structure.measure
     }
 
     /// The `k` nearest rows of every query.
     pub fn nearest(&self, queries: &Features<'_>, k: usize, run: &Run) -> Result<Nearest> {
-        self.prepared.nearest(&self.features(), queries, k, run)
+        self.structure.nearest(&self.features(), queries, k, run)
     }
 
     /// The `k` nearest other rows of some of the rows themselves.
     pub fn nearest_others(&self, rows: &[usize], k: usize, run: &Run) -> Result<Nearest> {
-        self.prepared.nearest_others(&self.features(), rows, k, run)
+        self.structure.nearest_others(&self.features(), rows, k, run)
     }
 }
 
-/// What can be known about rows before they are asked: a tree, or the way to go without one. It holds no rows (but for
-/// those in a tree), so that whoever keeps them need not keep them twice; every question brings them along.
-pub struct Prepared {
+/// What is computed from rows before they are searched: a kd-tree, or the method to search without one. It holds no rows (but
+/// for those in a tree), so that they need not be kept twice; every call brings them along.
+pub struct SearchStructure {
     measure: Measure,
-    search: Search,
-    tree: Option<Tree>,
+    search: SearchMethod,
+    tree: Option<KdTree>,
     shape: (usize, usize),
-    holes: bool,
+    has_missing: bool,
 }
 
-impl Prepared {
-    /// Looks at the rows and gets ready for questions.
-    pub fn new(rows: &Features<'_>, measure: Measure, search: Search, run: &Run) -> Result<Prepared> {
+impl SearchStructure {
+    /// Chooses the search method for the rows, and builds the tree if it needs one.
+    pub fn new(rows: &Features<'_>, measure: Measure, search: SearchMethod, run: &Run) -> Result<SearchStructure> {
         if rows.rows() == 0 {
             return Err(Error::data("there are no rows to search", "Give at least one row."));
         }
-        if rows.rows() >= NOBODY as usize {
+        if rows.rows() >= NO_ROW as usize {
             return Err(Error::data("there are more rows than can be numbered", "Use fewer than 4 billion rows."));
         }
         check_measure(&measure, rows.columns())?;
-        let data = Data::of(rows, &measure, run)?;
-        let plain = !data.holes && rows.sparse_part().is_none() && rows.columns() > 0;
-        let by_terms = !matches!(measure.metric, Metric::Hamming | Metric::Cosine);
+        let data = SearchRows::of(rows, &measure, run)?;
+        let plain = !data.has_missing && rows.sparse_part().is_none() && rows.columns() > 0;
+        let by_terms = !matches!(measure.metric, DistanceMetric::Hamming | DistanceMetric::Cosine);
         let tree_can = plain && by_terms;
         // Of sparse rows the entries that they share are multiplied.
-        let whole = !data.holes && rows.columns() > 0;
-        let product_can = whole && matches!(measure.metric, Metric::Euclidean | Metric::Cosine);
+        let whole = !data.has_missing && rows.columns() > 0;
+        let product_can = whole && matches!(measure.metric, DistanceMetric::Euclidean | DistanceMetric::Cosine);
         let unable = |name: &str| {
             let why = match () {
-                _ if data.holes => "rows with holes",
+                _ if data.has_missing => "rows with missing values",
                 _ if name == "tree" && rows.sparse_part().is_some() => "sparse rows",
                 _ => "this metric",
             };
             Err(Error::setting("search", format!("cannot be {name} for {why}"), "Use auto."))
         };
         let search = match search {
-            Search::Tree if !tree_can => return unable("tree"),
-            Search::Product if !product_can => return unable("product"),
-            Search::Auto if tree_can && tree_pays(rows.rows(), rows.columns(), product_can) => Search::Tree,
-            Search::Auto if product_can => Search::Product,
-            Search::Auto => Search::Direct,
+            SearchMethod::Tree if !tree_can => return unable("tree"),
+            SearchMethod::Product if !product_can => return unable("product"),
+            SearchMethod::Auto if tree_can && tree_pays(rows.rows(), rows.columns(), product_can) => SearchMethod::Tree,
+            SearchMethod::Auto if product_can => SearchMethod::Product,
+            SearchMethod::Auto => SearchMethod::Direct,
             given => given,
         };
-        let tree = if search == Search::Tree { Some(Tree::build(&data, run)?) } else { None };
-        Ok(Prepared { measure, search, tree, shape: (rows.rows(), rows.columns()), holes: data.holes })
+        let tree = if search == SearchMethod::Tree { Some(KdTree::build(&data, run)?) } else { None };
+        Ok(SearchStructure {
+            measure,
+            search,
+            tree,
+            shape: (rows.rows(), rows.columns()),
+            has_missing: data.has_missing,
+        })
     }
 
-    /// The way that is taken.
-    pub fn search(&self) -> Search {
+    /// The search method in use.
+    pub fn search(&self) -> SearchMethod {
         self.search
     }
 
@@ -164,37 +169,41 @@ impl Prepared {
             return self.nearest(rows, &alike.features(), k, run);
         }
         let questions =
-            Questions { rows: self.data(rows), queries: Data::of(queries, &self.measure, run)?, own: None, k };
+            QuerySet { rows: self.data(rows), queries: SearchRows::of(queries, &self.measure, run)?, own: None, k };
         self.ask(&questions, run)
     }
 
     /// The `k` nearest other rows of some of the rows themselves.
     pub fn nearest_others(&self, rows: &Features<'_>, own: &[usize], k: usize, run: &Run) -> Result<Nearest> {
-        check_k(k, rows.rows() - 1)?;
+        check_k(k, rows.rows().saturating_sub(1))?;
+        if let Some(row) = own.iter().find(|&&row| row >= rows.rows()) {
+            let problem = format!("there is no row {row} among {} rows", rows.rows());
+            return Err(Error::data(problem, "Rows are counted from 0."));
+        }
         let data = self.data(rows);
         if own.len() == rows.rows() && own.iter().enumerate().all(|(place, &row)| place == row) {
-            return self.ask(&Questions { rows: data, queries: data, own: Some(own), k }, run);
+            return self.ask(&QuerySet { rows: data, queries: data, own: Some(own), k }, run);
         }
         let taken = rows.take(own);
-        let queries = Data { features: taken.features(), holes: self.holes };
-        self.ask(&Questions { rows: data, queries, own: Some(own), k }, run)
+        let queries = SearchRows { features: taken.features(), has_missing: self.has_missing };
+        self.ask(&QuerySet { rows: data, queries, own: Some(own), k }, run)
     }
 
-    fn data<'a>(&self, rows: &Features<'a>) -> Data<'a> {
+    fn data<'a>(&self, rows: &Features<'a>) -> SearchRows<'a> {
         assert_eq!((rows.rows(), rows.columns()), self.shape, "the rows are those it was made for");
-        Data { features: *rows, holes: self.holes }
+        SearchRows { features: *rows, has_missing: self.has_missing }
     }
 
-    fn ask(&self, questions: &Questions<'_>, run: &Run) -> Result<Nearest> {
+    fn ask(&self, questions: &QuerySet<'_>, run: &Run) -> Result<Nearest> {
         let (count, k) = (questions.queries.rows(), questions.k);
         let mut nearest = Nearest { k, rows: vec![0; count * k], distances: vec![0.0; count * k] };
-        let holes = questions.queries.holes;
+        let missing = questions.queries.has_missing;
         match (&self.tree, self.search) {
-            (Some(tree), _) if !holes => self.ask_tree(tree, questions, &mut nearest, run)?,
-            (_, Search::Product) if !holes && questions.rows.features.sparse_part().is_some() => {
+            (Some(tree), _) if !missing => self.ask_tree(tree, questions, &mut nearest, run)?,
+            (_, SearchMethod::Product) if !missing && questions.rows.features.sparse_part().is_some() => {
                 self.ask_postings(questions, &mut nearest, run)?;
             }
-            (_, Search::Product) if !holes && count > 8 => self.ask_product(questions, &mut nearest, run)?,
+            (_, SearchMethod::Product) if !missing && count > 8 => self.ask_product(questions, &mut nearest, run)?,
             _ => self.ask_directly(questions, &mut nearest, run)?,
         }
         let columns = self.shape.1;
@@ -202,7 +211,7 @@ impl Prepared {
         Ok(nearest)
     }
 
-    fn ask_tree(&self, tree: &Tree, questions: &Questions<'_>, nearest: &mut Nearest, run: &Run) -> Result<()> {
+    fn ask_tree(&self, tree: &KdTree, questions: &QuerySet<'_>, nearest: &mut Nearest, run: &Run) -> Result<()> {
         let (count, k, columns) = (questions.queries.rows(), questions.k, self.shape.1);
         let chunk = 4096;
         // Queries are asked in the order of the leaves they fall into, so that what they need is in the cache.
@@ -221,7 +230,7 @@ impl Prepared {
             let parts: Vec<&[(u32, u32)]> = some.chunks(some.len().div_ceil(32).max(8)).collect();
             let found = run.map(parts.len(), |part| {
                 let mut found = Vec::with_capacity(parts[part].len() * k);
-                with_ground!(self.measure, ground => tree.search(ground, questions, parts[part], |best| {
+                with_column_term!(self.measure, column => tree.search(column, questions, parts[part], |best| {
                     found.extend_from_slice(best);
                 }));
                 found
@@ -235,9 +244,9 @@ impl Prepared {
         Ok(())
     }
 
-    fn ask_directly(&self, questions: &Questions<'_>, nearest: &mut Nearest, run: &Run) -> Result<()> {
+    fn ask_directly(&self, questions: &QuerySet<'_>, nearest: &mut Nearest, run: &Run) -> Result<()> {
         let (count, k, (rows, columns)) = (questions.queries.rows(), questions.k, self.shape);
-        // So few queries together that their best fit into a cache. Few queries and many rows: the rows are parted.
+        // So few queries together that their neighbours fit into a cache. Few queries and many rows: the rows are divided.
         let group = (65_536 / k).clamp(1, 256);
         for first in (0..count).step_by(group) {
             run.progress("neighbours", first, count);
@@ -270,7 +279,7 @@ impl Prepared {
         Ok(())
     }
 
-    fn ask_postings(&self, questions: &Questions<'_>, nearest: &mut Nearest, run: &Run) -> Result<()> {
+    fn ask_postings(&self, questions: &QuerySet<'_>, nearest: &mut Nearest, run: &Run) -> Result<()> {
         let Some(sparse) = questions.rows.features.sparse_part() else { return Ok(()) };
         let postings = Postings::new(questions.rows, sparse, &self.measure);
         run.check()?;
@@ -281,9 +290,9 @@ impl Prepared {
             let some = done..(done + pace.next()).min(count);
             let parts = cuts(some.len(), 16);
             let found = run.map(parts.len(), |part| {
-                let (mut space, mut found) = (postings.space(k), Vec::with_capacity(parts[part].len() * k));
+                let (mut scratch, mut found) = (postings.scratch(k), Vec::with_capacity(parts[part].len() * k));
                 for q in parts[part].clone() {
-                    found.extend_from_slice(postings.nearest(questions, some.start + q, &mut space));
+                    found.extend_from_slice(postings.nearest(questions, some.start + q, &mut scratch));
                 }
                 found
             });
@@ -296,11 +305,11 @@ impl Prepared {
         Ok(())
     }
 
-    fn ask_product(&self, questions: &Questions<'_>, nearest: &mut Nearest, run: &Run) -> Result<()> {
+    fn ask_product(&self, questions: &QuerySet<'_>, nearest: &mut Nearest, run: &Run) -> Result<()> {
         let filter = Filter::new(questions.rows, &self.measure, run)?;
         let (count, k, (rows, columns)) = (questions.queries.rows(), questions.k, self.shape);
-        // Enough batches for many threads at a time; so few training rows a step that we look up often, and that the packed
-        // rows take little memory.
+        // Enough batches for many threads at a time; few enough training rows per step to check for cancellation often, and to keep
+        // the packed rows small.
         let group = (4_000_000 / k).clamp(16, 768).min(count);
         let batch = group.div_ceil(8).next_multiple_of(16);
         let step = (400_000_000 / (group * (columns + 1))).min(100_000 / (columns + 1)).max(64);
@@ -309,9 +318,9 @@ impl Prepared {
         for start in (0..count).step_by(group) {
             run.progress("neighbours", start, count);
             let end = (start + group).min(count);
-            run.each(&mut batches, |b, space| {
+            run.each(&mut batches, |b, queries| {
                 let first = start + b * batch;
-                filter.begin(space, questions, first.min(end)..(first + batch).min(end));
+                filter.begin(queries, questions, first.min(end)..(first + batch).min(end));
             });
             for first in (0..rows).step_by(step) {
                 filter.pack(first..(first + step).min(rows), &mut tile, run);
@@ -327,19 +336,19 @@ impl Prepared {
     }
 }
 
-/// Queries and the rows they are put to.
-pub(super) struct Questions<'a> {
-    pub(super) rows: Data<'a>,
-    pub(super) queries: Data<'a>,
+/// Queries and the rows to search.
+pub(super) struct QuerySet<'a> {
+    pub(super) rows: SearchRows<'a>,
+    pub(super) queries: SearchRows<'a>,
     /// The row that each query is, and must not find.
     own: Option<&'a [usize]>,
     pub(super) k: usize,
 }
 
-impl Questions<'_> {
+impl QuerySet<'_> {
     /// The row that query `q` must not find.
     pub(super) fn own(&self, q: usize) -> u32 {
-        self.own.map_or(NOBODY, |own| own[q] as u32)
+        self.own.map_or(NO_ROW, |own| own[q] as u32)
     }
 }
 
@@ -379,8 +388,8 @@ fn check_measure(measure: &Measure, columns: usize) -> Result<()> {
             "Give weights of at least zero, one of them above.",
         ));
     }
-    if measure.metric == Metric::PNorm && !(1.0..=MOST_P).contains(&measure.p) {
-        let remedy = format!("It takes a number from 1 to {MOST_P}; beyond that use the metric chebyshev.");
+    if measure.metric == DistanceMetric::PNorm && !(1.0..=MAX_P).contains(&measure.p) {
+        let remedy = format!("It takes a number from 1 to {MAX_P}; beyond that use the metric chebyshev.");
         return Err(Error::setting("p", format!("cannot be {}", measure.p), remedy));
     }
     Ok(())

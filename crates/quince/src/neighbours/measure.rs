@@ -1,42 +1,40 @@
-//! How far two rows are apart.
+//! Distances between rows.
 //!
 //! ```text
-//! euclidean    √ Σ w_j (x_j - y_j)²         city-block   Σ w_j |x_j - y_j|
+//! euclidean    √ Σ w_j (x_j - y_j)²         city-block   Σ w_j |x_j - y_j|   (Manhattan, L1)
 //! p-norm       (Σ w_j |x_j - y_j|^p)^(1/p)  chebyshev    max w_j |x_j - y_j|
 //! hamming      Σ w_j [x_j ≠ y_j] / Σ w_j    cosine       1 - Σ w_j x_j y_j / (‖x‖_w ‖y‖_w)
 //! ```
 //!
-//! Searches compare a rank, the distance before its last monotone step (no root, no division), summed in column order by
-//! one rule, so that every search gives the same bits and the same ties. A hole (NaN) leaves its column out of the sum,
-//! which is then scaled up from the columns that both rows have (nan-Euclidean); rows with no column in common are
-//! infinitely far apart. In a row of zeros the cosine is 0: its distance from every row is 1.
+//! Searches compare a rank (the reduced distance: before its last monotone step, without root or division), summed in
+//! column order by one rule, so that every search gives the same bits and the same ties. A missing value (NaN) leaves its
+//! column out of the sum, which is then scaled up from the columns that both rows have (nan-Euclidean); rows with no column
+//! in common are infinitely far apart. In a row of zeros the cosine is 0: its distance from every row is 1.
 
-use serde::{Deserialize, Serialize};
-
-/// How distances are measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Metric {
-    /// The straight line.
-    #[default]
-    Euclidean,
-    /// Along the streets.
-    CityBlock,
-    /// Between and beyond both: the exponent is the setting `p`.
-    PNorm,
-    /// The largest difference.
-    Chebyshev,
-    /// The share of columns that differ.
-    Hamming,
-    /// One minus the cosine of the angle.
-    Cosine,
+crate::choices! {
+    /// A distance metric.
+    pub enum DistanceMetric {
+        /// Euclidean (L2).
+        #[default]
+        Euclidean = "euclidean",
+        /// Manhattan (L1), called `city-block`.
+        Manhattan = "city-block",
+        /// Minkowski (Lp): the exponent is the setting `p`.
+        PNorm = "p-norm",
+        /// Chebyshev (L∞): the largest difference.
+        Chebyshev = "chebyshev",
+        /// Hamming: the fraction of columns that differ.
+        Hamming = "hamming",
+        /// One minus the cosine of the angle.
+        Cosine = "cosine",
+    }
 }
 
 /// A metric with its exponent and feature weights.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measure {
     /// Which metric.
-    pub metric: Metric,
+    pub metric: DistanceMetric,
     /// The exponent of the p-norm.
     pub p: f64,
     /// How much each column counts; empty if all count alike.
@@ -45,21 +43,21 @@ pub struct Measure {
 
 /// A row: dense numbers, then sparse entries (columns counted from the end of the dense ones).
 #[derive(Clone, Copy)]
-pub(super) struct Row<'a> {
+pub(super) struct RowParts<'a> {
     pub(super) dense: &'a [f64],
     pub(super) sparse: (&'a [u32], &'a [f64]),
 }
 
-impl<'a> Row<'a> {
+impl<'a> RowParts<'a> {
     /// A row without a sparse part.
-    pub(super) fn of(dense: &'a [f64]) -> Row<'a> {
-        Row { dense, sparse: (&[], &[]) }
+    pub(super) fn of(dense: &'a [f64]) -> RowParts<'a> {
+        RowParts { dense, sparse: (&[], &[]) }
     }
 }
 
 /// What one column adds to a rank, for the metrics that are sums (or a maximum) of such terms. Terms never fall when the
 /// difference grows, in floating point as well: that is what bounds in a tree rely on.
-pub(super) trait Ground: Copy + Sync {
+pub(super) trait ColumnTerm: Copy + Sync {
     fn term(&self, j: usize, difference: f64) -> f64;
 
     #[inline(always)]
@@ -75,31 +73,31 @@ pub(super) trait Ground: Copy + Sync {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Squares;
+pub(super) struct SquaredDifference;
 #[derive(Clone, Copy)]
-pub(super) struct Absolutes;
+pub(super) struct AbsoluteDifference;
 #[derive(Clone, Copy)]
-pub(super) struct Powers(f64);
+pub(super) struct PowerDifference(f64);
 #[derive(Clone, Copy)]
-pub(super) struct Largest;
+pub(super) struct LargestDifference;
 #[derive(Clone, Copy)]
 pub(super) struct Weighted<'a, G>(G, &'a [f64]);
 
-impl Ground for Squares {
+impl ColumnTerm for SquaredDifference {
     #[inline(always)]
     fn term(&self, _: usize, difference: f64) -> f64 {
         difference * difference
     }
 }
 
-impl Ground for Absolutes {
+impl ColumnTerm for AbsoluteDifference {
     #[inline(always)]
     fn term(&self, _: usize, difference: f64) -> f64 {
         difference.abs()
     }
 }
 
-impl Ground for Powers {
+impl ColumnTerm for PowerDifference {
     #[inline(always)]
     fn term(&self, _: usize, difference: f64) -> f64 {
         difference.abs().powf(self.0)
@@ -111,7 +109,7 @@ impl Ground for Powers {
     }
 }
 
-impl Ground for Largest {
+impl ColumnTerm for LargestDifference {
     #[inline(always)]
     fn term(&self, _: usize, difference: f64) -> f64 {
         difference.abs()
@@ -123,7 +121,7 @@ impl Ground for Largest {
     }
 }
 
-impl<G: Ground> Ground for Weighted<'_, G> {
+impl<G: ColumnTerm> ColumnTerm for Weighted<'_, G> {
     #[inline(always)]
     fn term(&self, j: usize, difference: f64) -> f64 {
         self.1[j] * self.0.term(j, difference)
@@ -140,84 +138,86 @@ impl<G: Ground> Ground for Weighted<'_, G> {
     }
 }
 
-/// Runs the same code on the ground of a measure, whichever it is; `None` for Hamming and cosine.
-macro_rules! with_ground {
-    ($measure:expr, $ground:ident => $body:expr) => {{
-        use $crate::neighbours::measure::{Absolutes, Largest, Metric, Powers, Squares, Weighted};
+/// Runs the same code for the column term of any measure; `None` for Hamming and cosine.
+macro_rules! with_column_term {
+    ($measure:expr, $term:ident => $body:expr) => {{
+        use $crate::neighbours::measure::{
+            AbsoluteDifference, DistanceMetric, LargestDifference, PowerDifference, SquaredDifference, Weighted,
+        };
         let weights = $measure.weights.as_slice();
         let plain = weights.is_empty();
         match $measure.metric {
-            Metric::Euclidean if plain => Some({
-                let $ground = Squares;
+            DistanceMetric::Euclidean if plain => Some({
+                let $term = SquaredDifference;
                 $body
             }),
-            Metric::Euclidean => Some({
-                let $ground = Weighted::on(Squares, weights);
+            DistanceMetric::Euclidean => Some({
+                let $term = Weighted::on(SquaredDifference, weights);
                 $body
             }),
-            Metric::CityBlock if plain => Some({
-                let $ground = Absolutes;
+            DistanceMetric::Manhattan if plain => Some({
+                let $term = AbsoluteDifference;
                 $body
             }),
-            Metric::CityBlock => Some({
-                let $ground = Weighted::on(Absolutes, weights);
+            DistanceMetric::Manhattan => Some({
+                let $term = Weighted::on(AbsoluteDifference, weights);
                 $body
             }),
-            Metric::PNorm if plain => Some({
-                let $ground = Powers::of($measure.p);
+            DistanceMetric::PNorm if plain => Some({
+                let $term = PowerDifference::of($measure.p);
                 $body
             }),
-            Metric::PNorm => Some({
-                let $ground = Weighted::on(Powers::of($measure.p), weights);
+            DistanceMetric::PNorm => Some({
+                let $term = Weighted::on(PowerDifference::of($measure.p), weights);
                 $body
             }),
-            Metric::Chebyshev if plain => Some({
-                let $ground = Largest;
+            DistanceMetric::Chebyshev if plain => Some({
+                let $term = LargestDifference;
                 $body
             }),
-            Metric::Chebyshev => Some({
-                let $ground = Weighted::on(Largest, weights);
+            DistanceMetric::Chebyshev => Some({
+                let $term = Weighted::on(LargestDifference, weights);
                 $body
             }),
-            Metric::Hamming | Metric::Cosine => None,
+            DistanceMetric::Hamming | DistanceMetric::Cosine => None,
         }
     }};
 }
-pub(super) use with_ground;
+pub(super) use with_column_term;
 
-impl Powers {
-    pub(super) fn of(p: f64) -> Powers {
-        Powers(p)
+impl PowerDifference {
+    pub(super) fn of(p: f64) -> PowerDifference {
+        PowerDifference(p)
     }
 }
 
-impl<'a, G: Ground> Weighted<'a, G> {
-    pub(super) fn on(ground: G, weights: &'a [f64]) -> Weighted<'a, G> {
-        Weighted(ground, weights)
+impl<'a, G: ColumnTerm> Weighted<'a, G> {
+    pub(super) fn on(term: G, weights: &'a [f64]) -> Weighted<'a, G> {
+        Weighted(term, weights)
     }
 }
 
 impl Measure {
     /// A metric without feature weights (p = 2 for the p-norm).
-    pub fn of(metric: Metric) -> Measure {
+    pub fn of(metric: DistanceMetric) -> Measure {
         Measure { metric, p: 2.0, weights: Vec::new() }
     }
 
-    /// The distance of two rows of numbers, in which NaN is a hole.
+    /// The distance of two rows of numbers, in which NaN is a missing value.
     pub fn distance(&self, x: &[f64], y: &[f64]) -> f64 {
         let columns = x.len();
-        self.distance_of(self.rank(Row::of(x), Row::of(y), columns), columns)
+        self.distance_of(self.rank(RowParts::of(x), RowParts::of(y), columns), columns)
     }
 
-    /// The largest number whose differences, squares and powers can still be added up over so many columns.
+    /// The largest number whose differences, squares and powers can be added up over this many columns without overflow.
     pub(super) fn largest(&self, columns: usize) -> f64 {
         let heaviest = self.weights.iter().copied().fold(1.0, f64::max);
-        let room = f64::MAX / 4.0 / (columns.max(1) as f64 * heaviest);
+        let largest_sum = f64::MAX / 4.0 / (columns.max(1) as f64 * heaviest);
         let largest = match self.metric {
-            Metric::Euclidean | Metric::Cosine => room.sqrt(),
-            Metric::PNorm => room.powf(1.0 / self.p),
-            Metric::CityBlock | Metric::Chebyshev => room,
-            Metric::Hamming => return f64::MAX,
+            DistanceMetric::Euclidean | DistanceMetric::Cosine => largest_sum.sqrt(),
+            DistanceMetric::PNorm => largest_sum.powf(1.0 / self.p),
+            DistanceMetric::Manhattan | DistanceMetric::Chebyshev => largest_sum,
+            DistanceMetric::Hamming => return f64::MAX,
         };
         // A difference may be twice as large.
         0.5 * largest
@@ -235,64 +235,70 @@ impl Measure {
     /// The distance that belongs to a rank.
     pub(super) fn distance_of(&self, rank: f64, columns: usize) -> f64 {
         match self.metric {
-            Metric::Euclidean => rank.sqrt(),
-            Metric::CityBlock | Metric::Chebyshev | Metric::Cosine => rank,
-            Metric::PNorm => rank.powf(1.0 / self.p),
-            Metric::Hamming if rank == 0.0 => 0.0,
-            Metric::Hamming => rank / self.total_weight(columns),
+            DistanceMetric::Euclidean => rank.sqrt(),
+            DistanceMetric::Manhattan | DistanceMetric::Chebyshev | DistanceMetric::Cosine => rank,
+            DistanceMetric::PNorm => rank.powf(1.0 / self.p),
+            DistanceMetric::Hamming if rank == 0.0 => 0.0,
+            DistanceMetric::Hamming => rank / self.total_weight(columns),
         }
     }
 
     /// What searches compare: the smaller, the nearer.
-    pub(super) fn rank(&self, x: Row<'_>, y: Row<'_>, columns: usize) -> f64 {
+    pub(super) fn rank(&self, x: RowParts<'_>, y: RowParts<'_>, columns: usize) -> f64 {
         self.rank_up_to(f64::INFINITY, x, y, columns)
     }
 
     /// The rank, if it is at most `most`; if not, something larger than that.
-    pub(super) fn rank_up_to(&self, most: f64, x: Row<'_>, y: Row<'_>, columns: usize) -> f64 {
-        if self.metric == Metric::Cosine {
+    pub(super) fn rank_up_to(&self, most: f64, x: RowParts<'_>, y: RowParts<'_>, columns: usize) -> f64 {
+        if self.metric == DistanceMetric::Cosine {
             return self.cosine(x, y);
         }
         let differing = |j: usize, a: f64, b: f64| if a == b { 0.0 } else { self.weight(j) };
-        let sum =
-            with_ground!(self, ground => self.sum_of(most, x, y, |j, a, b| ground.term(j, a - b), join_of(ground)));
-        let Sum { sum, gone, missing } =
+        let sum = with_column_term!(self, column => self.sum_of(most, x, y, |j, a, b| column.term(j, a - b), join_of(column)));
+        let Sum { sum, missing_weight, missing } =
             sum.unwrap_or_else(|| self.sum_of(most, x, y, differing, |sum, term| sum + term));
-        if missing == 0 || self.metric == Metric::Chebyshev {
+        if missing == 0 || self.metric == DistanceMetric::Chebyshev {
             return if missing == columns && columns > 0 { f64::INFINITY } else { sum };
         }
         let total = self.total_weight(columns);
-        if total - gone > 0.0 && missing < columns { sum * (total / (total - gone)) } else { f64::INFINITY }
+        if total - missing_weight > 0.0 && missing < columns {
+            sum * (total / (total - missing_weight))
+        } else {
+            f64::INFINITY
+        }
     }
 
-    /// Joins the terms of all columns in order; columns in which either row has a hole are left out and counted. Sums only
+    /// Joins the terms of all columns in order; columns in which either row has a missing value are left out and counted. Sums only
     /// grow, so one that has passed `most` is as good as infinite.
     #[inline(always)]
     fn sum_of(
         &self,
         most: f64,
-        x: Row<'_>,
-        y: Row<'_>,
+        x: RowParts<'_>,
+        y: RowParts<'_>,
         term: impl Fn(usize, f64, f64) -> f64,
         join: impl Fn(f64, f64) -> f64,
     ) -> Sum {
-        const FEW: usize = 16;
-        let mut found = Sum { sum: 0.0, gone: 0.0, missing: 0 };
+        const COLUMNS_PER_CHECK: usize = 16;
+        let mut found = Sum { sum: 0.0, missing_weight: 0.0, missing: 0 };
         let mut visit = |j: usize, a: f64, b: f64| {
             let term = term(j, a, b);
             if term.is_nan() || a.is_nan() || b.is_nan() {
-                found.gone += self.weight(j);
+                found.missing_weight += self.weight(j);
                 found.missing += 1;
             } else {
                 found.sum = join(found.sum, term);
             }
             found.sum
         };
-        for (first, (some, others)) in (0..).step_by(FEW).zip(x.dense.chunks(FEW).zip(y.dense.chunks(FEW))) {
+        for (first, (some, others)) in (0..)
+            .step_by(COLUMNS_PER_CHECK)
+            .zip(x.dense.chunks(COLUMNS_PER_CHECK).zip(y.dense.chunks(COLUMNS_PER_CHECK)))
+        {
             let mut sum = 0.0;
             some.iter().zip(others).enumerate().for_each(|(l, (a, b))| sum = visit(first + l, *a, *b));
             if sum > most {
-                return Sum { sum: f64::INFINITY, gone: 0.0, missing: 0 };
+                return Sum { sum: f64::INFINITY, missing_weight: 0.0, missing: 0 };
             }
         }
         for_sparse_columns(x, y, |j, a, b| {
@@ -301,7 +307,7 @@ impl Measure {
         found
     }
 
-    fn cosine(&self, x: Row<'_>, y: Row<'_>) -> f64 {
+    fn cosine(&self, x: RowParts<'_>, y: RowParts<'_>) -> f64 {
         let (mut product, mut left, mut right, mut common) = (0.0, 0.0, 0.0, false);
         for_columns(x, y, |j, a, b| {
             if !(a.is_nan() || b.is_nan()) {
@@ -320,28 +326,28 @@ impl Measure {
     }
 }
 
-fn join_of<G: Ground>(_: G) -> impl Fn(f64, f64) -> f64 {
+fn join_of<G: ColumnTerm>(_: G) -> impl Fn(f64, f64) -> f64 {
     G::join
 }
 
-/// What the columns of two rows come to.
+/// The sum over the columns of two rows.
 struct Sum {
     sum: f64,
-    /// The weight of the columns in which either has a hole, and how many they are.
-    gone: f64,
+    /// The weight of the columns in which either value is missing, and their number.
+    missing_weight: f64,
     missing: usize,
 }
 
 /// Calls `visit(column, x, y)` for every column in which either row may differ from zero, in order.
 #[inline(always)]
-fn for_columns(x: Row<'_>, y: Row<'_>, mut visit: impl FnMut(usize, f64, f64)) {
+fn for_columns(x: RowParts<'_>, y: RowParts<'_>, mut visit: impl FnMut(usize, f64, f64)) {
     x.dense.iter().zip(y.dense).enumerate().for_each(|(j, (a, b))| visit(j, *a, *b));
     for_sparse_columns(x, y, visit);
 }
 
 /// As above, for the columns that are sparse.
 #[inline(always)]
-fn for_sparse_columns(x: Row<'_>, y: Row<'_>, mut visit: impl FnMut(usize, f64, f64)) {
+fn for_sparse_columns(x: RowParts<'_>, y: RowParts<'_>, mut visit: impl FnMut(usize, f64, f64)) {
     let first = x.dense.len();
     let ((xs, x_values), (ys, y_values)) = (x.sparse, y.sparse);
     let (mut a, mut b) = (0, 0);

@@ -1,26 +1,27 @@
-//! Neighbours of sparse rows: only the entries that a query shares with others are multiplied.
+//! Neighbours of sparse rows by an inverted index: only the entries that a query shares with others are multiplied.
 //!
 //! The columns of the rows are listed one by one, each with the rows that have an entry there (in a search engine these are the
-//! postings of a word). A query adds up its products x·y with all rows by walking through the lists of its own entries, and
-//! ‖x - y‖² = ‖x‖² + ‖y‖² - 2 x·y follows. That is off by a few roundings: whoever may be among the k nearest is measured
+//! postings of a word). A query adds up its products x·y with all rows by going through the lists of its own entries, and
+//! ‖x - y‖² = ‖x‖² + ‖y‖² - 2 x·y follows. That is off by a few roundings: rows that may be among the k nearest are measured
 //! again by direct differences, which alone decide.
 
 use super::best::Best;
-use super::data::Data;
-use super::index::Questions;
-use super::measure::{Measure, Metric};
+use super::data::SearchRows;
+use super::index::QuerySet;
+use super::measure::{DistanceMetric, Measure};
 use crate::matrix::Sparse;
 
+/// An inverted index of sparse rows.
 pub(super) struct Postings<'a> {
-    rows: Data<'a>,
+    rows: SearchRows<'a>,
     measure: &'a Measure,
     lists: Sparse,
     /// Weighted squared norms: for Euclidean distance of the sparse entries alone.
     norms: Vec<f64>,
 }
 
-/// Working space of one thread.
-pub(super) struct Space {
+/// Scratch space of one thread.
+pub(super) struct PostingsScratch {
     products: Vec<f64>,
     ranks: Vec<f64>,
     sorted: Vec<f64>,
@@ -30,7 +31,7 @@ pub(super) struct Space {
 }
 
 impl<'a> Postings<'a> {
-    pub(super) fn new(rows: Data<'a>, sparse: &Sparse, measure: &'a Measure) -> Postings<'a> {
+    pub(super) fn new(rows: SearchRows<'a>, sparse: &Sparse, measure: &'a Measure) -> Postings<'a> {
         let mut postings = Postings { rows, measure, lists: sparse.transposed(), norms: Vec::new() };
         let mut space = vec![0.0; rows.features.dense_columns()];
         postings.norms = (0..rows.rows()).map(|i| postings.squared_norm(&rows, i, &mut space)).collect();
@@ -41,19 +42,22 @@ impl<'a> Postings<'a> {
         self.measure.weights.get(j).copied().unwrap_or(1.0)
     }
 
-    fn squared_norm(&self, data: &Data<'_>, i: usize, space: &mut [f64]) -> f64 {
+    fn squared_norm(&self, data: &SearchRows<'_>, i: usize, space: &mut [f64]) -> f64 {
         let row = data.row(i, space);
         let first = row.dense.len();
         let square = |(j, x): (usize, &f64)| self.weight(j) * x * x;
-        let of_dense: f64 =
-            if self.measure.metric == Metric::Cosine { row.dense.iter().enumerate().map(square).sum() } else { 0.0 };
+        let of_dense: f64 = if self.measure.metric == DistanceMetric::Cosine {
+            row.dense.iter().enumerate().map(square).sum()
+        } else {
+            0.0
+        };
         let (columns, values) = row.sparse;
         of_dense + columns.iter().zip(values).map(|(&j, x)| square((first + j as usize, x))).sum::<f64>()
     }
 
-    pub(super) fn space(&self, k: usize) -> Space {
+    pub(super) fn scratch(&self, k: usize) -> PostingsScratch {
         let (rows, dense) = (self.rows.rows(), self.rows.features.dense_columns());
-        Space {
+        PostingsScratch {
             products: vec![0.0; rows],
             ranks: vec![0.0; rows],
             sorted: Vec::with_capacity(rows),
@@ -64,23 +68,28 @@ impl<'a> Postings<'a> {
     }
 
     /// The nearest rows of a query, the nearest first.
-    pub(super) fn nearest<'b>(&self, questions: &Questions<'_>, q: usize, space: &'b mut Space) -> &'b [(f64, u32)] {
+    pub(super) fn nearest<'b>(
+        &self,
+        questions: &QuerySet<'_>,
+        q: usize,
+        scratch: &'b mut PostingsScratch,
+    ) -> &'b [(f64, u32)] {
         let (own, k, columns) = (questions.own(q), questions.k, self.rows.features.columns());
-        let norm = self.squared_norm(&questions.queries, q, &mut space.of_query);
-        let query = questions.queries.row(q, &mut space.of_query);
-        let (first, cosine) = (query.dense.len(), self.measure.metric == Metric::Cosine);
+        let norm = self.squared_norm(&questions.queries, q, &mut scratch.of_query);
+        let query = questions.queries.row(q, &mut scratch.of_query);
+        let (first, cosine) = (query.dense.len(), self.measure.metric == DistanceMetric::Cosine);
         // A few roundings for each number that was added.
-        let doubt = 8.0 * f64::EPSILON * (query.sparse.0.len() + first + 8) as f64;
-        space.products.fill(0.0);
+        let error_bound = 8.0 * f64::EPSILON * (query.sparse.0.len() + first + 8) as f64;
+        scratch.products.fill(0.0);
         for (&j, x) in query.sparse.0.iter().zip(query.sparse.1) {
             let (rows, values) = self.lists.row(j as usize);
             let x = x * self.weight(first + j as usize);
-            rows.iter().zip(values).for_each(|(&i, y)| space.products[i as usize] += x * y);
+            rows.iter().zip(values).for_each(|(&i, y)| scratch.products[i as usize] += x * y);
         }
-        for (i, rank) in space.ranks.iter_mut().enumerate() {
-            let (mut product, mut apart) = (space.products[i], 0.0);
+        for (i, rank) in scratch.ranks.iter_mut().enumerate() {
+            let (mut product, mut apart) = (scratch.products[i], 0.0);
             if first > 0 {
-                let row = self.rows.dense_row(i, &mut space.of_row);
+                let row = self.rows.dense_row(i, &mut scratch.of_row);
                 for (j, (x, y)) in query.dense.iter().zip(row).enumerate() {
                     if cosine {
                         product += self.weight(j) * x * y;
@@ -95,26 +104,26 @@ impl<'a> Postings<'a> {
                 false => apart + (norm + self.norms[i] - 2.0 * product).max(0.0),
             };
         }
-        if let Some(rank) = space.ranks.get_mut(own as usize) {
+        if let Some(rank) = scratch.ranks.get_mut(own as usize) {
             *rank = f64::INFINITY;
         }
         let error = |i: usize, rank: f64| match cosine {
-            true => doubt,
-            false => doubt * (rank + norm + self.norms[i]),
+            true => error_bound,
+            false => error_bound * (rank + norm + self.norms[i]),
         };
         // The k-th least rank, and what it may be at most.
-        space.sorted.clear();
-        space.sorted.extend_from_slice(&space.ranks);
-        let (_, kth, _) = space.sorted.select_nth_unstable_by(k - 1, f64::total_cmp);
+        scratch.sorted.clear();
+        scratch.sorted.extend_from_slice(&scratch.ranks);
+        let (_, kth, _) = scratch.sorted.select_nth_unstable_by(k - 1, f64::total_cmp);
         let within = |(i, rank): (usize, &f64)| if rank <= kth { Some(rank + error(i, *rank)) } else { None };
-        let limit = space.ranks.iter().enumerate().filter_map(within).fold(0.0, f64::max);
-        space.best.clear();
-        for (i, &rank) in space.ranks.iter().enumerate() {
+        let limit = scratch.ranks.iter().enumerate().filter_map(within).fold(0.0, f64::max);
+        scratch.best.clear();
+        for (i, &rank) in scratch.ranks.iter().enumerate() {
             if i as u32 != own && rank - error(i, rank) <= limit {
-                let row = self.rows.row(i, &mut space.of_row);
-                space.best.offer(self.measure.rank(query, row, columns), i as u32);
+                let row = self.rows.row(i, &mut scratch.of_row);
+                scratch.best.offer(self.measure.rank(query, row, columns), i as u32);
             }
         }
-        space.best.found()
+        scratch.best.found()
     }
 }

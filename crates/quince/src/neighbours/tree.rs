@@ -1,8 +1,8 @@
 //! A kd-tree for any number of columns and any number of equal rows.
 //!
-//! Rows are halved again and again at the median of the widest column (Friedman, Bentley and Finkel 1977), always by count
-//! and with equal values parted by row number, so that a million equal rows make no deeper tree than any others. Three
-//! halvings make one node of eight children, whose boxes lie side by side in memory and are measured together; a leaf
+//! Rows are split recursively at the median of the widest column (Friedman, Bentley and Finkel 1977), always by count and
+//! with ties broken by row number, so that a million equal rows make no deeper tree than any others. Three
+//! splits make one node of eight children, whose boxes lie side by side in memory and are measured together; a leaf
 //! holds a few rows, eight side by side.
 //!
 //! The distance from a box is the sum, in column order, of the terms of the nearest point in it. Every step of that sum is
@@ -10,23 +10,24 @@
 //! far as the last neighbour found is entered only if it holds a smaller row number.
 
 use super::best::Best;
-use super::data::Data;
-use super::index::Questions;
-use super::measure::Ground;
+use super::data::SearchRows;
+use super::index::QuerySet;
+use super::measure::ColumnTerm;
 use crate::error::Result;
 use crate::matrix::simd::{LANES, vectorised};
 use crate::matrix::{Features, Matrix};
 use crate::run::{Pace, Run};
 use std::ops::Range;
 
-/// The most rows in a leaf.
-const LEAF: usize = 32;
+/// The largest number of rows in a leaf.
+const ROWS_PER_LEAF: usize = 32;
 /// A row number that no row has.
-pub(super) const NOBODY: u32 = u32::MAX;
+pub(super) const NO_ROW: u32 = u32::MAX;
 
-pub(super) struct Tree {
+/// A kd-tree.
+pub(super) struct KdTree {
     columns: usize,
-    /// How many halvings lead from the root to a leaf.
+    /// The number of splits from the root to a leaf.
     depth: u32,
     nodes: Vec<Node>,
     /// For each node and column: eight lower ends, then eight upper ends.
@@ -41,20 +42,20 @@ pub(super) struct Tree {
 
 #[derive(Clone, Copy)]
 struct Node {
-    /// Nodes, or leaves if these are the last halvings; `NOBODY` where there is none.
+    /// Nodes, or leaves if these are the last splits; `NO_ROW` where there is none.
     children: [u32; LANES],
     /// The smallest row number below each child.
     least_rows: [u32; LANES],
     last: bool,
 }
 
-impl Tree {
-    pub(super) fn build(points: &Data<'_>, run: &Run) -> Result<Tree> {
+impl KdTree {
+    pub(super) fn build(points: &SearchRows<'_>, run: &Run) -> Result<KdTree> {
         let points = points.features;
         let columns = points.columns();
         let count = points.rows();
         let mut depth = 0;
-        while count.div_ceil(LANES).div_ceil(1 << depth) > LEAF / LANES {
+        while count.div_ceil(LANES).div_ceil(1 << depth) > ROWS_PER_LEAF / LANES {
             depth += 1;
         }
         let mut order: Vec<u32> = (0..count as u32).collect();
@@ -62,7 +63,7 @@ impl Tree {
         // Enough parts for many threads, and each sorted in a moment.
         let together = depth.min(5.max((count / 65_536).max(1).ilog2()));
         for _ in 0..together {
-            run.each(&mut parts, |_, rows| halve(&points, rows));
+            run.each(&mut parts, |_, rows| split(&points, rows));
             run.check()?;
             parts = parts
                 .into_iter()
@@ -78,27 +79,27 @@ impl Tree {
             let (some, rest) = unsorted.split_at_mut(pace.next().min(unsorted.len()));
             unsorted = rest;
             run.each(some, |_, rows| {
-                // What is left to do is done on a copy that stays in a core's cache; row numbers rise, so ties stay as they are.
+                // The rest is done on a copy that stays in a core's cache; row numbers rise, so ties are broken as before.
                 rows.sort_unstable();
                 let mut near = Matrix::zeros(rows.len(), columns);
                 points.pack(rows.iter().map(|&row| row as usize), near.values_mut());
                 let mut order: Vec<u32> = (0..rows.len() as u32).collect();
-                halve_all(&near.features(), &mut order, depth - together);
+                split_all(&near.features(), &mut order, depth - together);
                 let sorted = rows.to_vec();
                 rows.iter_mut().zip(order).for_each(|(row, place)| *row = sorted[place as usize]);
             });
             run.check()?;
         }
-        let tree = Tree::over(&points, &order, depth, run);
+        let tree = KdTree::over(&points, &order, depth, run);
         run.check()?;
         Ok(tree)
     }
 
     /// The tree over rows that are in the order of the leaves.
-    fn over(points: &Features<'_>, order: &[u32], depth: u32, run: &Run) -> Tree {
+    fn over(points: &Features<'_>, order: &[u32], depth: u32, run: &Run) -> KdTree {
         let columns = points.columns();
         let sizes = leaf_sizes(order.len(), depth);
-        let mut tree = Tree {
+        let mut tree = KdTree {
             columns,
             depth,
             nodes: Vec::new(),
@@ -117,20 +118,20 @@ impl Tree {
             block += blocks;
         }
         tree.blocks = vec![[f64::INFINITY; LANES]; block as usize * columns];
-        tree.rows = vec![[NOBODY; LANES]; block as usize];
-        // Every leaf fills its own blocks and says its box: lower ends, upper ends, least row.
-        let mut spaces = Vec::with_capacity(sizes.len());
+        tree.rows = vec![[NO_ROW; LANES]; block as usize];
+        // Every leaf fills its own blocks.
+        let mut slots = Vec::with_capacity(sizes.len());
         let (mut values, mut rows) = (tree.blocks.as_mut_slice(), tree.rows.as_mut_slice());
         for leaf in &tree.leaves {
             let (mine, rest) = values.split_at_mut(leaf.len() * columns);
             let (my_rows, rest_rows) = rows.split_at_mut(leaf.len());
-            spaces.push((mine, my_rows));
+            slots.push((mine, my_rows));
             (values, rows) = (rest, rest_rows);
         }
-        let mut groups: Vec<_> = spaces.chunks_mut(256).collect();
-        run.each(&mut groups, |group, spaces| {
+        let mut groups: Vec<_> = slots.chunks_mut(256).collect();
+        run.each(&mut groups, |group, slots| {
             let mut space = vec![0.0; columns];
-            for (k, (values, numbers)) in spaces.iter_mut().enumerate() {
+            for (k, (values, numbers)) in slots.iter_mut().enumerate() {
                 let leaf = group * 256 + k;
                 let mut members = order[starts[leaf]..starts[leaf] + sizes[leaf]].to_vec();
                 members.sort_unstable();
@@ -143,7 +144,7 @@ impl Tree {
                 }
             }
         });
-        let bounds: Vec<Bound> = run
+        let bounds: Vec<BoundingBox> = run
             .map(tree.leaves.len().div_ceil(256), |group| {
                 let leaves = group * 256..(group * 256 + 256).min(tree.leaves.len());
                 leaves.map(|leaf| tree.bound_of(leaf)).collect::<Vec<_>>()
@@ -155,11 +156,11 @@ impl Tree {
         tree
     }
 
-    fn bound_of(&self, leaf: usize) -> Bound {
-        let mut bound = Bound::nothing(self.columns);
+    fn bound_of(&self, leaf: usize) -> BoundingBox {
+        let mut bound = BoundingBox::nothing(self.columns);
         for block in self.leaves[leaf].clone() {
             let block = block as usize;
-            for lane in (0..LANES).filter(|&lane| self.rows[block][lane] != NOBODY) {
+            for lane in (0..LANES).filter(|&lane| self.rows[block][lane] != NO_ROW) {
                 bound.least_row = bound.least_row.min(self.rows[block][lane]);
                 for j in 0..self.columns {
                     let value = self.blocks[block * self.columns + j][lane];
@@ -172,21 +173,21 @@ impl Tree {
     }
 
     /// Makes nodes of up to eight children from the leaves upwards; the root is the last node.
-    fn grow(&mut self, mut bounds: Vec<Bound>) {
+    fn grow(&mut self, mut bounds: Vec<BoundingBox>) {
         let mut children: Vec<u32> = (0..bounds.len() as u32).collect();
         let mut last = true;
         let mut levels = self.depth;
         loop {
-            // The root takes what is left over from groups of three halvings.
-            let halvings = if levels > 3 { 3 } else { levels };
-            let fan = 1usize << halvings;
+            // The root takes what is left over from groups of three splits.
+            let splits = if levels > 3 { 3 } else { levels };
+            let fan = 1usize << splits;
             let mut next = Vec::with_capacity(bounds.len() / fan + 1);
             let mut next_children = Vec::with_capacity(bounds.len() / fan + 1);
             for (group, members) in bounds.chunks(fan).zip(children.chunks(fan)) {
-                let mut node = Node { children: [NOBODY; LANES], least_rows: [NOBODY; LANES], last };
+                let mut node = Node { children: [NO_ROW; LANES], least_rows: [NO_ROW; LANES], last };
                 let first = self.boxes.len();
                 self.boxes.resize(first + 2 * self.columns, [f64::INFINITY; LANES]);
-                let mut whole = Bound::nothing(self.columns);
+                let mut whole = BoundingBox::nothing(self.columns);
                 for (lane, (bound, &child)) in group.iter().zip(members).enumerate() {
                     node.children[lane] = child;
                     node.least_rows[lane] = bound.least_row;
@@ -201,7 +202,7 @@ impl Tree {
                 next.push(whole);
             }
             (bounds, children, last) = (next, next_children, false);
-            levels -= halvings;
+            levels -= splits;
             if levels == 0 {
                 return;
             }
@@ -214,45 +215,45 @@ impl Tree {
     }
 
     /// Finds the nearest rows of some queries, given as (leaf, query), and hands them over, the nearest first.
-    pub(super) fn search<G: Ground>(
+    pub(super) fn search<G: ColumnTerm>(
         &self,
-        ground: G,
-        questions: &Questions<'_>,
+        column: G,
+        queries: &QuerySet<'_>,
         some: &[(u32, u32)],
         mut take: impl FnMut(&[(f64, u32)]),
     ) {
-        let mut best = Best::new(questions.k);
+        let mut best = Best::new(queries.k);
         let (mut stack, mut space) = (Vec::new(), vec![0.0; self.columns]);
         for &(_, q) in some {
             best.clear();
-            let query = questions.queries.dense_row(q as usize, &mut space);
-            let omit = questions.own(q as usize);
-            search_one(Search { tree: self, ground, query, omit }, &mut best, &mut stack);
+            let query = queries.queries.dense_row(q as usize, &mut space);
+            let omit = queries.own(q as usize);
+            search_one(TreeSearch { tree: self, column, query, omit }, &mut best, &mut stack);
             take(best.found());
         }
     }
 }
 
-/// A box and the smallest row number in it.
-struct Bound {
+/// The bounding box of rows, and the smallest row number in it.
+struct BoundingBox {
     lower: Vec<f64>,
     upper: Vec<f64>,
     least_row: u32,
 }
 
-impl Bound {
-    fn nothing(columns: usize) -> Bound {
-        Bound { lower: vec![f64::INFINITY; columns], upper: vec![f64::NEG_INFINITY; columns], least_row: NOBODY }
+impl BoundingBox {
+    fn nothing(columns: usize) -> BoundingBox {
+        BoundingBox { lower: vec![f64::INFINITY; columns], upper: vec![f64::NEG_INFINITY; columns], least_row: NO_ROW }
     }
 
-    fn join(&mut self, other: &Bound) {
+    fn join(&mut self, other: &BoundingBox) {
         self.lower.iter_mut().zip(&other.lower).for_each(|(a, b)| *a = a.min(*b));
         self.upper.iter_mut().zip(&other.upper).for_each(|(a, b)| *a = a.max(*b));
         self.least_row = self.least_row.min(other.least_row);
     }
 }
 
-/// The sizes of the leaves that halving by count makes, in order.
+/// The sizes of the leaves that splitting by count makes, in order.
 fn leaf_sizes(count: usize, depth: u32) -> Vec<usize> {
     let mut sizes = vec![count];
     for _ in 0..depth {
@@ -261,22 +262,22 @@ fn leaf_sizes(count: usize, depth: u32) -> Vec<usize> {
     sizes
 }
 
-/// How many of so many rows are the lower half: whole blocks, so that few are filled in part only.
+/// The number of rows in the lower half: whole blocks, so that few are partly filled.
 fn lower_half(rows: usize) -> usize {
     (rows.div_ceil(LANES) / 2 * LANES).min(rows)
 }
 
-fn halve_all(points: &Features<'_>, rows: &mut [u32], halvings: u32) {
-    if halvings > 0 {
-        halve(points, rows);
+fn split_all(points: &Features<'_>, rows: &mut [u32], splits: u32) {
+    if splits > 0 {
+        split(points, rows);
         let (lower, upper) = rows.split_at_mut(lower_half(rows.len()));
-        halve_all(points, lower, halvings - 1);
-        halve_all(points, upper, halvings - 1);
+        split_all(points, lower, splits - 1);
+        split_all(points, upper, splits - 1);
     }
 }
 
 /// Puts the lower half of the rows, by their widest column, before the upper half.
-fn halve(points: &Features<'_>, rows: &mut [u32]) {
+fn split(points: &Features<'_>, rows: &mut [u32]) {
     let columns = points.columns();
     let middle = lower_half(rows.len());
     if middle == 0 {
@@ -302,16 +303,16 @@ fn halve(points: &Features<'_>, rows: &mut [u32]) {
     }
 }
 
-/// One query on its way through a tree.
-struct Search<'a, G> {
-    tree: &'a Tree,
-    ground: G,
+/// The search of one query.
+struct TreeSearch<'a, G> {
+    tree: &'a KdTree,
+    column: G,
     query: &'a [f64],
     omit: u32,
 }
 
-/// What is still to be visited: its least possible rank, its least row, and what it is.
-struct Waiting {
+/// A node or leaf still to be visited, with its lower bound of ranks and its least row.
+struct Pending {
     rank: f64,
     least_row: u32,
     child: u32,
@@ -319,7 +320,7 @@ struct Waiting {
 }
 
 vectorised! {
-    fn near_leaf(tree: &Tree, query: &[f64]) -> u32 {
+    fn near_leaf(tree: &KdTree, query: &[f64]) -> u32 {
         let mut at = tree.nodes.len() - 1;
         loop {
             let node = &tree.nodes[at];
@@ -333,7 +334,7 @@ vectorised! {
             }
             let mut nearest = 0;
             for l in 1..LANES {
-                if away[l] < away[nearest] && node.children[l] != NOBODY {
+                if away[l] < away[nearest] && node.children[l] != NO_ROW {
                     nearest = l;
                 }
             }
@@ -344,17 +345,17 @@ vectorised! {
         }
     }
 
-    fn search_one<G: Ground>(search: Search<'_, G>, best: &mut Best, stack: &mut Vec<Waiting>) {
-        let Search { tree, ground, query, omit } = search;
+    fn search_one<G: ColumnTerm>(search: TreeSearch<'_, G>, best: &mut Best, stack: &mut Vec<Pending>) {
+        let TreeSearch { tree, column, query, omit } = search;
         stack.clear();
         let root = tree.nodes.len() as u32 - 1;
-        stack.push(Waiting { rank: 0.0, least_row: 0, child: root, leaf: false });
+        stack.push(Pending { rank: 0.0, least_row: 0, child: root, leaf: false });
         while let Some(next) = stack.pop() {
             if !best.admits(next.rank, next.least_row) {
                 continue;
             }
             if next.leaf {
-                scan(tree, ground, query, omit, next.child, best);
+                scan(tree, column, query, omit, next.child, best);
                 continue;
             }
             let node = &tree.nodes[next.child as usize];
@@ -365,7 +366,7 @@ vectorised! {
                 let (lower, upper) = (&boxes[2 * j], &boxes[2 * j + 1]);
                 for l in 0..LANES {
                     let outside = larger(larger(lower[l] - x, x - upper[l]), 0.0);
-                    ranks[l] = G::join(ranks[l], ground.term(j, outside));
+                    ranks[l] = G::join(ranks[l], column.term(j, outside));
                 }
             }
             for l in 0..LANES {
@@ -375,12 +376,12 @@ vectorised! {
             let (from, worst) = (stack.len(), best.worst());
             for lane in 0..LANES {
                 let rank = ranks[lane];
-                if rank > worst || node.children[lane] == NOBODY {
+                if rank > worst || node.children[lane] == NO_ROW {
                     continue;
                 }
                 let (least_row, child) = (node.least_rows[lane], node.children[lane]);
                 let mut place = stack.len();
-                stack.push(Waiting { rank, least_row, child, leaf: node.last });
+                stack.push(Pending { rank, least_row, child, leaf: node.last });
                 while place > from && (stack[place - 1].rank, stack[place - 1].least_row) < (rank, least_row) {
                     stack.swap(place, place - 1);
                     place -= 1;
@@ -397,7 +398,7 @@ fn larger(a: f64, b: f64) -> f64 {
 }
 
 #[inline(always)]
-fn scan<G: Ground>(tree: &Tree, ground: G, query: &[f64], omit: u32, leaf: u32, best: &mut Best) {
+fn scan<G: ColumnTerm>(tree: &KdTree, column: G, query: &[f64], omit: u32, leaf: u32, best: &mut Best) {
     let columns = query.len();
     for block in tree.leaves[leaf as usize].clone() {
         let block = block as usize;
@@ -405,7 +406,7 @@ fn scan<G: Ground>(tree: &Tree, ground: G, query: &[f64], omit: u32, leaf: u32, 
         let mut ranks = [0.0; LANES];
         for (j, &x) in query.iter().enumerate() {
             for l in 0..LANES {
-                ranks[l] = G::join(ranks[l], ground.term(j, x - values[j][l]));
+                ranks[l] = G::join(ranks[l], column.term(j, x - values[j][l]));
             }
         }
         let worst = best.worst();
@@ -416,7 +417,7 @@ fn scan<G: Ground>(tree: &Tree, ground: G, query: &[f64], omit: u32, leaf: u32, 
         if any {
             let rows = &tree.rows[block];
             for l in 0..LANES {
-                if ranks[l] <= worst && rows[l] != omit && rows[l] != NOBODY {
+                if ranks[l] <= worst && rows[l] != omit && rows[l] != NO_ROW {
                     best.offer(ranks[l], rows[l]);
                 }
             }

@@ -1,24 +1,26 @@
-//! How a fit is steered, and what it reports.
+//! The context of a fit: seed, threads, budget, cancellation, progress; and its report.
 //!
 //! A [`Run`] carries everything a fit needs besides data and settings: seed, threads, deadline, cancellation and an
 //! observer. It is handed to every fit, which calls [`Run::check`] at least every fifth of a second. A `Run` stays on
 //! the calling thread (it is not `Sync`), so observers need no locks; parallel work goes through [`Run::map`], whose
 //! results come back in order, whatever the number of threads.
 
+mod clock;
 mod pace;
 mod pool;
 mod random;
 mod report;
 
+pub use clock::{Clock, TickClock};
 pub(crate) use pace::Pace;
 pub use random::Stream;
-pub use report::{Certificate, Report, Stop};
+pub use report::{Certificate, Report, StopReason};
 
 use crate::error::{Error, Result};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A flag that another thread (a Ctrl-C handler, a window) raises to stop a run.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +54,27 @@ pub trait Observer {
     }
 }
 
-/// Seed, threads, deadline, cancellation and progress of one piece of work.
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress<'a> {
+    /// What is being done.
+    pub stage: &'a str,
+    /// Units done.
+    pub done: u64,
+    /// Units there are; zero where that is not known.
+    pub total: u64,
+}
+
+/// A closure that is told how far a run is.
+struct Watch<F>(F);
+
+impl<F: FnMut(Progress<'_>)> Observer for Watch<F> {
+    fn progress(&mut self, stage: &str, done: u64, total: u64) {
+        (self.0)(Progress { stage, done, total });
+    }
+}
+
+/// Seed, threads, deadline, cancellation and progress of one piece of work. It may be sent to another thread.
 ///
 /// ```
 /// use quince::Run;
@@ -60,13 +82,18 @@ pub trait Observer {
 /// let run = Run::new().seed(7).threads(2).budget(Duration::from_secs(30));
 /// assert!(run.check().is_ok());
 /// ```
+#[doc(alias = "context")]
+#[doc(alias = "random_state")]
+#[doc(alias = "deadline")]
 pub struct Run {
     seed: u64,
     threads: usize,
-    deadline: Cell<Option<Instant>>,
+    clock: Box<dyn Clock>,
+    /// By the clock, as is the time of the last poll.
+    deadline: Cell<Option<Duration>>,
     cancel: Cancel,
-    observer: RefCell<Option<Box<dyn Observer>>>,
-    last_poll: Cell<Instant>,
+    observer: RefCell<Option<Box<dyn Observer + Send>>>,
+    last_poll: Cell<Duration>,
 }
 
 impl Default for Run {
@@ -75,13 +102,13 @@ impl Default for Run {
     }
 }
 
-/// The threads of a run, without its clock and its observer.
+/// The thread pool of a run, without its clock and its observer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Crew {
+pub(crate) struct ThreadPool {
     threads: usize,
 }
 
-impl Crew {
+impl ThreadPool {
     /// Runs work on one of the threads. The others stay awake for the many short parts that it has for them.
     pub(crate) fn inside<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         pool::inside(self.threads, work)
@@ -94,15 +121,16 @@ impl Crew {
 }
 
 impl Run {
-    /// Seed 0, as many threads as the machine has (or `OMP_NUM_THREADS` says), no deadline, nobody watching.
+    /// Seed 0, as many threads as the machine has (or `OMP_NUM_THREADS` says), no deadline, no observer.
     pub fn new() -> Run {
         Run {
             seed: 0,
             threads: pool::default_threads(),
+            clock: Box::new(clock::SystemClock::started()),
             deadline: Cell::new(None),
             cancel: Cancel::new(),
             observer: RefCell::new(None),
-            last_poll: Cell::new(Instant::now()),
+            last_poll: Cell::new(Duration::ZERO),
         }
     }
 
@@ -120,7 +148,14 @@ impl Run {
 
     /// Time from now until the best answer so far is returned.
     pub fn budget(self, budget: Duration) -> Run {
-        self.deadline.set(Instant::now().checked_add(budget));
+        self.deadline.set(self.clock.now().checked_add(budget));
+        self
+    }
+
+    /// Reads the time from another clock, which a budget that is given later counts by: a test gives a [`TickClock`].
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Run {
+        self.last_poll.set(clock.now());
+        self.clock = Box::new(clock);
         self
     }
 
@@ -131,9 +166,20 @@ impl Run {
     }
 
     /// Tells `observer` how the work goes.
-    pub fn observe(self, observer: impl Observer + 'static) -> Run {
+    pub fn observe(self, observer: impl Observer + Send + 'static) -> Run {
         *self.observer.borrow_mut() = Some(Box::new(observer));
         self
+    }
+
+    /// Tells a closure how the work goes.
+    ///
+    /// ```
+    /// use quince::prelude::*;
+    /// let run = Run::new().on_progress(|progress| eprintln!("{}: {} of {}", progress.stage, progress.done, progress.total));
+    /// # let _ = run;
+    /// ```
+    pub fn on_progress(self, watch: impl FnMut(Progress<'_>) + Send + 'static) -> Run {
+        self.observe(Watch(watch))
     }
 
     /// The seed of this run.
@@ -168,7 +214,7 @@ impl Run {
 
     /// Whether the deadline has passed: an iterative method stops here and returns what it has, marked.
     pub fn out_of_time(&self) -> bool {
-        self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline)
+        self.deadline.get().is_some_and(|deadline| self.clock.now() >= deadline)
     }
 
     /// What another thread needs to make a run of its own that is cancelled with this one.
@@ -178,7 +224,7 @@ impl Run {
 
     /// How much of the budget is left; `None` if there is none.
     pub(crate) fn time_left(&self) -> Option<Duration> {
-        self.deadline.get().map(|deadline| deadline.saturating_duration_since(Instant::now()))
+        self.deadline.get().map(|deadline| deadline.saturating_sub(self.clock.now()))
     }
 
     /// Does a piece of work with at most half of the time that is left (all of it for the last piece), so that no slow
@@ -186,8 +232,8 @@ impl Run {
     pub(crate) fn share<T>(&self, last: bool, work: impl FnOnce() -> T) -> T {
         let whole = self.deadline.get();
         if let Some(deadline) = whole {
-            let now = Instant::now();
-            let left = deadline.saturating_duration_since(now);
+            let now = self.clock.now();
+            let left = deadline.saturating_sub(now);
             self.deadline.set(Some(now + if last { left } else { left / 2 }));
         }
         let result = work();
@@ -210,7 +256,7 @@ impl Run {
         }
     }
 
-    /// Tells whoever listens how far it is, where the end is not known.
+    /// Tells the observer about a stage whose end is not known.
     pub(crate) fn tell(&self, stage: impl FnOnce() -> String) {
         if self.observer.borrow().is_some() {
             self.progress(&stage(), 0, 0);
@@ -229,14 +275,14 @@ impl Run {
         pool::each(self.threads, items, task);
     }
 
-    /// The threads alone: what is given to them may be started from any of them.
-    pub(crate) fn crew(&self) -> Crew {
-        Crew { threads: self.threads }
+    /// The thread pool alone: work that is given to it may start more work from any of its threads.
+    pub(crate) fn thread_pool(&self) -> ThreadPool {
+        ThreadPool { threads: self.threads }
     }
 
-    /// Runs work that cannot look up (it is another crate's) on a thread of its own, while this one looks for cancel and
-    /// deadline. A stopped run does not wait: the thread ends by itself and its result is dropped. What has a small `size`
-    /// (the side of a square matrix) is done in a moment, and here.
+    /// Runs work that cannot check for cancellation (it is another crate's) on a thread of its own, while this one checks
+    /// for cancellation and deadline. A stopped run does not wait: the thread ends by itself and its result is dropped.
+    /// What has a small `size` (the side of a square matrix) is done in a moment, and here.
     pub(crate) fn aside<T: Send + 'static>(&self, size: usize, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
         self.check()?;
         if size <= 384 {
@@ -258,10 +304,11 @@ impl Run {
     }
 
     fn poll(&self) {
-        if self.last_poll.get().elapsed() < Duration::from_millis(50) {
+        let now = self.clock.now();
+        if now.saturating_sub(self.last_poll.get()) < Duration::from_millis(50) {
             return;
         }
-        self.last_poll.set(Instant::now());
+        self.last_poll.set(now);
         if let Some(observer) = self.observer.borrow_mut().as_mut()
             && observer.poll()
         {
@@ -288,6 +335,21 @@ mod tests {
         let run = Run::new().budget(Duration::ZERO);
         assert!(run.out_of_time());
         assert_eq!(run.check().unwrap_err().code(), "out-of-time");
+    }
+
+    #[test]
+    fn a_run_goes_to_another_thread_and_a_closure_hears_of_it() {
+        let (send, receive) = std::sync::mpsc::channel();
+        let run = Run::new().on_progress(move |progress| send.send((progress.done, progress.total)).unwrap());
+        std::thread::spawn(move || run.progress("rows", 3, 7)).join().unwrap();
+        assert_eq!(receive.recv(), Ok((3, 7)));
+    }
+
+    #[test]
+    fn a_tick_clock_counts_looks_and_nothing_else() {
+        let run = Run::new().clock(TickClock::new(Duration::from_millis(1))).budget(Duration::from_millis(5));
+        let looks = (0..100).take_while(|_| !run.out_of_time()).count();
+        assert_eq!(looks, 4);
     }
 
     #[test]

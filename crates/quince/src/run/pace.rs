@@ -1,9 +1,9 @@
-//! How much is done between two looks at the clock.
+//! How much work to do between two checks of the clock.
 
 use std::time::{Duration, Instant};
 
-/// Between two looks about this long.
-const AIM: Duration = Duration::from_millis(80);
+/// The time that a step should take.
+const TIME_PER_STEP: Duration = Duration::from_millis(80);
 
 /// Cuts work whose cost is not known beforehand into steps of about a twelfth of a second.
 ///
@@ -25,7 +25,7 @@ impl Pace {
         if let Some(started) = self.started {
             let took = started.elapsed().max(Duration::from_micros(10));
             // No more than four times as many as before: the first items may have been easy.
-            let factor = (AIM.as_secs_f64() / took.as_secs_f64()).clamp(0.01, 4.0);
+            let factor = (TIME_PER_STEP.as_secs_f64() / took.as_secs_f64()).clamp(0.01, 4.0);
             self.size = ((self.size as f64 * factor) as usize).max(self.least);
         }
         self.started = Some(Instant::now());

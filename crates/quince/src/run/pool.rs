@@ -1,5 +1,5 @@
-//! The one pool of threads, made when first needed, one for each number of threads asked for, and made anew in a
-//! forked child (threads do not survive a fork, and Python forks).
+//! The thread pools, one for each number of threads asked for, made when first needed, and made again in a forked child
+//! (threads do not survive a fork, and Python forks).
 
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};

@@ -1,4 +1,4 @@
-//! Random numbers: ChaCha with 8 rounds, keyed by the seed, one stream a task. What is drawn from the bits is defined
+//! Random numbers: ChaCha with 8 rounds, keyed by the seed, one stream per task. What is drawn from the bits is defined
 //! here and not by another crate's version, so that a seed means the same in every release.
 
 use rand_chacha::ChaCha8Rng;

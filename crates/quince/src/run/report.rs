@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Stop {
+pub enum StopReason {
     /// A direct method: the answer is computed, not approached.
     #[default]
     Computed,
@@ -23,6 +23,8 @@ pub enum Stop {
 
 /// A number that proves how close an answer is to the exact one: zero is exact.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[doc(alias = "duality gap")]
+#[doc(alias = "gradient norm")]
 pub struct Certificate {
     /// What is measured, for example `relative gradient`.
     pub measure: String,
@@ -38,7 +40,7 @@ pub struct Report {
     /// How the answer was found, in a few words: `Cholesky of the 5 x 5 Gram matrix`.
     pub route: String,
     /// Why the fit ended.
-    pub stop: Stop,
+    pub stop: StopReason,
     /// How close the answer is to the exact one, where a method can prove it.
     pub certificate: Option<Certificate>,
     /// The objective of an iterative method, before or after each step.

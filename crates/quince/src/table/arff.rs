@@ -11,7 +11,7 @@
 
 use super::cells::{Cells, Raw, most_cells};
 use super::kind::{self, Kind};
-use super::{Column, Data};
+use super::{Column, ColumnData};
 use crate::error::{Error, Place, Result};
 use crate::matrix::afford;
 use arrow_array::LargeStringArray;
@@ -67,7 +67,7 @@ pub(super) fn parse(text: &str, source: &str) -> Result<Cells> {
         return Err(refuse(None, "there is no @data".into(), "Put a line @data before the rows."));
     }
     let most = most_cells(text.len());
-    let mut columns: Vec<Growing> = attributes.iter().map(Growing::new).collect();
+    let mut columns: Vec<ColumnBuilder> = attributes.iter().map(ColumnBuilder::new).collect();
     let (mut numbers, mut letters) = (Vec::new(), 8 * most);
     let too_many = |line: u64| {
         let problem = format!("nearly every cell of the {} attributes is empty", attributes.len());
@@ -75,7 +75,7 @@ pub(super) fn parse(text: &str, source: &str) -> Result<Cells> {
     };
     for (number, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('%')) {
         let row = row(line, attributes.len()).map_err(|problem| {
-            refuse(Some(number), problem, "Every row has a cell for each @attribute, ? for a hole.")
+            refuse(Some(number), problem, "Every row has a cell for each @attribute, ? for a missing value.")
         })?;
         let cells = (numbers.len() + 1).saturating_mul(attributes.len());
         if cells > most {
@@ -109,23 +109,23 @@ pub(super) fn parse(text: &str, source: &str) -> Result<Cells> {
 }
 
 /// A column while rows are read. Rows without a cell of it are filled in when the next has one.
-struct Growing<'a> {
+struct ColumnBuilder<'a> {
     attribute: &'a Attribute,
     known: HashSet<&'a str>,
     numbers: Vec<f64>,
     words: LargeStringBuilder,
 }
 
-impl<'a> Growing<'a> {
-    fn new(attribute: &'a Attribute) -> Growing<'a> {
+impl<'a> ColumnBuilder<'a> {
+    fn new(attribute: &'a Attribute) -> ColumnBuilder<'a> {
         let known = match &attribute.kind {
             Type::Nominal(words) => words.iter().map(String::as_str).collect(),
             Type::Numeric | Type::Text => HashSet::new(),
         };
-        Growing { attribute, known, numbers: Vec::new(), words: LargeStringBuilder::new() }
+        ColumnBuilder { attribute, known, numbers: Vec::new(), words: LargeStringBuilder::new() }
     }
 
-    /// What sparse rows leave out, up to so many rows; `None` if more letters would repeat than are left.
+    /// What sparse rows leave out, up to this many rows; `None` if more letters would repeat than are left.
     fn fill(&mut self, rows: usize, letters: &mut usize) -> Option<()> {
         let word = match &self.attribute.kind {
             Type::Numeric => {
@@ -147,7 +147,7 @@ impl<'a> Growing<'a> {
             Type::Numeric => {
                 let number = cell.map_or(Ok(f64::NAN), str::parse).map_err(|_| {
                     let problem = format!("'{}' is not a number", kind::shorten(cell.unwrap_or_default()));
-                    (problem, "Mend the cell, or write ? for a hole.".to_string())
+                    (problem, "Mend the cell, or write ? for a missing value.".to_string())
                 })?;
                 self.numbers.push(number);
             }
@@ -176,7 +176,7 @@ fn nominal(name: &str, cells: LargeStringArray) -> Raw {
             Raw::Typed(column)
         }
         _ => {
-            let data: Data = kind::categories(&cells);
+            let data: ColumnData = kind::categories(&cells);
             Raw::Typed(Column { name: name.into(), kind: Kind::Category, data, why: String::new() })
         }
     }
@@ -218,7 +218,7 @@ fn attribute(text: &str) -> std::result::Result<Attribute, String> {
     }
 }
 
-/// The cells that a row has, by the number of their attribute; `None` is a hole.
+/// The cells that a row has, by the number of their attribute; `None` is a missing value.
 type Row = BTreeMap<usize, Option<String>>;
 
 fn row(line: &str, attributes: usize) -> std::result::Result<Row, String> {
@@ -265,7 +265,7 @@ fn cell(rest: &mut &str, ends: impl Fn(char) -> bool) -> std::result::Result<Opt
     *rest = rest.trim_start_matches(' ');
     let quoted = rest.starts_with(['"', '\'']);
     let word = word(rest, ends)?;
-    Ok(if !quoted && kind::is_hole(&word) { None } else { Some(word) })
+    Ok(if !quoted && kind::is_missing(&word) { None } else { Some(word) })
 }
 
 /// The word at the start: quoted, or up to where it ends. Goes past it.
@@ -309,7 +309,7 @@ mod tests {
         @Attribute note string\n@attribute play {no,yes}\n@data\n";
 
     #[test]
-    fn types_quotes_holes_and_sparse_rows_are_read() {
+    fn types_quotes_missing_values_and_sparse_rows_are_read() {
         let rows = "sunny, 85.5, \"it\\'s hot, really\", no % remark\n'very rainy',?,'?',yes\n{1 3, 3 yes}\n";
         let table = read(&format!("{HEAD}{rows}")).unwrap();
         let kinds: Vec<Kind> = table.columns().iter().map(Column::kind).collect();

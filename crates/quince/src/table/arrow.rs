@@ -1,7 +1,7 @@
 //! Tables from Arrow data: record batches, or a stream handed over by its C interface (pandas, polars, pyarrow).
 
 use super::kind::{self, Kind};
-use super::{Column, Data, Table};
+use super::{Column, ColumnData, Table};
 use crate::error::{Error, Result};
 use arrow_array::builder::LargeStringBuilder;
 use arrow_array::cast::AsArray;
@@ -33,6 +33,34 @@ impl Table {
     }
 }
 
+/// Columns of a record batch: numbers, words, switches, dictionaries and dates; others are ignored, and say so.
+#[cfg(feature = "arrow")]
+impl TryFrom<&RecordBatch> for Table {
+    type Error = Error;
+
+    fn try_from(batch: &RecordBatch) -> Result<Table> {
+        Table::try_from(std::slice::from_ref(batch))
+    }
+}
+
+/// Record batches of one schema, one after another.
+#[cfg(feature = "arrow")]
+impl TryFrom<&[RecordBatch]> for Table {
+    type Error = Error;
+
+    fn try_from(batches: &[RecordBatch]) -> Result<Table> {
+        let Some(first) = batches.first() else {
+            return Err(Error::data("there is no record batch", "Give at least one."));
+        };
+        if let Some(i) = batches.iter().position(|batch| batch.schema() != first.schema()) {
+            let problem = format!("batch {} has another schema than the first", i + 1);
+            return Err(Error::shape(problem, "Give batches of one table."));
+        }
+        let names: Vec<String> = first.schema().fields().iter().map(|field| field.name().clone()).collect();
+        Table::from_batches(&names, batches)
+    }
+}
+
 fn arrow_error(error: &dyn std::fmt::Display) -> Error {
     Error::data(format!("the Arrow data cannot be read: {error}"), "Hand over a data frame of plain columns.")
 }
@@ -46,7 +74,12 @@ fn column_of(name: &str, parts: &[ArrayRef]) -> Result<Column> {
         DataType::Boolean => {
             let values: BooleanArray = parts.iter().flat_map(|part| part.as_boolean().iter()).collect();
             let words = ["False".to_string(), "True".to_string()];
-            Column { name: name.into(), kind: Kind::YesNo, data: Data::YesNo { values, words }, why: String::new() }
+            Column {
+                name: name.into(),
+                kind: Kind::YesNo,
+                data: ColumnData::YesNo { values, words },
+                why: String::new(),
+            }
         }
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => kind::column_of_words(
             name.into(),
@@ -67,14 +100,14 @@ fn column_of(name: &str, parts: &[ArrayRef]) -> Result<Column> {
             let mut values = Vec::new();
             if !parts.iter().all(|part| numbers_of(part, &mut values).is_some()) {
                 let texts: Option<Vec<_>> = parts.iter().map(dates_of).collect();
-                let data = texts.map(|texts| Data::Texts(texts.into_iter().flatten().collect()));
+                let data = texts.map(|texts| ColumnData::Texts(texts.into_iter().flatten().collect()));
                 let ignored = not_understood(name, first.data_type(), rows);
                 return Ok(Column { data: data.unwrap_or(ignored.data), ..ignored });
             }
             if let Some(row) = values.iter().position(|v| v.is_infinite()) {
                 return Err(Error::data(
                     format!("row {}, column '{name}': an infinite number", row + 1),
-                    "Give a finite number, or a hole if the value is not known.",
+                    "Give a finite number, or a missing value if the value is not known.",
                 ));
             }
             kind::column_of_numbers(name.into(), values)
@@ -107,7 +140,7 @@ fn dates_of(array: &ArrayRef) -> Option<Vec<Option<String>>> {
 /// A column whose type is neither numbers nor words (dates, lists) is ignored, and says so.
 pub(super) fn not_understood(name: &str, kind: &DataType, rows: usize) -> Column {
     let why = format!("{kind} is neither numbers nor words");
-    Column { name: name.into(), kind: Kind::Ignored, data: Data::Texts(LargeStringArray::new_null(rows)), why }
+    Column { name: name.into(), kind: Kind::Ignored, data: ColumnData::Texts(LargeStringArray::new_null(rows)), why }
 }
 
 /// Whether values of this type can be read: numbers, words, dates.
@@ -120,7 +153,7 @@ pub(super) fn is_readable(kind: &DataType) -> bool {
     words || numbers || dates || of_values || matches!(kind, DataType::Boolean | DataType::Null)
 }
 
-/// Appends the numbers of an array; not-a-number is a hole, and a hole is not-a-number. `None` if the type is not one of numbers.
+/// Appends the numbers of an array, missing values as not-a-number. `None` if the type is not one of numbers.
 fn numbers_of(array: &ArrayRef, values: &mut Vec<f64>) -> Option<()> {
     macro_rules! primitive {
         ($type:ty) => {
@@ -170,7 +203,7 @@ fn words_of(parts: &[ArrayRef]) -> Option<LargeStringArray> {
                         numbers.iter().map(|v| (!v.is_nan()).then(|| crate::numbers::number_text(*v))).collect()
                     }
                 };
-                // Keys cannot be made places in an empty dictionary, of which all cells are holes.
+                // Keys cannot be made places in an empty dictionary, of which all cells are missing.
                 let keys = if names.is_empty() { vec![0; dictionary.len()] } else { dictionary.normalized_keys() };
                 for (i, key) in keys.into_iter().enumerate() {
                     let filled = dictionary.keys().is_valid(i) && key < names.len() && names.is_valid(key);

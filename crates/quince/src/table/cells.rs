@@ -2,9 +2,9 @@
 
 use super::csv::Written;
 use super::kind::{self, CellError, Kind};
+use super::options::Encoding;
 use super::read::{Pictures, ReadOptions};
 use super::{Column, Source, Table};
-use crate::encode::Encoding;
 use crate::error::{Error, Place, Result, did_you_mean};
 use crate::numbers::number_text;
 use crate::run::Run;
@@ -32,24 +32,24 @@ pub struct Cells {
 /// The cells of one column.
 #[derive(Debug)]
 pub(super) enum Raw {
-    /// All of them are numbers; not-a-number is a hole.
+    /// All of them are numbers; not-a-number is a missing value.
     Numbers(Vec<f64>),
-    /// Words, without the spaces around them; a null is a hole.
+    /// Words, without the spaces around them; a null is a missing value.
     Words(LargeStringArray),
     /// The file says what kind of column this is.
     Typed(Column),
 }
 
-/// The most cells that a file of so many bytes may have. Where holes, zeros and words that repeat need not be written, a small
-/// file could otherwise ask for a huge table: as many rows as columns, each with a cell of its own. Texts of ten words among
-/// ten thousand, as sparse rows, have about a hundred cells a byte.
+/// The largest number of cells of a file of this many bytes. Where missing values, zeros and words that repeat need not be
+/// written, a small file could otherwise ask for a huge table: as many rows as columns, each with a cell of its own. Texts
+/// of ten words among ten thousand, as sparse rows, have about a hundred cells per byte.
 pub(super) fn most_cells(bytes: usize) -> usize {
     const FREE_CELLS: usize = 1 << 23;
-    const CELLS_A_BYTE: usize = 128;
-    FREE_CELLS.max(bytes.saturating_mul(CELLS_A_BYTE))
+    const CELLS_PER_BYTE: usize = 128;
+    FREE_CELLS.max(bytes.saturating_mul(CELLS_PER_BYTE))
 }
 
-/// Whether a float has no room for all digits of a whole number.
+/// Whether a whole number has more digits than a float keeps.
 pub(super) fn is_too_long(whole: i128) -> bool {
     whole.unsigned_abs() > 1 << 53
 }
@@ -104,9 +104,9 @@ impl Cells {
 
     /// Gives every column its kind: the user's, or by the rule. Only once: the columns go over into the table.
     pub fn table(&mut self, options: &ReadOptions, run: &Run) -> Result<Table> {
-        // Of several wishes for a column the last counts, and dropping it counts most.
+        // Of several kinds given for a column the last counts, and dropping it counts most.
         let dropped = options.drop.iter().map(|name| (name, Kind::Ignored));
-        let wishes: HashMap<&String, Kind> =
+        let kinds: HashMap<&String, Kind> =
             options.kinds.iter().map(|(name, kind)| (name, *kind)).chain(dropped).collect();
         let raw = std::mem::take(&mut self.columns);
         let names: HashSet<&String> = self.names.iter().collect();
@@ -120,11 +120,11 @@ impl Cells {
             }
         }
         let mut columns: Vec<(Raw, Option<Kind>)> =
-            raw.into_iter().zip(&self.names).map(|(raw, name)| (raw, wishes.get(name).copied())).collect();
-        run.each(&mut columns, |j, (raw, wish)| raw.type_numbers(&self.names[j], *wish));
-        let column = |(j, (raw, wish))| {
+            raw.into_iter().zip(&self.names).map(|(raw, name)| (raw, kinds.get(name).copied())).collect();
+        run.each(&mut columns, |j, (raw, kind)| raw.type_numbers(&self.names[j], *kind));
+        let column = |(j, (raw, kind))| {
             run.check_cancelled()?;
-            self.column(j, raw, wish, run)
+            self.column(j, raw, kind, run)
         };
         let columns = columns.into_iter().enumerate().map(column).collect::<Result<_>>()?;
         let source = Source { name: self.source.clone(), lines: std::mem::take(&mut self.lines) };
@@ -133,13 +133,13 @@ impl Cells {
         table.with_encoding(encoding)
     }
 
-    fn column(&self, j: usize, raw: Raw, wish: Option<Kind>, run: &Run) -> Result<Column> {
+    fn column(&self, j: usize, raw: Raw, kind: Option<Kind>, run: &Run) -> Result<Column> {
         let name = || self.names[j].clone();
         let words = |raw: &Raw| match &self.written {
             Some(written) => written.words(j, run),
             None => Ok(raw.as_words()),
         };
-        match (raw, wish) {
+        match (raw, kind) {
             (Raw::Typed(column), None) => Ok(column),
             (Raw::Typed(column), Some(kind)) => {
                 column.as_kind_by(kind, |error| self.refuse(j, error)).map(|column| Column { name: name(), ..column })
@@ -150,15 +150,15 @@ impl Cells {
                 let (_, why) = kind::kind_of_numbers(&self.names[j], &numbers);
                 Ok(Column { why: why.into(), ..kind::ignored(name(), words(&Raw::Numbers(numbers))?) })
             }
-            (raw @ Raw::Numbers(_), wish) => {
-                let kind = wish.unwrap_or(Kind::Number);
+            (raw @ Raw::Numbers(_), kind) => {
+                let kind = kind.unwrap_or(Kind::Number);
                 kind::column_of_kind(name(), words(&raw)?, kind).map_err(|error| self.refuse(j, error))
             }
-            (Raw::Words(cells), wish) => {
+            (Raw::Words(cells), kind) => {
                 // Where cells are not separated by commas, a comma may be a decimal point.
                 let commas = self.written.as_ref().is_some_and(Written::may_have_decimal_commas);
                 let cells = if commas { kind::with_decimal_points(&cells).unwrap_or(cells) } else { cells };
-                let column = match wish {
+                let column = match kind {
                     Some(kind) => kind::column_of_kind(name(), cells, kind),
                     None => kind::column_of_cells(name(), cells),
                 };
@@ -181,9 +181,9 @@ impl Cells {
 
 impl Raw {
     /// Numbers that are learnt from get their kind.
-    fn type_numbers(&mut self, name: &str, wish: Option<Kind>) {
+    fn type_numbers(&mut self, name: &str, kind: Option<Kind>) {
         let Raw::Numbers(numbers) = self else { return };
-        let kind = match wish {
+        let kind = match kind {
             None => kind::kind_of_numbers(name, numbers).0,
             Some(kind) => kind,
         };

@@ -1,12 +1,12 @@
 //! What a table holds, in numbers: for `quince describe`.
 
 use super::{Column, Kind, Table};
-use crate::numbers::{correlation, mean_and_deviation, quantile};
+use crate::numbers::{correlation, mean_and_standard_deviation, quantile};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// With more columns of numbers than this there are too many pairs to be worth the time.
-const MOST_CORRELATED: usize = 100;
+const MAX_CORRELATED_COLUMNS: usize = 100;
 
 /// Everything worth knowing about a table at a glance.
 #[derive(Clone, Debug, Serialize)]
@@ -30,8 +30,8 @@ pub struct ColumnDescription {
     /// Why it is ignored, if it is.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub why_ignored: String,
-    /// Number of holes.
-    pub holes: usize,
+    /// Number of missing values.
+    pub missing: usize,
     /// Number of different values.
     pub distinct: usize,
     /// For numbers and counts.
@@ -40,26 +40,26 @@ pub struct ColumnDescription {
     /// The most frequent values and how often each occurs, for all but numbers and texts; ten at most.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub top: Vec<(String, usize)>,
-    /// For vectors: how many places there are, and the share of them that is not empty.
+    /// For vectors: the number of places, and the density: the fraction of them that is not empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vectors: Option<(usize, f64)>,
-    /// For texts: how many words a cell has on average.
+    /// For texts: the mean number of words per cell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_words: Option<f64>,
 }
 
-/// Centre and spread of numbers.
+/// Mean, standard deviation and quantiles of numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NumberDescription {
     /// The mean.
     pub mean: f64,
     /// The standard deviation (N - 1).
-    pub deviation: f64,
+    pub standard_deviation: f64,
     /// Least value, quartiles, largest value.
     pub quantiles: [f64; 5],
 }
 
-/// How two columns move together.
+/// The correlation of two columns.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Correlation {
     /// One column.
@@ -71,13 +71,13 @@ pub struct Correlation {
 }
 
 impl Table {
-    /// Describes every column, and how numeric columns move together.
+    /// Describes every column, and the correlations of numeric columns.
     pub fn describe(&self) -> Description {
         let numeric = |c: &&Column| matches!(c.kind(), Kind::Number | Kind::Count | Kind::YesNo);
         let numbers = |c: &Column| (0..c.rows()).map(|i| c.number(i)).collect::<Vec<_>>();
         let mut columns: Vec<(&str, Vec<Option<f64>>)> =
             self.columns().iter().filter(numeric).map(|c| (c.name(), numbers(c))).collect();
-        if columns.len() > MOST_CORRELATED {
+        if columns.len() > MAX_CORRELATED_COLUMNS {
             columns.clear();
         }
         let mut correlations = Vec::new();
@@ -108,7 +108,7 @@ impl Column {
             *counts.entry(text).or_default() += 1;
         }
         let distinct = counts.len();
-        let filled = self.rows() - self.holes();
+        let filled = self.rows() - self.missing_count();
         let mut top: Vec<(String, usize)> = Vec::new();
         if matches!(self.kind(), Kind::Category | Kind::YesNo) {
             top = counts.into_iter().map(|(text, count)| (text.into_owned(), count)).collect();
@@ -118,14 +118,18 @@ impl Column {
         let numbers = matches!(self.kind(), Kind::Number | Kind::Count).then(|| {
             let mut values: Vec<f64> = (0..self.rows()).filter_map(|i| self.number(i)).collect();
             values.sort_by(f64::total_cmp);
-            let (mean, deviation) = mean_and_deviation(&values);
-            NumberDescription { mean, deviation, quantiles: [0.0, 0.25, 0.5, 0.75, 1.0].map(|q| quantile(&values, q)) }
+            let (mean, standard_deviation) = mean_and_standard_deviation(&values);
+            NumberDescription {
+                mean,
+                standard_deviation,
+                quantiles: [0.0, 0.25, 0.5, 0.75, 1.0].map(|q| quantile(&values, q)),
+            }
         });
         ColumnDescription {
             name: self.name().into(),
             kind: self.kind(),
             why_ignored: self.why_ignored().into(),
-            holes: self.holes(),
+            missing: self.missing_count(),
             distinct,
             numbers,
             top,

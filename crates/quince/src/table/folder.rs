@@ -1,4 +1,4 @@
-//! A folder as a table: one file a row, its sub-folder the label.
+//! A folder as a table: one file per row, its sub-folder the label.
 //!
 //! ```text
 //! mail/spam/1.txt   mail/spam/2.txt   mail/wanted/1.txt      texts: columns text, label, file
@@ -11,7 +11,7 @@
 use super::cells::{Cells, Raw};
 use super::kind::{self, Kind};
 use super::read::{Format, ReadOptions};
-use super::{Column, Data};
+use super::{Column, ColumnData};
 use crate::error::{Error, Place, Result};
 use crate::run::{Pace, Run};
 use arrow_array::LargeStringArray;
@@ -78,10 +78,10 @@ pub(super) fn is_picture(path: &Path) -> bool {
 /// The files of a folder and its sub-folders, in the order of their names.
 fn list(path: &Path) -> Result<Vec<Entry>> {
     let names = |folder: &Path| -> Result<Vec<(String, PathBuf)>> {
-        let failed = |e: &std::io::Error| Error::file(folder.display().to_string(), e);
+        let failed = |e: std::io::Error| Error::file(folder.display().to_string(), e);
         let mut found = Vec::new();
-        for entry in std::fs::read_dir(folder).map_err(|e| failed(&e))? {
-            let entry = entry.map_err(|e| failed(&e))?;
+        for entry in std::fs::read_dir(folder).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
             let name = entry.file_name().to_string_lossy().into_owned();
             if !name.starts_with('.') {
                 found.push((name, entry.path()));
@@ -106,14 +106,14 @@ fn list(path: &Path) -> Result<Vec<Entry>> {
 fn texts_of(entries: &[Entry], run: &Run) -> Result<Cells> {
     let mut texts: Vec<Option<String>> = Vec::with_capacity(entries.len());
     each(entries, "texts", run, |entry| read_text(&entry.path), |_, text| texts.push(text))?;
-    let data = Data::Texts(texts.iter().map(|text| text.as_deref()).collect());
+    let data = ColumnData::Texts(texts.iter().map(|text| text.as_deref()).collect());
     let column = Column { name: "text".into(), kind: Kind::Text, data, why: String::new() };
     Ok(with_labels(vec!["text".into()], vec![Raw::Typed(column)], &entries.iter().collect::<Vec<_>>()))
 }
 
-/// UTF-8, or else one letter a byte, as older texts are written; `None` if nothing is in it.
+/// UTF-8, or else one letter per byte, as older texts are written; `None` if nothing is in it.
 fn read_text(path: &Path) -> Result<Option<String>> {
-    let bytes = std::fs::read(path).map_err(|e| Error::file(path.display().to_string(), &e))?;
+    let bytes = std::fs::read(path).map_err(|e| Error::file(path.display().to_string(), e))?;
     if bytes.contains(&0) {
         return Err(Error::table(
             Place { file: Some(path.display().to_string()), ..Place::default() },

@@ -1,7 +1,7 @@
-//! JSON lines: an object a line, its names the columns. An array of objects is read as well, and so are objects that go
+//! JSON lines: one object per line, its names the columns. An array of objects is read as well, and so are objects that go
 //! over several lines.
 //!
-//! Numbers are numbers, true and false are yes/no, strings are words, null and what is not there are holes. A column that
+//! Numbers are numbers, true and false are yes/no, strings are words, null and what is not there are missing values. A column that
 //! holds lists or objects is ignored, and says so.
 
 use super::cells::{Cells, Raw, is_too_long, most_cells};
@@ -20,7 +20,7 @@ use std::collections::HashMap;
 struct Rows {
     names: Vec<String>,
     places: HashMap<String, usize>,
-    /// For each column: (row, value), rows rising; a row without one has a hole.
+    /// For each column: (row, value), rows rising; a row without one has a missing value.
     values: Vec<Vec<(usize, Value)>>,
     lines: Vec<u64>,
 }
@@ -112,7 +112,7 @@ pub(super) fn parse(text: &str, source: &str, run: &Run) -> Result<Cells> {
     }
     let cells = rows.saturating_mul(all.names.len());
     if cells > most_cells(text.len()) {
-        let problem = format!("{rows} objects have {} different names: nearly every cell is a hole", all.names.len());
+        let problem = format!("{rows} objects have {} different names: nearly every cell is missing", all.names.len());
         return Err(refuse(None, problem));
     }
     crate::matrix::afford(8.0 * cells as f64, "the table")?;
@@ -156,7 +156,7 @@ fn column(name: &str, values: &[(usize, Value)], rows: usize) -> Raw {
     let mut words: Vec<Option<Cow<'_, str>>> = vec![None; rows];
     for (row, value) in values {
         words[*row] = match value {
-            Value::String(text) if kind::is_hole(text) => None,
+            Value::String(text) if kind::is_missing(text) => None,
             Value::String(text) => Some(text.trim().into()),
             Value::Bool(answer) => Some(if *answer { "true" } else { "false" }.into()),
             Value::Number(number) => number.as_f64().map(|number| number_text(number).into()),
@@ -240,7 +240,10 @@ mod tests {
             assert_eq!(names, ["z", "a", "ok", "l"]);
             let kinds: Vec<Kind> = table.columns().iter().map(Column::kind).collect();
             assert_eq!(kinds, [Kind::Number, Kind::Category, Kind::YesNo, Kind::Ignored]);
-            assert_eq!((table.rows(), table.columns()[0].holes(), table.columns()[2].holes()), (4, 2, 2));
+            assert_eq!(
+                (table.rows(), table.columns()[0].missing_count(), table.columns()[2].missing_count()),
+                (4, 2, 2)
+            );
             assert_eq!(table.columns()[3].text(1).unwrap(), "[1]");
         }
     }
@@ -254,7 +257,7 @@ mod tests {
         assert_eq!(problem("{}\n{}\n"), "t.jsonl: the objects are empty");
         // As many columns as rows would need memory by the square of the file.
         let many: String = (0..20_000).map(|i| format!("{{\"k{i}\":1}}\n")).collect();
-        assert_eq!(problem(&many), "t.jsonl: 20000 objects have 20000 different names: nearly every cell is a hole");
+        assert_eq!(problem(&many), "t.jsonl: 20000 objects have 20000 different names: nearly every cell is missing");
         // Deep nesting is refused, not followed until the stack ends.
         assert!(read(&format!("{{\"a\":{}", "[".repeat(100_000))).is_err());
     }

@@ -1,19 +1,20 @@
 //! What kind of thing a column holds, and the rule that finds it.
 //!
-//! The rule looks at the cells that are not holes (a hole is an empty cell, `?`, `NA`, `N/A`, `NaN` or `null`, in any case):
+//! The rule looks at the cells that are not missing (a missing value is an empty cell, `?`, `NA`, `N/A`, `NaN` or `null`, in any
+//! case):
 //!
 //! 1. no cell left, or all the same: **ignored** (empty, constant);
 //! 2. only 0 and 1, or only one pair of yes/no, y/n, true/false, t/f (in any case): **yes/no**;
-//! 3. all numbers: counting up by one from 0 or 1 in the order of the rows, without a hole, over ten rows or under a name
-//!    such as `id`: **ignored** (row numbers); whole and not negative: **count**; otherwise **number**;
+//! 3. all numbers: counting up by one from 0 or 1 in the order of the rows, none missing, over ten rows or under a name such
+//!    as `id`: **ignored** (row numbers); whole and not negative: **count**; otherwise **number**;
 //! 4. words: if on average each value occurs twice or more: **category**; otherwise, if cells have two words or more on
 //!    average: **text**; otherwise, if there are at most ten values: **category**; otherwise **ignored** (keys: most rows
 //!    have a value of their own).
 //!
 //! A **vector** is never found by the rule: a LIBSVM file has one, or a user asks for it.
 
-use super::{Column, Data, vector};
-use crate::error::Error;
+use super::{Column, ColumnData, vector};
+use crate::error::{self, Error};
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, BooleanArray, DictionaryArray, Float64Array, Int32Array, LargeStringArray};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
@@ -66,7 +67,7 @@ impl Kind {
     }
 
     /// The kind with this name.
-    pub fn from_name(name: &str) -> crate::Result<Kind> {
+    pub fn from_name(name: &str) -> error::Result<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.name() == name || (*kind == Kind::YesNo && name == "yesno")).ok_or_else(
             || Error::Unknown {
                 what: "kind",
@@ -83,18 +84,19 @@ impl std::fmt::Display for Kind {
     }
 }
 
-/// Whether a cell is a hole.
-pub fn is_hole(cell: &str) -> bool {
+/// Whether a cell is missing: one of the spellings of a missing value.
+pub fn is_missing(cell: &str) -> bool {
     let cell = cell.trim();
     // C prints a signed nan.
     let cell = if cell.len() == 4 { cell.trim_start_matches(['-', '+']) } else { cell };
-    cell.is_empty() || ["?", "na", "n/a", "#n/a", "nan", "null"].iter().any(|hole| cell.eq_ignore_ascii_case(hole))
+    cell.is_empty()
+        || ["?", "na", "n/a", "#n/a", "nan", "null"].iter().any(|missing| cell.eq_ignore_ascii_case(missing))
 }
 
 const ID_NAMES: [&str; 8] = ["id", "index", "row", "rownames", "row_number", "nr", "no", "key"];
 const PAIRS: [[&str; 2]; 5] = [["0", "1"], ["no", "yes"], ["n", "y"], ["false", "true"], ["f", "t"]];
 
-/// A column of text cells (holes already taken out), its kind found by the rule.
+/// A column of text cells (missing values already taken out), its kind found by the rule.
 pub(crate) fn column_of_cells(name: String, cells: LargeStringArray) -> Result<Column, CellError> {
     if let Some(values) = yes_no(&cells) {
         return Ok(Column { name, kind: Kind::YesNo, data: values, why: String::new() });
@@ -109,8 +111,8 @@ pub(crate) fn column_of_cells(name: String, cells: LargeStringArray) -> Result<C
     }
 }
 
-/// Numbers in which not-a-number is a hole, as a kind of numbers; `None` if they are not of that kind.
-pub(crate) fn data_of_numbers(numbers: &mut Vec<f64>, kind: Kind) -> Option<Data> {
+/// Numbers in which not-a-number is a missing value, as a kind of numbers; `None` if they are not of that kind.
+pub(crate) fn data_of_numbers(numbers: &mut Vec<f64>, kind: Kind) -> Option<ColumnData> {
     let fits = |x: &f64| match kind {
         Kind::Number => !x.is_infinite(),
         Kind::Count => x.is_nan() || (*x >= 0.0 && x.fract() == 0.0 && x.is_finite()),
@@ -120,20 +122,20 @@ pub(crate) fn data_of_numbers(numbers: &mut Vec<f64>, kind: Kind) -> Option<Data
     if !numbers.iter().all(fits) {
         return None;
     }
-    let holes = numbers.iter().any(|x| x.is_nan());
-    let filled = holes.then(|| NullBuffer::from_iter(numbers.iter().map(|x| !x.is_nan())));
+    let missing = numbers.iter().any(|x| x.is_nan());
+    let filled = missing.then(|| NullBuffer::from_iter(numbers.iter().map(|x| !x.is_nan())));
     Some(match kind {
         Kind::YesNo => {
             let yes = BooleanBuffer::from_iter(numbers.iter().map(|x| *x == 1.0));
-            Data::YesNo { values: BooleanArray::new(yes, filled), words: ["0".into(), "1".into()] }
+            ColumnData::YesNo { values: BooleanArray::new(yes, filled), words: ["0".into(), "1".into()] }
         }
-        _ => Data::Numbers(Float64Array::new(std::mem::take(numbers).into(), filled)),
+        _ => ColumnData::Numbers(Float64Array::new(std::mem::take(numbers).into(), filled)),
     })
 }
 
 /// A column that is not learnt from.
 pub(crate) fn ignored(name: String, cells: LargeStringArray) -> Column {
-    Column { name, kind: Kind::Ignored, data: Data::Texts(cells), why: String::new() }
+    Column { name, kind: Kind::Ignored, data: ColumnData::Texts(cells), why: String::new() }
 }
 
 /// Row, what is wrong with its cell, and the remedy.
@@ -154,7 +156,7 @@ pub(crate) fn column_of_kind(name: String, cells: LargeStringArray, kind: Kind) 
                 let problem = format!("'{}' is not a count", cells.value(row));
                 return Err((row, problem, "A count is a whole number of at least zero; try the kind number.".into()));
             }
-            Data::Numbers(numbers)
+            ColumnData::Numbers(numbers)
         }
         Kind::YesNo => {
             let row = (0..cells.len()).find(|&i| cells.is_valid(i) && yes_or_no(cells.value(i)).is_none());
@@ -165,7 +167,7 @@ pub(crate) fn column_of_kind(name: String, cells: LargeStringArray, kind: Kind) 
             yes_no(&cells).unwrap_or_else(|| {
                 let values =
                     (0..cells.len()).map(|i| cells.is_valid(i).then(|| yes_or_no(cells.value(i)).unwrap_or(false)));
-                Data::YesNo { values: values.collect(), words: ["no".into(), "yes".into()] }
+                ColumnData::YesNo { values: values.collect(), words: ["no".into(), "yes".into()] }
             })
         }
         Kind::Category => categories(&cells),
@@ -178,17 +180,17 @@ pub(crate) fn column_of_kind(name: String, cells: LargeStringArray, kind: Kind) 
                 .collect();
             vector::data(rows?)
         }
-        Kind::Text | Kind::Ignored => Data::Texts(cells),
+        Kind::Text | Kind::Ignored => ColumnData::Texts(cells),
     };
     let why = if kind == Kind::Ignored { "as asked".to_string() } else { String::new() };
     Ok(Column { name, kind, data, why })
 }
 
-/// Number, count, yes/no or ignored, by the rule; not-a-number is a hole.
+/// Number, count, yes/no or ignored, by the rule; not-a-number is a missing value.
 pub(crate) fn column_of_numbers(name: String, mut numbers: Vec<f64>) -> Column {
     let (kind, why) = kind_of_numbers(&name, &numbers);
     let shown = if kind == Kind::Ignored { Kind::Number } else { kind };
-    let data = data_of_numbers(&mut numbers, shown).unwrap_or_else(|| Data::Numbers(Float64Array::from(numbers)));
+    let data = data_of_numbers(&mut numbers, shown).unwrap_or_else(|| ColumnData::Numbers(Float64Array::from(numbers)));
     Column { name, kind, data, why: why.to_string() }
 }
 
@@ -203,7 +205,7 @@ pub(crate) fn kind_of_numbers(name: &str, numbers: &[f64]) -> (Kind, &'static st
     if numbers.iter().all(|x| *x == 0.0 || *x == 1.0 || x.is_nan()) {
         return (Kind::YesNo, "");
     }
-    // A hole is equal to nothing.
+    // A missing value is equal to nothing.
     let counts_up =
         (head == 0.0 || head == 1.0) && numbers[0] == head && numbers.windows(2).all(|pair| pair[1] == pair[0] + 1.0);
     let lower = name.to_lowercase();
@@ -236,12 +238,12 @@ pub(crate) fn column_of_words(name: String, cells: LargeStringArray) -> Column {
             }
         }
     };
-    let data = if kind == Kind::Category { categories(&cells) } else { Data::Texts(cells) };
+    let data = if kind == Kind::Category { categories(&cells) } else { ColumnData::Texts(cells) };
     Column { name, kind, data, why: why.to_string() }
 }
 
 /// Codes in the order of first appearance.
-pub(crate) fn categories(cells: &LargeStringArray) -> Data {
+pub(crate) fn categories(cells: &LargeStringArray) -> ColumnData {
     let mut codes = HashMap::new();
     let mut names = Vec::new();
     let keys: Int32Array = cells
@@ -255,11 +257,11 @@ pub(crate) fn categories(cells: &LargeStringArray) -> Data {
             })
         })
         .collect();
-    Data::Categories(DictionaryArray::<Int32Type>::new(keys, Arc::new(LargeStringArray::from(names))))
+    ColumnData::Categories(DictionaryArray::<Int32Type>::new(keys, Arc::new(LargeStringArray::from(names))))
 }
 
 /// Yes/no if both answers of one pair occur and nothing else does. Words keep the spelling they first had.
-fn yes_no(cells: &LargeStringArray) -> Option<Data> {
+fn yes_no(cells: &LargeStringArray) -> Option<ColumnData> {
     let mut words: [Option<&str>; 2] = [None, None];
     let mut pair = None;
     for cell in cells.iter().flatten() {
@@ -273,7 +275,7 @@ fn yes_no(cells: &LargeStringArray) -> Option<Data> {
     }
     let words = [words[0]?.to_string(), words[1]?.to_string()];
     let values: BooleanArray = cells.iter().map(|cell| cell.and_then(yes_or_no)).collect();
-    Some(Data::YesNo { values, words })
+    Some(ColumnData::YesNo { values, words })
 }
 
 /// Yes or no, in any of the spellings of the rule; `None` for anything else.
@@ -361,10 +363,10 @@ mod tests {
     }
 
     #[test]
-    fn every_spelling_of_a_hole_is_a_hole() {
-        for hole in ["", "-nan", "+NaN", "?", "NA", "na", "NaN", "nan", "null", "NULL", "  "] {
-            assert!(is_hole(hole), "{hole}");
+    fn every_spelling_of_a_missing_value_is_known() {
+        for missing in ["", "-nan", "+NaN", "?", "NA", "na", "NaN", "nan", "null", "NULL", "  "] {
+            assert!(is_missing(missing), "{missing}");
         }
-        assert!(!is_hole("none") && !is_hole("0") && !is_hole("n.a."));
+        assert!(!is_missing("none") && !is_missing("0") && !is_missing("n.a."));
     }
 }

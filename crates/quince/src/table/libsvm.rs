@@ -1,4 +1,4 @@
-//! LIBSVM files: a label and `place:number` pairs a line, places rising. They stay sparse.
+//! LIBSVM files: a label and `place:number` pairs per line, places rising. They stay sparse.
 //!
 //! ```text
 //! +1 3:1 17:0.5   # what follows a number sign is a remark
@@ -16,8 +16,8 @@ use crate::numbers::number_text;
 use crate::run::Run;
 use arrow_array::LargeStringArray;
 
-/// The most different whole numbers that are taken for classes.
-const MOST_CLASSES: usize = 100;
+/// The largest number of different whole numbers that are taken for classes.
+const MAX_CLASSES: usize = 100;
 
 /// One line: its label, its group, its pairs.
 struct Line {
@@ -113,16 +113,16 @@ fn parse_line(number: u64, line: &str, source: &str) -> Result<Line> {
 fn labels(lines: &[Line]) -> Raw {
     let parsed: Option<Vec<f64>> = lines
         .iter()
-        .map(|line| if kind::is_hole(&line.label) { Some(f64::NAN) } else { line.label.parse().ok() })
+        .map(|line| if kind::is_missing(&line.label) { Some(f64::NAN) } else { line.label.parse().ok() })
         .collect();
     let Some(numbers) = parsed else {
-        return Raw::Words(lines.iter().map(|line| (!kind::is_hole(&line.label)).then_some(&line.label)).collect());
+        return Raw::Words(lines.iter().map(|line| (!kind::is_missing(&line.label)).then_some(&line.label)).collect());
     };
     let whole = numbers.iter().all(|x| x.is_nan() || x.fract() == 0.0);
     let mut distinct: Vec<u64> = numbers.iter().filter(|x| !x.is_nan()).map(|x| x.to_bits()).collect();
     distinct.sort_unstable();
     distinct.dedup();
-    if !whole || distinct.len() > MOST_CLASSES || 2 * distinct.len() > numbers.len() {
+    if !whole || distinct.len() > MAX_CLASSES || 2 * distinct.len() > numbers.len() {
         return Raw::Numbers(numbers);
     }
     let words: LargeStringArray = numbers.iter().map(|&x| (!x.is_nan()).then(|| number_text(x))).collect();

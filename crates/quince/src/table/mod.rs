@@ -1,4 +1,4 @@
-//! Tables as people have them: typed columns with holes.
+//! Tables as people have them: typed columns with missing values.
 //!
 //! A [`Table`] holds Arrow arrays. Each [`Column`] has a [`Kind`], found by the rule in [`kind`] or given by
 //! the user, and remembers which file and line every row came from, so that an error can say where to look.
@@ -12,6 +12,7 @@ mod folder;
 mod json;
 pub mod kind;
 mod libsvm;
+pub mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(feature = "images")]
@@ -23,10 +24,13 @@ mod vector;
 pub use cells::Cells;
 pub use describe::{ColumnDescription, Correlation, Description, NumberDescription};
 pub use kind::Kind;
+pub use options::{
+    Analyzer, CategoryOptions, ColumnOptions, Encoding, FeatureScore, Fill, Frequency, Language, NumberOptions,
+    StopWords, TermWeighting, TextOptions,
+};
 pub use read::{Format, Header, Pictures, ReadOptions};
-pub use target::{Labelled, Learnable};
+pub use target::{Labelled, TrainingSet};
 
-use crate::encode::{Encoding, Wish};
 use crate::error::{Error, Place, Result, did_you_mean};
 use crate::matrix::Sparse;
 use crate::numbers::number_text;
@@ -44,7 +48,7 @@ use std::sync::Arc;
 /// let table = Table::from_csv("age,city\n31,Oslo\n?,Rome\n45,Oslo\n22,Rome\n")?;
 /// assert_eq!((table.rows(), table.columns().len()), (4, 2));
 /// assert_eq!(table.column("age")?.kind(), Kind::Count);
-/// assert_eq!(table.column("age")?.holes(), 1);
+/// assert_eq!(table.column("age")?.missing_count(), 1);
 /// # quince::Result::Ok(())
 /// ```
 #[derive(Clone, Debug)]
@@ -52,7 +56,7 @@ pub struct Table {
     columns: Vec<Column>,
     rows: usize,
     source: Option<Arc<Source>>,
-    /// How columns become features, where not as usual.
+    /// How columns become features, where not by default.
     encoding: Arc<Encoding>,
 }
 
@@ -69,14 +73,14 @@ pub(crate) struct Source {
 pub struct Column {
     name: String,
     kind: Kind,
-    data: Data,
+    data: ColumnData,
     /// Why the column is ignored, in a few words; empty if it is not.
     why: String,
 }
 
 /// The cells of a column. What is ignored stays as text.
 #[derive(Clone, Debug)]
-pub(crate) enum Data {
+pub(crate) enum ColumnData {
     Numbers(Float64Array),
     YesNo { values: BooleanArray, words: [String; 2] },
     Categories(DictionaryArray<Int32Type>),
@@ -139,17 +143,17 @@ impl Table {
         self
     }
 
-    /// The same table, with wishes about how its columns become features.
+    /// The same table, with encoding options: how its columns become features.
     pub fn with_encoding(mut self, encoding: Encoding) -> Result<Table> {
-        for (name, wish) in &encoding.columns {
+        for (name, options) in &encoding.columns {
             let kind = self.column(name)?.kind;
-            if !wish.is_for(kind) {
+            if !options.is_for(kind) {
                 return Err(Error::data(
-                    format!("'{name}' is a column of kind {kind}, and what is wished of it is for another"),
-                    "Give the column another kind, or wish something else of it.",
+                    format!("'{name}' is a column of kind {kind}, and its options are for another"),
+                    "Give the column another kind, or give it other options.",
                 ));
             }
-            if let Wish::Categories(categories) = wish {
+            if let ColumnOptions::Category(categories) = options {
                 categories.check_order(self.column(name)?)?;
             }
         }
@@ -157,7 +161,8 @@ impl Table {
         Ok(self)
     }
 
-    /// The same table, with wishes as a person writes them: `log,fill=median` of a column, or of `*`, all columns that can.
+    /// The same table, with encoding options as a person writes them: `log,fill=median` of a column, or of `*`, all columns
+    /// that can.
     pub fn encoded_as(self, name: &str, settings: &str) -> Result<Table> {
         let mut encoding = (*self.encoding).clone();
         if name == "*" {
@@ -165,9 +170,9 @@ impl Table {
             let mut problem = None;
             let before = encoding.clone();
             for column in self.columns.iter().filter(able) {
-                match Wish::parse(column.kind, settings) {
-                    Ok(wish) => {
-                        encoding.columns.insert(column.name.clone(), wish);
+                match ColumnOptions::parse(column.kind, settings) {
+                    Ok(options) => {
+                        encoding.columns.insert(column.name.clone(), options);
                     }
                     Err(error) => problem = Some(error),
                 }
@@ -176,22 +181,23 @@ impl Table {
                 return Err(problem);
             }
         } else {
-            let wish = Wish::parse(self.column(name)?.kind, settings).map_err(|error| error.of_column(name))?;
-            encoding.columns.insert(name.to_string(), wish);
+            let options =
+                ColumnOptions::parse(self.column(name)?.kind, settings).map_err(|error| error.of_column(name))?;
+            encoding.columns.insert(name.to_string(), options);
         }
         self.with_encoding(encoding)
     }
 
-    /// As [`Table::encoded_as`], on top of what was wished of the column before.
+    /// As [`Table::encoded_as`], in addition to the options that the column has.
     pub fn encoded_also(self, name: &str, settings: &str) -> Result<Table> {
         let mut encoding = (*self.encoding).clone();
-        let usual = Wish::parse(self.column(name)?.kind, "")?;
-        let wish = encoding.columns.entry(name.to_string()).or_insert(usual);
-        wish.also(settings).map_err(|error| error.of_column(name))?;
+        let usual = ColumnOptions::parse(self.column(name)?.kind, "")?;
+        let options = encoding.columns.entry(name.to_string()).or_insert(usual);
+        options.also(settings).map_err(|error| error.of_column(name))?;
         self.with_encoding(encoding)
     }
 
-    /// How columns become features, where not as usual.
+    /// How columns become features, where not by default.
     pub fn encoding(&self) -> &Encoding {
         &self.encoding
     }
@@ -255,12 +261,12 @@ impl Table {
 }
 
 impl Column {
-    /// A column of numbers; not-a-number is a hole. The kind is found by the rule.
+    /// A column of numbers; not-a-number is a missing value. The kind is found by the rule.
     pub fn numbers(name: impl Into<String>, values: &[f64]) -> Column {
         kind::column_of_numbers(name.into(), values.to_vec())
     }
 
-    /// A column of words or texts; `None` is a hole. The kind is found by the rule.
+    /// A column of words or texts; `None` is a missing value. The kind is found by the rule.
     pub fn words<'a>(name: impl Into<String>, values: impl IntoIterator<Item = Option<&'a str>>) -> Column {
         kind::column_of_words(name.into(), LargeStringArray::from_iter(values))
     }
@@ -285,45 +291,45 @@ impl Column {
         self.data.array().map_or_else(|| self.vectors().map_or(0, Sparse::rows), |array| array.len())
     }
 
-    /// Number of holes.
-    pub fn holes(&self) -> usize {
+    /// Number of missing values.
+    pub fn missing_count(&self) -> usize {
         self.data.array().map_or(0, |array| array.null_count())
     }
 
-    /// Whether row `i` is a hole.
-    pub fn is_hole(&self, i: usize) -> bool {
+    /// Whether the value in row `i` is missing.
+    pub fn is_missing(&self, i: usize) -> bool {
         self.data.array().is_some_and(|array| array.is_null(i))
     }
 
-    /// The number in row `i`; 0 or 1 for yes/no. `None` for holes and for words.
+    /// The number in row `i`; 0 or 1 for yes/no. `None` for missing values and for words.
     pub fn number(&self, i: usize) -> Option<f64> {
         match &self.data {
-            Data::Numbers(values) => values.is_valid(i).then(|| values.value(i)),
-            Data::YesNo { values, .. } => values.is_valid(i).then(|| f64::from(u8::from(values.value(i)))),
+            ColumnData::Numbers(values) => values.is_valid(i).then(|| values.value(i)),
+            ColumnData::YesNo { values, .. } => values.is_valid(i).then(|| f64::from(u8::from(values.value(i)))),
             _ => None,
         }
     }
 
-    /// The cell in row `i` as text; `None` for a hole.
+    /// The cell in row `i` as text; `None` for a missing value.
     pub fn text(&self, i: usize) -> Option<std::borrow::Cow<'_, str>> {
-        if self.is_hole(i) {
+        if self.is_missing(i) {
             return None;
         }
         Some(match &self.data {
-            Data::Numbers(values) => number_text(values.value(i)).into(),
-            Data::YesNo { values, words } => words[usize::from(values.value(i))].as_str().into(),
-            Data::Categories(values) => category_names(values).value(values.keys().value(i) as usize).into(),
-            Data::Texts(values) => values.value(i).into(),
-            Data::Vectors(rows) => vector::text(rows, i).into(),
+            ColumnData::Numbers(values) => number_text(values.value(i)).into(),
+            ColumnData::YesNo { values, words } => words[usize::from(values.value(i))].as_str().into(),
+            ColumnData::Categories(values) => category_names(values).value(values.keys().value(i) as usize).into(),
+            ColumnData::Texts(values) => values.value(i).into(),
+            ColumnData::Vectors(rows) => vector::text(rows, i).into(),
         })
     }
 
     /// For a column of words of which most are numbers: how many are, and the first row that is not. It may be a slip.
     pub fn nearly_numbers(&self) -> Option<(usize, usize)> {
-        if !matches!(self.data, Data::Categories(_) | Data::Texts(_)) || self.why == "row numbers" {
+        if !matches!(self.data, ColumnData::Categories(_) | ColumnData::Texts(_)) || self.why == "row numbers" {
             return None;
         }
-        let filled = self.rows() - self.holes();
+        let filled = self.rows() - self.missing_count();
         let mut count = 0;
         let mut first = None;
         for i in 0..self.rows() {
@@ -345,7 +351,7 @@ impl Column {
         if kind == self.kind {
             return Ok(self.clone());
         }
-        if kind == Kind::Number && matches!(self.data, Data::Numbers(_)) {
+        if kind == Kind::Number && matches!(self.data, ColumnData::Numbers(_)) {
             return Ok(Column { kind, why: String::new(), ..self.clone() });
         }
         let texts = LargeStringArray::from_iter((0..self.rows()).map(|i| self.text(i)));
@@ -354,35 +360,35 @@ impl Column {
 
     fn take(&self, rows: &[usize]) -> Column {
         let data = match &self.data {
-            Data::Numbers(values) => {
-                Data::Numbers(rows.iter().map(|&i| values.is_valid(i).then(|| values.value(i))).collect())
+            ColumnData::Numbers(values) => {
+                ColumnData::Numbers(rows.iter().map(|&i| values.is_valid(i).then(|| values.value(i))).collect())
             }
-            Data::YesNo { values, words } => Data::YesNo {
+            ColumnData::YesNo { values, words } => ColumnData::YesNo {
                 values: rows.iter().map(|&i| values.is_valid(i).then(|| values.value(i))).collect(),
                 words: words.clone(),
             },
-            Data::Categories(values) => {
+            ColumnData::Categories(values) => {
                 let keys = rows.iter().map(|&i| values.keys().is_valid(i).then(|| values.keys().value(i))).collect();
-                Data::Categories(DictionaryArray::new(keys, values.values().clone()))
+                ColumnData::Categories(DictionaryArray::new(keys, values.values().clone()))
             }
-            Data::Texts(values) => {
-                Data::Texts(rows.iter().map(|&i| values.is_valid(i).then(|| values.value(i))).collect())
+            ColumnData::Texts(values) => {
+                ColumnData::Texts(rows.iter().map(|&i| values.is_valid(i).then(|| values.value(i))).collect())
             }
-            Data::Vectors(values) => Data::Vectors(Arc::new(values.take_rows(rows))),
+            ColumnData::Vectors(values) => ColumnData::Vectors(Arc::new(values.take_rows(rows))),
         };
         Column { data, ..self.clone() }
     }
 }
 
-impl Data {
-    /// The cells as an array, unless they are vectors, which have no holes.
+impl ColumnData {
+    /// The cells as an array, unless they are vectors, which have no missing values.
     fn array(&self) -> Option<&dyn Array> {
         match self {
-            Data::Numbers(values) => Some(values),
-            Data::YesNo { values, .. } => Some(values),
-            Data::Categories(values) => Some(values),
-            Data::Texts(values) => Some(values),
-            Data::Vectors(_) => None,
+            ColumnData::Numbers(values) => Some(values),
+            ColumnData::YesNo { values, .. } => Some(values),
+            ColumnData::Categories(values) => Some(values),
+            ColumnData::Texts(values) => Some(values),
+            ColumnData::Vectors(_) => None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Pictures as rows of numbers.
 //!
-//! A picture becomes grey, then a grid of so many rows and columns, each cell the mean of the part of the picture that it
+//! A picture becomes grey, then a grid of rows and columns, each cell the mean of the part of the picture that it
 //! covers, from 0 (black) to 1 (white); then, if asked, 0 or 1. Or, as for satellite pictures, every patch of a picture
 //! becomes a row: a 3 x 3 neighbourhood in four bands is 36 numbers (one `pixel_row_column_band` each).
 
@@ -13,13 +13,13 @@ use image::{DynamicImage, ImageReader, Limits};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The longest side of a picture, and the most bytes it may unpack to: a small file can claim to be a huge picture.
-const LONGEST: u32 = 20_000;
-const MOST_BYTES: u64 = 512 << 20;
+const MAX_SIDE: u32 = 20_000;
+const MAX_BYTES: u64 = 512 << 20;
 
-/// Beyond this many bytes a picture must bring bytes of its own: no format packs more than so many into one. Deflate packs
+/// Beyond this many bytes a picture must bring bytes of its own: no format packs more than this many into one. Deflate packs
 /// 1032, and a byte of a PNG with two colours is eight pixels of three bytes each.
 const FREE_BYTES: u64 = 16 << 20;
-const MOST_PACKED: u64 = 1032 * 8 * 3;
+const MAX_BYTES_PER_BYTE: u64 = 1032 * 8 * 3;
 
 /// The pixels of a picture by row, column and band, as its file holds them.
 struct Picture {
@@ -31,16 +31,16 @@ struct Picture {
     bytes: Vec<u8>,
 }
 
-pub(super) fn pictures_of(entries: &[Entry], wish: Pictures, run: &Run) -> Result<Cells> {
-    wish.check()?;
+pub(super) fn pictures_of(entries: &[Entry], options: Pictures, run: &Run) -> Result<Cells> {
+    options.check()?;
     let taken = AtomicUsize::new(0);
     let read = |entry: &Entry| {
         let picture = open(entry)?;
-        let Some(size) = wish.patches else { return Ok((1, vec![picture.grid(wish.pixels, wish.binarise)])) };
+        let Some(size) = options.patches else { return Ok((1, vec![picture.grid(options.pixels, options.binarise)])) };
         let needed = 16 * picture.fitting(size) * size.0 * size.1 * picture.bands;
         let together = taken.fetch_add(needed, Ordering::Relaxed) + needed;
         crate::matrix::afford(together as f64, "the patches of all pictures")?;
-        Ok((picture.bands, picture.patches(size, entry, wish.binarise)?))
+        Ok((picture.bands, picture.patches(size, entry, options.binarise)?))
     };
     let mut found: Vec<(&Entry, usize, Vec<Vec<f64>>)> = Vec::with_capacity(entries.len());
     each(entries, "pictures", run, read, |entry, (bands, rows)| found.push((entry, bands, rows)))?;
@@ -50,10 +50,10 @@ pub(super) fn pictures_of(entries: &[Entry], wish: Pictures, run: &Run) -> Resul
         return Err(refuse(entry, problem, "Give pictures of the same kind."));
     }
     let mut names = Vec::new();
-    let (height, width) = wish.patches.unwrap_or(wish.pixels);
+    let (height, width) = options.patches.unwrap_or(options.pixels);
     for r in 1..=height {
         for c in 1..=width {
-            match wish.patches {
+            match options.patches {
                 None => names.push(format!("pixel_{r}_{c}")),
                 Some(_) => names.extend((1..=bands).map(|band| format!("pixel_{r}_{c}_{band}"))),
             }
@@ -68,7 +68,7 @@ pub(super) fn pictures_of(entries: &[Entry], wish: Pictures, run: &Run) -> Resul
         }
     }
     let columns = values.into_iter().map(Raw::Numbers).collect();
-    Ok(Cells { pictures: Some(wish), ..with_labels(names, columns, &rows) })
+    Ok(Cells { pictures: Some(options), ..with_labels(names, columns, &rows) })
 }
 
 fn refuse(entry: &Entry, problem: String, remedy: &str) -> Error {
@@ -80,14 +80,14 @@ fn open(entry: &Entry) -> Result<Picture> {
     let wrong = |error: &dyn std::fmt::Display| {
         refuse(entry, format!("the picture cannot be read: {error}"), "Mend the file, or take it out of the folder.")
     };
-    let failed = |e: std::io::Error| Error::file(entry.path.display().to_string(), &e);
+    let failed = |e: std::io::Error| Error::file(entry.path.display().to_string(), e);
     let length = std::fs::metadata(&entry.path).map_err(failed)?.len();
     let reader = ImageReader::open(&entry.path).map_err(failed)?;
     let mut reader = reader.with_guessed_format().map_err(|e| wrong(&e))?;
     let mut limits = Limits::default();
-    limits.max_image_width = Some(LONGEST);
-    limits.max_image_height = Some(LONGEST);
-    limits.max_alloc = Some(MOST_BYTES.min(FREE_BYTES + length.saturating_mul(MOST_PACKED)));
+    limits.max_image_width = Some(MAX_SIDE);
+    limits.max_image_height = Some(MAX_SIDE);
+    limits.max_alloc = Some(MAX_BYTES.min(FREE_BYTES + length.saturating_mul(MAX_BYTES_PER_BYTE)));
     reader.limits(limits);
     // Should a decoder fall over a picture that contradicts itself, we stand.
     let decoded = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| reader.decode()));
@@ -174,7 +174,7 @@ fn two_levels(value: f64, binarise: Option<f64>) -> f64 {
     binarise.map_or(value, |threshold| f64::from(u8::from(value >= threshold)))
 }
 
-/// For each of `parts` equal parts of a line of `length` pixels: which pixels it covers, and their shares in it.
+/// For each of `parts` equal parts of a line of `length` pixels: which pixels it covers, and their fractions of it.
 fn shares(length: usize, parts: usize) -> Vec<Vec<(usize, f64)>> {
     let size = length as f64 / parts as f64;
     let one = |part: usize| {

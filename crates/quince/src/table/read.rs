@@ -3,8 +3,8 @@
 use super::Table;
 use super::cells::Cells;
 use super::kind::Kind;
+use super::options::Encoding;
 use super::{arff, csv, folder, json, libsvm};
-use crate::encode::Encoding;
 use crate::error::{Error, Place, Result};
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
@@ -27,9 +27,9 @@ pub struct ReadOptions {
     pub drop: Vec<String>,
     /// How columns become features, by column name (`*`: all that can): settings as [`Table::encoded_as`] takes them.
     pub encode: Vec<(String, String)>,
-    /// Products of up to so many numbers become features too; 1 makes none.
+    /// The degree of polynomial features: products of up to this many numbers; 1 makes none.
     pub degree: usize,
-    /// How pictures become numbers; as usual if not given.
+    /// How pictures become numbers; by default if not given.
     pub pictures: Option<Pictures>,
 }
 
@@ -42,7 +42,7 @@ pub struct Pictures {
     /// Pixels at least this bright become 1, all others 0.
     #[serde(default)]
     pub binarise: Option<f64>,
-    /// Every patch of so many rows and columns is a row of its own, in all bands.
+    /// Every patch of this many rows and columns is a row of its own, in all bands.
     #[serde(default)]
     pub patches: Option<(usize, usize)>,
 }
@@ -99,7 +99,7 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
-    /// A table with the wishes for its columns.
+    /// A table with the encoding options of its columns.
     pub fn encode(&self, mut table: Table) -> Result<Table> {
         for (name, settings) in &self.encode {
             table = table.encoded_as(name, settings)?;
@@ -108,7 +108,7 @@ impl ReadOptions {
         table.with_encoding(encoding)
     }
 
-    /// An error if something is said that is not for this file: whoever says it expects it to matter.
+    /// An error for options that do not apply to this file, rather than ignoring them.
     pub(super) fn check_fit(&self, source: &str, format: Option<Format>, pictures: bool) -> Result<()> {
         let what = match format {
             Some(format) => format!("a table in {}", format.title()),
@@ -135,13 +135,13 @@ impl ReadOptions {
 /// How a table is written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// CSV, TSV, or cells parted by anything else.
+    /// CSV, TSV, or cells separated by anything else.
     Csv,
-    /// An object a line.
+    /// One object per line.
     JsonLines,
     /// Weka's format.
     Arff,
-    /// A label and `place:number` pairs a line.
+    /// A label and `place:number` pairs per line.
     LibSvm,
     /// Apache Parquet.
     Parquet,
@@ -242,9 +242,9 @@ impl Cells {
         }
         let mut bytes = Vec::new();
         if standard_input {
-            std::io::stdin().lock().read_to_end(&mut bytes).map_err(|e| Error::file(&name, &e))?;
+            std::io::stdin().lock().read_to_end(&mut bytes).map_err(|e| Error::file(&name, e))?;
         } else {
-            bytes = all_bytes(path, run).map_err(|e| Error::file(&name, &e))?;
+            bytes = all_bytes(path, run).map_err(|e| Error::file(&name, e))?;
         }
         Cells::parse(bytes, &name, options, run)
     }
@@ -278,15 +278,15 @@ impl Cells {
     }
 }
 
-/// What is inside a gzip file; anything else as it is.
+/// The content of a gzip file; anything else unchanged.
 fn unpacked(bytes: Vec<u8>, source: &str) -> Result<Vec<u8>> {
     // Text packs to a tenth, long runs of zeros to a hundredth; gzip itself could make a thousand bytes of one.
     const FREE_BYTES: u64 = 1 << 30;
-    const BYTES_A_BYTE: u64 = 200;
+    const BYTES_PER_BYTE: u64 = 200;
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(bytes);
     }
-    unpacked_up_to(FREE_BYTES.max(BYTES_A_BYTE.saturating_mul(bytes.len() as u64)), &bytes, source)
+    unpacked_up_to(FREE_BYTES.max(BYTES_PER_BYTE.saturating_mul(bytes.len() as u64)), &bytes, source)
 }
 
 fn unpacked_up_to(most: u64, bytes: &[u8], source: &str) -> Result<Vec<u8>> {
@@ -311,15 +311,15 @@ fn all_bytes(path: &Path, run: &Run) -> std::io::Result<Vec<u8>> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileExt;
-        const PART: usize = 4 << 20;
+        const PART_BYTES: usize = 4 << 20;
         let file = std::fs::File::open(path)?;
         let about = file.metadata()?;
         let size = about.len() as usize;
-        if about.is_file() && size > 4 * PART {
+        if about.is_file() && size > 4 * PART_BYTES {
             let mut bytes = vec![0; size];
             let mut parts: Vec<(&mut [u8], std::io::Result<()>)> =
-                bytes.chunks_mut(PART).map(|part| (part, Ok(()))).collect();
-            run.each(&mut parts, |p, (part, result)| *result = file.read_exact_at(part, (p * PART) as u64));
+                bytes.chunks_mut(PART_BYTES).map(|part| (part, Ok(()))).collect();
+            run.each(&mut parts, |p, (part, result)| *result = file.read_exact_at(part, (p * PART_BYTES) as u64));
             parts.into_iter().try_for_each(|(_, result)| result)?;
             return Ok(bytes);
         }

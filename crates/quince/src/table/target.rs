@@ -2,7 +2,7 @@
 
 use super::{Column, Kind, Table};
 use crate::error::{Error, Place, Result};
-use crate::learn::{Classes, Target, Task};
+use crate::learn::{Classes, Target, TargetView, Task};
 use crate::matrix::Matrix;
 
 /// Rows with a known target, the target apart from them.
@@ -16,21 +16,21 @@ pub struct Labelled {
     pub name: String,
     /// Which rows of the original table these are.
     pub rows: Vec<usize>,
-    /// How many rows had no target and were left out.
+    /// The number of rows that had no target and were left out.
     pub left_out: usize,
 }
 
 impl Table {
     /// Takes target, weights and groups out of a table, and notes what was decided for the user. Rows without a class are kept
     /// for a method that can learn from them (`unlabelled`), and left out otherwise.
-    pub fn learnable(
+    pub fn supervised(
         &self,
         target: &str,
         task: Option<Task>,
         weight: Option<&str>,
         group: Option<&str>,
         unlabelled: bool,
-    ) -> Result<Learnable> {
+    ) -> Result<TrainingSet> {
         if [weight, group].contains(&Some(target)) || (weight.is_some() && weight == group) {
             return Err(Error::data(
                 "target, weights and groups must be different columns",
@@ -40,7 +40,7 @@ impl Table {
         let mut labelled = self.labelled(target, task)?;
         let without = labelled.left_out;
         if unlabelled && without > 0 && labelled.target.task() == Task::Classification {
-            labelled = labelled.with_all_rows(self);
+            labelled = labelled.with_all_rows(self)?;
         }
         let weights = weight.map(|name| self.weights(name, &labelled.rows)).transpose()?;
         let groups = group.map(|name| self.groups(name, &labelled.rows)).transpose()?;
@@ -67,11 +67,11 @@ impl Table {
         }
         notes.extend(labelled.table.what_is_ignored());
         notes.extend(labelled.table.what_is_nearly_a_number());
-        Ok(Learnable { labelled, weights, groups, notes })
+        Ok(TrainingSet { labelled, weights, groups, notes })
     }
 
     /// All rows, with nothing to learn but groups; weights and the columns of `aside` are no features.
-    pub fn groupable(&self, weight: Option<&str>, aside: &[&str]) -> Result<Learnable> {
+    pub fn unsupervised(&self, weight: Option<&str>, aside: &[&str]) -> Result<TrainingSet> {
         let rows: Vec<usize> = (0..self.rows()).collect();
         if rows.is_empty() {
             let place = Place { file: self.source_name(), ..Place::default() };
@@ -84,9 +84,9 @@ impl Table {
         let aside: Vec<&str> = weight.into_iter().chain(aside.iter().copied()).collect();
         let table = self.without(&aside);
         let notes = table.what_is_ignored().into_iter().chain(table.what_is_nearly_a_number()).collect();
-        let target = Target::Nothing(rows.len());
+        let target = Target::none(rows.len());
         let labelled = Labelled { table, target, name: "cluster".into(), rows, left_out: 0 };
-        Ok(Learnable { labelled, weights, groups: None, notes })
+        Ok(TrainingSet { labelled, weights, groups: None, notes })
     }
 
     /// One sentence for each reason to ignore columns, naming the first few.
@@ -117,7 +117,7 @@ impl Table {
                 "'{}' is read as {}: {count} of {} cells are numbers, but '{}' in {line} is not",
                 column.name(),
                 column.kind(),
-                column.rows() - column.holes(),
+                column.rows() - column.missing_count(),
                 column.text(row).unwrap_or_default()
             ))
         };
@@ -156,17 +156,17 @@ impl Table {
 
 impl Labelled {
     /// The same with the rows of the table that have no class.
-    fn with_all_rows(self, table: &Table) -> Labelled {
-        let Target::Classes { classes, codes } = self.target else { return self };
+    fn with_all_rows(self, table: &Table) -> Result<Labelled> {
+        let TargetView::Classes { classes, codes } = self.target.view() else { return Ok(self) };
         let mut all = vec![Target::UNKNOWN; table.rows()];
-        self.rows.iter().zip(codes).for_each(|(&row, code)| all[row] = code);
-        Labelled {
+        self.rows.iter().zip(codes).for_each(|(&row, &code)| all[row] = code);
+        Ok(Labelled {
             table: table.without(&[&self.name]),
-            target: Target::Classes { classes, codes: all },
+            target: Target::classes(classes.clone(), all)?,
             rows: (0..table.rows()).collect(),
             left_out: 0,
             name: self.name,
-        }
+        })
     }
 
     /// The rows with these numbers, in this order.
@@ -183,7 +183,7 @@ impl Labelled {
 
 /// Rows to learn from, with what else the user named: weights and groups are no features.
 #[derive(Clone, Debug)]
-pub struct Learnable {
+pub struct TrainingSet {
     /// Rows with a known target.
     pub labelled: Labelled,
     /// How much each row counts.
@@ -195,7 +195,7 @@ pub struct Learnable {
 }
 
 /// A whole-number target with at most this many values is a class unless the user says otherwise.
-const MOST_NUMBER_CLASSES: usize = 20;
+const MAX_NUMBER_CLASSES: usize = 20;
 
 impl Table {
     /// Splits off the column to be learnt. Rows without a target are left out.
@@ -212,7 +212,7 @@ impl Table {
         }
         let place = || Place { file: self.source_name(), line: None, row: None, column: Some(name.into()) };
         let refuse = |problem: String, remedy: &str| Err(Error::table(place(), problem, remedy.to_string()));
-        let rows: Vec<usize> = (0..self.rows()).filter(|&i| !column.is_hole(i)).collect();
+        let rows: Vec<usize> = (0..self.rows()).filter(|&i| !column.is_missing(i)).collect();
         if rows.is_empty() {
             return refuse("the target has no label in any row".into(), "Give at least some rows a label.");
         }
@@ -229,7 +229,7 @@ impl Table {
                         "A classifier needs rows of at least two classes.",
                     );
                 }
-                if classes.count() > rows.len() / 2 && classes.count() > MOST_NUMBER_CLASSES {
+                if classes.count() > rows.len() / 2 && classes.count() > MAX_NUMBER_CLASSES {
                     return refuse(
                         format!("{} rows have {} different labels", rows.len(), classes.count()),
                         "A class needs several rows: choose another target, or --task regression for numbers.",
@@ -238,7 +238,7 @@ impl Table {
                 let code: std::collections::HashMap<&str, u32> =
                     classes.names().iter().enumerate().map(|(k, name)| (name.as_str(), k as u32)).collect();
                 let codes = labels.iter().map(|label| code[label.as_str()]).collect();
-                Target::Classes { classes, codes }
+                Target::classes(classes, codes)?
             }
             Task::Regression => {
                 let column = self.column(name)?.as_kind(Kind::Number, self)?.take(&rows);
@@ -246,7 +246,7 @@ impl Table {
                 if values.windows(2).all(|pair| pair[0] == pair[1]) {
                     return refuse("the target has the same value in every row".into(), "There is nothing to learn.");
                 }
-                Target::Numbers(Matrix::column_vector(values))
+                Target::numbers(Matrix::column_vector(values))?
             }
         };
         let table = self.without(&[name]);
@@ -266,7 +266,7 @@ impl Column {
                 let filled = values.len();
                 values.sort_by(f64::total_cmp);
                 values.dedup();
-                let few = values.len() <= MOST_NUMBER_CLASSES && 2 * values.len() <= filled;
+                let few = values.len() <= MAX_NUMBER_CLASSES && 2 * values.len() <= filled;
                 if few { Task::Classification } else { Task::Regression }
             }
             Kind::Ignored if (0..self.rows()).all(|i| self.text(i).is_none_or(|t| t.parse::<f64>().is_ok())) => {

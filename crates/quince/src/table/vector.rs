@@ -1,6 +1,6 @@
 //! Columns of vectors: many numbers in a cell, most of them zero, written as `place:number` pairs with rising places.
 
-use super::{Column, Data};
+use super::{Column, ColumnData};
 use crate::matrix::Sparse;
 use crate::numbers::number_text;
 use std::sync::Arc;
@@ -26,10 +26,10 @@ pub(crate) fn pairs(cell: &str) -> Result<Vec<(u32, f64)>, String> {
 }
 
 /// The cells of a column from the pairs of its rows.
-pub(crate) fn data(rows: Vec<Vec<(u32, f64)>>) -> Data {
+pub(crate) fn data(rows: Vec<Vec<(u32, f64)>>) -> ColumnData {
     let width = rows.iter().filter_map(|row| row.last()).map(|pair| pair.0 as usize + 1).max().unwrap_or(0);
     let sparse = Sparse::from_rows(width, rows).expect("places rise, and the width is that of the last");
-    Data::Vectors(Arc::new(sparse))
+    ColumnData::Vectors(Arc::new(sparse))
 }
 
 /// A row as it would be written.
@@ -41,7 +41,7 @@ pub(crate) fn text(rows: &Sparse, i: usize) -> String {
 impl Column {
     /// The rows of a column of vectors.
     pub fn vectors(&self) -> Option<&Sparse> {
-        if let Data::Vectors(rows) = &self.data { Some(rows) } else { None }
+        if let ColumnData::Vectors(rows) = &self.data { Some(rows) } else { None }
     }
 
     /// The first place of a column of vectors and how many there are: files count from 0 or from 1.

@@ -2,9 +2,9 @@
 
 use super::plot::{Axis, Plot, Shape};
 use super::{Figure, IRIS};
-use quince::bayes::{BayesModel, Gaussian, NaiveBayes, SharedCovariance};
+use quince::bayes::{BayesModel, GaussianClassifier, NaiveBayes, SharedCovariance};
 use quince::family::{Distribution, Normal};
-use quince::learn::{Examples, Learner, Target};
+use quince::learn::{Examples, Learner, Target, TargetView};
 use quince::{Error, Matrix, Result, Run, Table};
 
 const WINE: &str = include_str!("../../../../examples/data/wine.csv");
@@ -26,12 +26,12 @@ fn rows(text: &str, columns: &[&str], target: &str) -> Result<(Matrix, Target)> 
 }
 
 fn fit<L: Learner<Fitted = BayesModel>>(learner: &L, rows: &Matrix, target: &Target) -> Result<BayesModel> {
-    Ok(learner.fit(&Examples::new(rows.features(), target, None)?, &Run::new())?.0)
+    Ok(learner.fit_examples(&Examples::new(rows.features(), target, None)?, &Run::new())?.0)
 }
 
 /// The names of the classes, and the class of each row.
 fn classes(target: &Target) -> (&[String], &[u32]) {
-    if let Target::Classes { classes, codes } = target { (classes.names(), codes) } else { (&[], &[]) }
+    if let TargetView::Classes { classes, codes } = target.view() { (classes.names(), codes) } else { (&[], &[]) }
 }
 
 /// What is learnt of one column, and what it answers.
@@ -66,7 +66,7 @@ pub(super) fn borders() -> Result<Figure> {
     let plot = |title: &str, shared: SharedCovariance| {
         let axes = (Axis::linear("flavanoids", 0.0, 5.4), Axis::linear("colour intensity", 0.0, 14.0));
         let mut plot = Plot::half(title, axes.0, axes.1);
-        let gaussian = Gaussian { shared, calibrate: false, ..Gaussian::default() };
+        let gaussian = GaussianClassifier { shared, calibrate: false, ..GaussianClassifier::default() };
         let model = fit(&gaussian, &rows, &target)?;
         let squares: Vec<[f64; 2]> = plot.squares().into_iter().map(|(x, y)| [x, y]).collect();
         let said = model.labels(&Matrix::from_rows(&squares).features(), &Run::new())?;
@@ -93,7 +93,7 @@ pub(super) fn vocabularies() -> Result<Figure> {
     let lines: Vec<Vec<f64>> = lines.collect();
     let mut plot = Plot::new(
         Axis::logarithmic("number of words in the vocabulary", 10.0, 40_000.0),
-        Axis::linear("share of reviews that are told right", 0.5, 0.86),
+        Axis::linear("accuracy", 0.5, 0.86),
     );
     for (j, (name, dy)) in
         [("multinomial: how often", -12.0), ("bernoulli: whether at all", 24.0)].into_iter().enumerate()

@@ -3,9 +3,9 @@
 use super::plane::{Plane, cells};
 use super::plot::{Axis, Plot, Shape};
 use super::{Figure, IRIS, short};
-use quince::cluster::{KMeans, Trial};
-use quince::encode::{Encoder, Holes};
-use quince::learn::{Count, Target};
+use quince::cluster::{ClusterCountCandidate, KMeans};
+use quince::encode::{Encoder, MissingValues};
+use quince::learn::{Count, TargetView};
 use quince::{Matrix, Result, Run, Table};
 use std::fmt::Write;
 
@@ -24,7 +24,7 @@ pub(super) fn clusters() -> Result<Figure> {
     for (cell, colour) in cells(&centres, &window).into_iter().zip(COLOURS) {
         plot.area(cell.into_iter().map(|corner| plane.original(corner)), &format!("region edged {colour}"));
     }
-    let Target::Classes { classes, codes } = &labelled.target else {
+    let TargetView::Classes { classes, codes } = labelled.target.view() else {
         return Ok(Figure::of(plot, ""));
     };
     let own =
@@ -57,13 +57,13 @@ pub(super) fn clusters() -> Result<Figure> {
 /// The error and the mean silhouette for 1 to 10 clusters of irises.
 pub(super) fn choice() -> Result<Figure> {
     let table = Table::from_csv(IRIS)?.without(&["species"]);
-    let rows = Encoder::learn(&table, &Run::new())?.encode(&table, Holes::Filled, &Run::new())?;
+    let rows = Encoder::learn(&table, &Run::new())?.encode(&table, MissingValues::Imputed, &Run::new())?;
     let found = KMeans::default().cluster(rows.features(), None, &Run::new())?;
     let Some(choice) = found.choice else {
         return Ok(Figure::of(Plot::new(Axis::linear("", 0.0, 1.0), Axis::linear("", 0.0, 1.0)), ""));
     };
     let clusters = || Axis::linear("number of clusters K", 0.5, 10.5);
-    let draw = |title: &str, axis: Axis, value: &dyn Fn(&Trial) -> Option<f64>, chosen: usize| {
+    let draw = |title: &str, axis: Axis, value: &dyn Fn(&ClusterCountCandidate) -> Option<f64>, chosen: usize| {
         let mut plot = Plot::half(title, clusters(), axis);
         let points: Vec<(f64, f64)> =
             choice.trials.iter().filter_map(|trial| Some((trial.k as f64, value(trial)?))).collect();

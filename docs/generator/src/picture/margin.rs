@@ -4,43 +4,36 @@ use super::neighbours::FRUIT;
 use super::plane::Plane;
 use super::plot::{Axis, Plot, Shape};
 use super::{Figure, IRIS};
-use quince::learn::{Classes, Examples, Learner, Target};
-use quince::margin::{Cost, KernelName, Loss, OneClass, Svm, SvmModel};
+use quince::learn::{Classes, Examples, Learner, Target, TargetView};
+use quince::margin::{Cost, KernelName, Loss, OneClassSvm, Svm, SvmModel};
 use quince::{Result, Run, Table};
 
 const PENGUINS: &str = include_str!("../../../../examples/data/penguins.csv");
 
 const COLOURS: [&str; 2] = ["first", "second"];
 
-/// Draws what a machine says of every place, the edges of its margin, and the rows, support vectors with a dark rim.
-fn draw(
-    plot: &mut Plot,
-    plane: &Plane,
-    codes: &[u32],
-    levels: &[f64],
-    bands: &[&str],
-    machine: &SvmModel,
-) -> Result<()> {
+/// Draws the scores of a model at every place, the edges of its margin, and the rows, support vectors with a dark rim.
+fn draw(plot: &mut Plot, plane: &Plane, codes: &[u32], levels: &[f64], bands: &[&str], model: &SvmModel) -> Result<()> {
     let squares = plane.features(&plot.squares());
-    let scores = machine.scores(&squares.features(), &Run::new())?;
+    let scores = model.scores(&squares.features(), &Run::new())?;
     plot.bands(&scores, levels, bands);
     for (i, (&(x, y), &code)) in plane.points.iter().zip(codes).enumerate() {
-        let held = if machine.places().contains(&i) { " held" } else { "" };
+        let held = if model.support_indices().contains(&i) { " held" } else { "" };
         let code = code as usize;
         plot.mark(x, y, Shape::ALL[code], &format!("mark {}{held}", COLOURS[code]));
     }
     Ok(())
 }
 
-/// Two classes of points, with the margin of a machine between them.
+/// Two classes of points, with the margin between them.
 fn between(mut plot: Plot, plane: &Plane, target: &Target, svm: &Svm) -> Result<(Plot, usize)> {
     let rows = plane.features(&plane.points);
-    let (machine, _) = svm.fit(&Examples::new(rows.features(), target, None)?, &Run::new())?;
-    if let Target::Classes { codes, .. } = target {
+    let (model, _) = svm.fit_examples(&Examples::new(rows.features(), target, None)?, &Run::new())?;
+    if let TargetView::Classes { codes, .. } = target.view() {
         let bands = ["region first", "region first pale", "region second pale", "region second"];
-        draw(&mut plot, plane, codes, &[-1.0, 0.0, 1.0], &bands, &machine)?;
+        draw(&mut plot, plane, codes, &[-1.0, 0.0, 1.0], &bands, &model)?;
     }
-    Ok((plot, machine.places().len()))
+    Ok((plot, model.support_indices().len()))
 }
 
 /// The names of two classes, and of support vectors.
@@ -54,13 +47,13 @@ fn legend(figure: Figure, names: &[&str]) -> Figure {
 
 /// Fits without what takes time and is not drawn.
 fn quick(kernel: KernelName, c: Cost) -> Svm {
-    Svm { kernel, c, probabilities: false, leave_one_out: quince::margin::Wanted::Never, ..Svm::default() }
+    Svm { kernel, c, probabilities: false, leave_one_out: quince::margin::LeaveOneOut::Never, ..Svm::default() }
 }
 
 /// A hard margin between the ledger's four points, and a soft one between irises.
 pub(super) fn margin() -> Result<Figure> {
     let four = Plane::plain(vec![(5.0, 1.0), (5.0, 2.0), (7.0, 2.0), (7.0, 3.0)]);
-    let sides = Target::Classes { classes: Classes::of(["left", "right"]), codes: vec![0, 0, 1, 1] };
+    let sides = Target::classes(Classes::of(["left", "right"]), vec![0, 0, 1, 1])?;
     let hard = Plot::half("hard margin", Axis::linear("x", 4.0, 8.0), Axis::linear("y", 0.0, 4.0));
     let (hard, _) = between(hard, &four, &sides, &quick(KernelName::Linear, Cost::Infinite))?;
     let two: Vec<&str> = IRIS.lines().filter(|line| !line.contains("setosa")).collect();
@@ -106,13 +99,13 @@ pub(super) fn kernels() -> Result<Figure> {
 pub(super) fn novelty() -> Result<Figure> {
     let plane = Plane::of(&Table::from_csv(FRUIT)?, "height", "color_score")?;
     let rows = plane.features(&plane.points);
-    let nothing = Target::Nothing(plane.points.len());
+    let nothing = Target::none(plane.points.len());
     let plot = |title: &str, gamma: f64| -> Result<Plot> {
         let axes = (Axis::linear("height (cm)", 3.5, 11.0), Axis::linear("colour score", 0.5, 0.98));
         let mut plot = Plot::half(title, axes.0, axes.1);
-        let one_class = OneClass { gamma: quince::margin::Gamma::Fixed(gamma), ..OneClass::default() };
-        let (machine, _) = one_class.fit(&Examples::new(rows.features(), &nothing, None)?, &Run::new())?;
-        draw(&mut plot, &plane, &vec![0; plane.points.len()], &[0.0], &["region none", "region first"], &machine)?;
+        let one_class = OneClassSvm { gamma: quince::margin::Gamma::Fixed(gamma), ..OneClassSvm::default() };
+        let (model, _) = one_class.fit_examples(&Examples::new(rows.features(), &nothing, None)?, &Run::new())?;
+        draw(&mut plot, &plane, &vec![0; plane.points.len()], &[0.0], &["region none", "region first"], &model)?;
         Ok(plot)
     };
     let caption = "Where 59 fruits are, by height and colour, with nu = 0.1. Outside of the coloured region the score is below \

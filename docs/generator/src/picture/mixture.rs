@@ -3,7 +3,7 @@
 use super::plot::{Axis, Plot, Shape};
 use super::{Figure, IRIS};
 use quince::learn::{Count, Examples, Learner, Target};
-use quince::mixture::{Mixture, MixtureModel, Start};
+use quince::mixture::{Mixture, MixtureInit, MixtureModel};
 use quince::{Matrix, Result, Run, Table};
 
 /// Made by `bench/few_labels.py` from 20 newsgroups.
@@ -20,8 +20,8 @@ pub(super) fn irises() -> Result<Figure> {
         (0..table.rows()).for_each(|i| rows[(i, j)] = column.number(i).unwrap_or(f64::NAN));
     }
     let fit = |mixture: &Mixture| -> Result<MixtureModel> {
-        let target = Target::Nothing(rows.rows());
-        Ok(mixture.fit(&Examples::new(rows.features(), &target, None)?, &Run::new())?.0)
+        let target = Target::none(rows.rows());
+        Ok(mixture.fit_examples(&Examples::new(rows.features(), &target, None)?, &Run::new())?.0)
     };
     let plot = |title: &str, mixture: &Mixture| -> Result<Plot> {
         let axes =
@@ -29,9 +29,12 @@ pub(super) fn irises() -> Result<Figure> {
         let (model, mut plot) = (fit(mixture)?, Plot::half(title, axes.0, axes.1));
         let squares: Vec<[f64; 2]> = plot.squares().into_iter().map(|(x, y)| [x, y]).collect();
         let labels = |rows: &Matrix| -> Result<Vec<u32>> {
-            let shares = model.shares(&rows.features(), &Run::new())?;
-            let largest = |i: usize| (0..shares.columns()).max_by(|&a, &b| shares[(i, a)].total_cmp(&shares[(i, b)]));
-            Ok((0..shares.rows()).map(|i| largest(i).unwrap_or(0) as u32).collect())
+            let responsibilities = model.responsibilities(&rows.features(), &Run::new())?;
+            let largest = |i: usize| {
+                (0..responsibilities.columns())
+                    .max_by(|&a, &b| responsibilities[(i, a)].total_cmp(&responsibilities[(i, b)]))
+            };
+            Ok((0..responsibilities.rows()).map(|i| largest(i).unwrap_or(0) as u32).collect())
         };
         let regions = COLOURS.map(|colour| format!("region {colour}"));
         plot.areas(&labels(&Matrix::from_rows(&squares))?, &regions.each_ref().map(String::as_str));
@@ -42,7 +45,7 @@ pub(super) fn irises() -> Result<Figure> {
         Ok(plot)
     };
     // The likeliest of three is a thin one among the large irises; from k-means EM comes to a broader one.
-    let from = Mixture { start: Start::Kmeans, ..Mixture::default() };
+    let from = Mixture { start: MixtureInit::Kmeans, ..Mixture::default() };
     let two = Mixture { k: Count::Fixed(2), ..from.clone() };
     let three = Mixture { k: Count::Fixed(3), ..from };
     let caption = "150 irises by their sepals, without their species: two components and three, each with a covariance of its own, from k-means. \

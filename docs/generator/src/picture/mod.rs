@@ -10,9 +10,9 @@ mod plot;
 
 use crate::render::escape;
 use plot::{Axis, Plot, Shape};
-use quince::encode::{Encoder, Holes};
+use quince::encode::{Encoder, MissingValues};
 use quince::evaluate::{Roc, root_mean_square};
-use quince::learn::{Examples, Learner, Prediction, Target};
+use quince::learn::{Examples, Learner, Prediction, Target, TargetView};
 use quince::linear::{LeastSquares, LinearModel, Ridge};
 use quince::matrix::Rows;
 use quince::numbers::number_text;
@@ -105,9 +105,9 @@ fn short(value: f64) -> String {
 
 fn fit_line(from: &[f64], to: &[f64]) -> Result<(f64, f64)> {
     let features = Matrix::column_vector(from.to_vec());
-    let target = Target::Numbers(Matrix::column_vector(to.to_vec()));
+    let target = Target::numbers(Matrix::column_vector(to.to_vec()))?;
     let examples = Examples::new(features.features(), &target, None)?;
-    let (line, _) = LeastSquares::default().fit(&examples, &Run::new())?;
+    let (line, _) = LeastSquares::default().fit_examples(&examples, &Run::new())?;
     Ok((line.coefficients()[(0, 0)], line.intercept()[0]))
 }
 
@@ -144,7 +144,7 @@ fn sepals() -> Result<(Labelled, Encoder, Rows)> {
     let table = Table::from_csv(IRIS)?.without(&["species"]);
     let labelled = table.labelled("sepal_length", None)?;
     let encoder = Encoder::learn(&labelled.table, &quince::Run::new())?;
-    let rows = encoder.encode(&labelled.table, Holes::Filled, &quince::Run::new())?;
+    let rows = encoder.encode(&labelled.table, MissingValues::Imputed, &quince::Run::new())?;
     Ok((labelled, encoder, rows))
 }
 
@@ -159,7 +159,7 @@ fn ridge_coefficients() -> Result<Figure> {
     let alphas = alphas();
     let fits: Vec<LinearModel> = alphas
         .iter()
-        .map(|&alpha| Ok(Ridge { alpha, ..Ridge::default() }.fit(&examples, &Run::new())?.0))
+        .map(|&alpha| Ok(Ridge { alpha, ..Ridge::default() }.fit_examples(&examples, &Run::new())?.0))
         .collect::<Result<_>>()?;
     let path = |j: usize| fits.iter().map(move |fit| fit.coefficients()[(j, 0)]);
     let names: Vec<String> = encoder.feature_names().collect();
@@ -189,10 +189,10 @@ fn ridge_error() -> Result<Figure> {
     let mut errors = Vec::new();
     for &alpha in &alphas {
         let ridge = Ridge { alpha, ..Ridge::default() };
-        if let (Target::Numbers(truth), Some(Prediction::Numbers(predicted))) =
-            (&labelled.target, ridge.leave_one_out(&examples, &Run::new())?)
+        if let (TargetView::Numbers(truth), Some(Prediction::Numbers(predicted))) =
+            (labelled.target.view(), ridge.leave_one_out(&examples, &Run::new())?)
         {
-            errors.push((alpha, root_mean_square(truth, &predicted, None)));
+            errors.push((alpha, root_mean_square(truth, &predicted, None)?));
         }
     }
     let (best, least) = errors.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((1.0, 0.0));
@@ -232,17 +232,17 @@ fn roc_curves() -> Result<Figure> {
             .collect();
         let labelled = table.without(&others).labelled("diagnosis", None)?;
         let encoder = Encoder::learn(&labelled.table, &quince::Run::new())?;
-        let rows = encoder.encode(&labelled.table, Holes::Filled, &quince::Run::new())?;
+        let rows = encoder.encode(&labelled.table, MissingValues::Imputed, &quince::Run::new())?;
         let examples = Examples::new(rows.features(), &labelled.target, None)?;
         let prediction = Ridge::default().leave_one_out(&examples, &Run::new())?;
-        let (Target::Classes { classes, codes }, Some(Prediction::Classes { probabilities, .. })) =
-            (&labelled.target, prediction)
+        let (TargetView::Classes { classes, codes }, Some(Prediction::Classes { probabilities, .. })) =
+            (labelled.target.view(), prediction)
         else {
             continue;
         };
         let malignant = classes.code("malignant").unwrap_or_default();
         let truth: Vec<bool> = codes.iter().map(|code| *code == malignant).collect();
-        let roc = Roc::of(&probabilities.column(malignant as usize), &truth, None);
+        let roc = Roc::of(&probabilities.column(malignant as usize), &truth, None)?;
         plot.line(
             roc.false_positives.iter().copied().zip(roc.true_positives.iter().copied()),
             &format!("line {class}"),

@@ -3,8 +3,8 @@
 use super::plane::{Plane, cells};
 use super::plot::{Axis, Plot, Shape};
 use super::{Figure, short};
-use quince::encode::{Encoder, Holes};
-use quince::learn::{Count, Examples, Fitted, Learner, Target};
+use quince::encode::{Encoder, MissingValues};
+use quince::learn::{Count, Examples, Fitted, Learner, TargetView};
 use quince::neighbours::{Knn, Votes};
 use quince::table::Labelled;
 use quince::{Result, Run, Table};
@@ -30,7 +30,7 @@ const MANY: usize = 7;
 pub(super) fn regions() -> Result<Figure> {
     let labelled = fruit()?;
     let plane = Plane::of(&labelled.table, ACROSS, UP)?;
-    let Target::Classes { classes, codes } = &labelled.target else {
+    let TargetView::Classes { classes, codes } = labelled.target.view() else {
         return Ok(Figure::of(empty("nothing"), ""));
     };
     let mut one = empty("k = 1");
@@ -43,7 +43,7 @@ pub(super) fn regions() -> Result<Figure> {
     let mut many = empty(&format!("k = {MANY}"));
     let rows = plane.features(&plane.points);
     let knn = Knn { k: Count::Fixed(MANY), ..Knn::default() };
-    let (model, _) = knn.fit(&Examples::new(rows.features(), &labelled.target, None)?, &Run::new())?;
+    let (model, _) = knn.fit_examples(&Examples::new(rows.features(), &labelled.target, None)?, &Run::new())?;
     let squares = plane.features(&many.squares());
     let said = model.predict(&squares.features(), &Run::new())?;
     many.areas(&said.labels(), &COLOURS.map(|colour| format!("region {colour}")).each_ref().map(String::as_str));
@@ -71,7 +71,7 @@ fn empty(title: &str) -> Plot {
 pub(super) fn losses() -> Result<Figure> {
     let labelled = fruit()?;
     let encoder = Encoder::learn(&labelled.table, &Run::new())?;
-    let rows = encoder.encode(&labelled.table, Holes::Kept, &Run::new())?;
+    let rows = encoder.encode(&labelled.table, MissingValues::Kept, &Run::new())?;
     let examples = Examples::new(rows.features(), &labelled.target, None)?;
     let curve = |votes: Votes| Knn { votes, ..Knn::default() }.losses_by_k(&examples, &Run::new());
     let curves =
@@ -113,13 +113,13 @@ mod tests {
     fn the_cells_are_what_one_neighbour_says() {
         let labelled = fruit().unwrap();
         let plane = Plane::of(&labelled.table, ACROSS, UP).unwrap();
-        let Target::Classes { codes, .. } = &labelled.target else { panic!() };
+        let TargetView::Classes { codes, .. } = labelled.target.view() else { panic!() };
         let sites: Vec<[f64; 2]> = plane.points.iter().map(|&point| plane.standard(point)).collect();
         let window = empty("").corners().map(|corner| plane.standard(corner));
         let rows = plane.features(&plane.points);
         let knn = Knn { k: Count::Fixed(1), ..Knn::default() };
         let (model, _) =
-            knn.fit(&Examples::new(rows.features(), &labelled.target, None).unwrap(), &Run::new()).unwrap();
+            knn.fit_examples(&Examples::new(rows.features(), &labelled.target, None).unwrap(), &Run::new()).unwrap();
         for (cell, &code) in cells(&sites, &window).iter().zip(codes).filter(|(cell, _)| !cell.is_empty()) {
             let middle = [0, 1].map(|j| cell.iter().map(|corner| corner[j]).sum::<f64>() / cell.len() as f64);
             let said = model.predict(&quince::Matrix::from_rows(&[middle]).features(), &Run::new()).unwrap();

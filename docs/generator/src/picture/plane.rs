@@ -1,9 +1,9 @@
-//! Two columns of a table as a plane: points as they are drawn, and as learners see them.
+//! Two columns of a table as a plane: points as drawn, and as learners see them.
 
-use quince::numbers::mean_and_deviation;
+use quince::numbers::mean_and_standard_deviation;
 use quince::{Matrix, Result, Table};
 
-/// Rows as points. Learners see them as the encoder makes them: about the means, in standard deviations.
+/// Rows as points. Learners see them as the encoder makes them: centred at the means, in standard deviations.
 pub(super) struct Plane {
     pub(super) points: Vec<(f64, f64)>,
     means: [f64; 2],
@@ -17,12 +17,13 @@ impl Plane {
             Ok((0..column.rows()).filter_map(|i| column.number(i)).collect())
         };
         let (x, y) = (numbers(x)?, numbers(y)?);
-        let ((mean_x, deviation_x), (mean_y, deviation_y)) = (mean_and_deviation(&x), mean_and_deviation(&y));
+        let ((mean_x, deviation_x), (mean_y, deviation_y)) =
+            (mean_and_standard_deviation(&x), mean_and_standard_deviation(&y));
         let points = x.into_iter().zip(y).collect();
         Ok(Plane { points, means: [mean_x, mean_y], deviations: [deviation_x, deviation_y] })
     }
 
-    /// Points that learners see as they are.
+    /// Points that learners see unscaled.
     pub(super) fn plain(points: Vec<(f64, f64)>) -> Plane {
         Plane { points, means: [0.0; 2], deviations: [1.0; 2] }
     }

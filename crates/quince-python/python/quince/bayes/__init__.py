@@ -1,7 +1,7 @@
 """Bayes classifiers: a row is of the class that makes it likeliest, weighed by how frequent the class is.
 
 `GaussianNB`, `MultinomialNB`, `BernoulliNB`, `CategoricalNB` and `PoissonNB` take a matrix whose columns all have one
-family, and each column on its own. `MixedNB` takes data frames as they are, every column with the family that suits it.
+family, and each column on its own. `MixedNB` takes data frames with native columns, every column with the family that suits it.
 `LinearDiscriminantAnalysis`, `QuadraticDiscriminantAnalysis` and `NearestCentroid` take all columns together, and
 `GaussianClassifier` shows all that is between them, for data frames too. What scikit-learn has, has its parameters,
 defaults and attributes.

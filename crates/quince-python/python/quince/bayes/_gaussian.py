@@ -76,7 +76,7 @@ def embedded(
 
 
 class Within(NamedTuple):
-    """How rows of a class vary about its mean: along `axes` of columns divided by their `deviations`, by `scales`."""
+    """How rows of a class vary about its mean: along `axes` of columns divided by their standard `deviations`, by `scales`."""
 
     axes: Matrix
     scales: Matrix
@@ -99,11 +99,11 @@ def linear(
     """A model of classes that are told apart by (x - centre) · weights, with a column of features for each class.
 
     With a covariance C in common, the mean of a class is centre + C · weights. Where directions are left out the means
-    do not differ along them, so that any variance will do there. One class has the rows that spread, for all.
+    do not differ along them, so that any variance will do there. One class has the rows that vary, for all.
     """
     factor = within.factor()
     means = centre + weights @ factor @ factor.T
-    spread = int(np.argmax(counts))
+    varied = int(np.argmax(counts))
     factors = [np.zeros((len(centre), 0))] * len(counts)
-    factors[spread] = factor * np.sqrt(counts.sum() / counts[spread])
+    factors[varied] = factor * np.sqrt(counts.sum() / counts[varied])
     return embedded(means, factors, counts, classes, priors, shared="pooled")

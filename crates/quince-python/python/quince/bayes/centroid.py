@@ -33,14 +33,14 @@ def _is_euclidean(estimator: NearestCentroid) -> bool:
 class NearestCentroid(ClassifierMixin, Estimator):
     """A row belongs to the class with the nearest centroid.
 
-    Where classes are not equally frequent, distances are measured in deviations of each feature within the classes.
+    Where classes are not equally frequent, distances are measured in standard deviations of each feature within the classes.
 
     Parameters
     ----------
     metric : {'euclidean', 'manhattan'}, default='euclidean'
         How distances are measured. The centroid is the mean of a class, or with 'manhattan' the median.
     shrink_threshold : float, default=None
-        Centroids move towards the mean of all rows by so many deviations, feature by feature, and not beyond.
+        Centroids move towards the mean of all rows by this many standard deviations, feature by feature, and not beyond.
     priors : {'uniform', 'empirical'} or array-like of shape (n_classes,), default='uniform'
         How frequent the classes are taken to be: all alike, or as in y.
 
@@ -53,9 +53,9 @@ class NearestCentroid(ClassifierMixin, Estimator):
     class_prior_ : ndarray of shape (n_classes,)
         How frequent the classes are taken to be.
     deviations_ : ndarray of shape (n_classes, n_features)
-        How far each centroid is from the mean of all rows, in deviations.
+        How far each centroid is from the mean of all rows, in standard deviations.
     within_class_std_dev_ : ndarray of shape (n_features,)
-        The deviation of each feature within the classes.
+        The standard deviation of each feature within the classes.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -167,7 +167,7 @@ class NearestCentroid(ClassifierMixin, Estimator):
         return bool(np.isclose(self.class_prior_, 1 / len(self.classes_)).all())
 
     def _model_of(self, counts: NDArray[np.int64]) -> Model:
-        """A model with these centroids, learnt from two rows of each class, a deviation below and above."""
+        """A model with these centroids, learnt from two rows of each class, a standard deviation below and above."""
         steps = np.where(self.within_class_std_dev_ == 0, 1.0, self.within_class_std_dev_)
         rows = np.repeat(self.centroids_, 2, axis=0)
         rows[::2] -= steps
@@ -197,7 +197,7 @@ class NearestCentroid(ClassifierMixin, Estimator):
         return self.classes_[pairwise_distances_argmin(X, self.centroids_, metric=self.metric)]
 
     def _scores(self, X: Any) -> Matrix:
-        """2 ln of the prior less the squared distance in deviations, for each class."""
+        """2 ln of the prior less the squared distance in standard deviations, for each class."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         scales = np.where(self.within_class_std_dev_ == 0, 1.0, self.within_class_std_dev_)
@@ -213,7 +213,7 @@ class NearestCentroid(ClassifierMixin, Estimator):
 
     @available_if(_is_euclidean)
     def decision_function(self, X: Any) -> Matrix:
-        """2 ln of the prior less the squared distance in deviations; for two classes the second less the first."""
+        """2 ln of the prior less the squared distance in standard deviations; for two classes the second less the first."""
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 

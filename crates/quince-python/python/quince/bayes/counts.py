@@ -19,20 +19,20 @@ from quince.bayes.naive import Counting
 class CategoricalNB(Counting):
     """Naive Bayes for columns of categories, which are numbered 0, 1, 2 ...
 
-    NaN is a hole, which is left out, and so is a category that was never seen. Not in scikit-learn.
+    NaN is a missing value, which is left out, and so is a category that was never seen. Not in scikit-learn.
 
     Parameters
     ----------
     alpha : float, default=1.0
         What is added to every count; 1 is Laplace's rule, 0 adds nothing.
     force_alpha : bool, default=True
-        Whether an alpha below 1e-10 is taken as it is; else it is set to 1e-10, with a warning.
+        Whether an alpha below 1e-10 is kept; else it is set to 1e-10, with a warning.
     fit_prior : bool, default=True
         Whether classes are as frequent as in y; else all classes that have rows are alike.
     class_prior : array-like of shape (n_classes,), default=None
         How frequent the classes are taken to be.
     min_categories : int or array-like of shape (n_features,), default=None
-        Each column has at least so many categories; None for as many as X shows.
+        Each column has at least this many categories; None for as many as X shows.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class CategoricalNB(Counting):
     def _wider(self, categories: NDArray[np.int64]) -> Model:
         """The same model with more categories: rows with the same counts are learnt from instead of the real ones.
 
-        The rows of a class are a stretch as long as they count. Every column cuts it into its categories, holes at the
+        The rows of a class are a stretch as long as they count. Every column cuts it into its categories, missing values at the
         end, and a piece that no column cuts is a row.
         """
         rows, codes, weights = [categories - 1.0], [0], [0.0]
@@ -161,12 +161,12 @@ class CategoricalNB(Counting):
 class PoissonNB(Counting):
     """Naive Bayes for columns of counts, each with a rate of its own: how many there are in a row of each class.
 
-    NaN is a hole, which is left out.
+    NaN is a missing value, which is left out.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        The rate of a class is what it would be with so many more rows, which have the mean of all classes.
+        The rate of a class is what it would be with this many more rows, which have the mean of all classes.
     fit_prior : bool, default=True
         Whether classes are as frequent as in y; else all classes that have rows are alike.
     class_prior : array-like of shape (n_classes,), default=None

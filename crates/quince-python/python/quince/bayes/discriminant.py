@@ -20,7 +20,7 @@ from quince._threads import effective
 from quince.bayes._base import labels_of, written
 from quince.bayes._gaussian import Matrix, Within, covariance_of, fitted, linear
 
-#: Where columns of deviation one leave a direction with less than this, directions are found from the rows: their
+#: Where columns of standard deviation one leave a direction with less than this, directions are found from the rows: their
 #: covariance has only half the digits.
 LEAST_SCALE = 1e-3
 
@@ -68,7 +68,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixi
     scalings_ : ndarray of shape (n_features, rank)
         The directions that part the classes, the best first. Not with solver 'lsqr'.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        How much of the spread of the means lies along each.
+        How much of the variance of the means lies along each.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)

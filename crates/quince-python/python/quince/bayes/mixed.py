@@ -1,4 +1,4 @@
-"""Bayes classifiers for data frames as they are, whose columns have families of their own, or one Gaussian."""
+"""Bayes classifiers for data frames with native columns, which have families of their own, or one Gaussian."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ def explanation(model: Model, X: Any, row: int) -> dict[str, Any]:
 
 
 def as_columns(drawn: dict[str, list[Any]]) -> dict[str, NDArray[Any]]:
-    """Rows that a model has made up: numbers as numbers, all else as objects."""
+    """Rows sampled from a model: numbers as numbers, all else as objects."""
     words = {name: any(isinstance(cell, str) for cell in cells) for name, cells in drawn.items()}
     return {name: np.array(cells, dtype=object if words[name] else None) for name, cells in drawn.items()}
 
 
 class OfTables(Bayes):
-    """A classifier of data frames as they are, and of matrices."""
+    """A classifier of data frames with native columns, and of matrices."""
 
     priors: str | Sequence[float]
 
@@ -92,7 +92,7 @@ class OfTables(Bayes):
         """The probability of each class for each row of X, by a model that has learnt from all the others.
 
         Exact, and about as quick as a fit: a row is taken off what was learnt from all. Columns are the sorted labels.
-        What all rows together have fixed stays as it is: families, bins, vocabularies, what is added to variances, and by
+        What all rows together have fixed stays unchanged: families, bins, vocabularies, variance floors, and by
         how much likelihoods count (`calibrate`), so that few rows look a little better than they are. What this estimator
         has learnt is left alone.
         """
@@ -117,7 +117,7 @@ class OfTables(Bayes):
         return explanation(self._fitted_model(), None if X is None else self._check(X, reset=False), row)
 
     def sample(self, n: int = 1, label: Any = None, random_state: Any = 0) -> dict[str, NDArray[Any]]:
-        """Makes up n rows as the model believes they come about: a dict of columns, the last of which has the labels.
+        """Samples n rows from the model: a dict of columns, the last of which has the labels.
 
         With a label, all rows are of that class. Columns of numbers are numbers (NaN where a column is always the same,
         and the model says nothing of it), all others words. The labels are called `y`, or `y_` where a column is.
@@ -143,11 +143,11 @@ class OfTables(Bayes):
 
 
 class MixedNB(OfTables):
-    """Naive Bayes with a family for each column, for data frames as they are.
+    """Naive Bayes with a family for each column, for data frames with native columns.
 
     Numbers, counts, yes/no, categories and texts each have a family that suits them; where a column of numbers could
-    have several, the one with the largest leave-one-out likelihood is taken. Holes are left out. A matrix is a table of
-    numbers, in which NaN is a hole; a sparse matrix is a table of counts of words or of yes and no.
+    have several, the one with the largest leave-one-out likelihood is taken. Missing values are left out. A matrix is a table of
+    numbers, in which NaN is missing; a sparse matrix is a table of counts of words or of yes and no.
 
     Parameters
     ----------
@@ -165,11 +165,11 @@ class MixedNB(OfTables):
     threshold : float, default=0.0
         The family "bernoulli" takes numbers above this as yes.
     categories : int, default=0
-        The family "categorical" has at least so many categories in columns of numbers.
+        The family "categorical" has at least this many categories in columns of numbers.
     bins : int or "auto", default="auto"
         How many bins histograms have.
     bandwidth : float, default=0.0
-        How wide the windows of the family "window" are; 0 follows from the spread of the values.
+        The bandwidth of the family "window", a kernel density; 0 follows from the standard deviation of the values.
     epsilon : float, default=1e-9
         This share of a column's variance is added to the variance of each class.
     epsilon_of : {"each", "largest"}, default="each"
@@ -178,7 +178,7 @@ class MixedNB(OfTables):
         How frequent the classes are taken to be.
     calibrate : bool, default=True
         Whether what the columns say counts only as far as rows that are left out bear it out, so that probabilities are
-        not too sure; False is Bayes' rule as it is. `partial_fit` keeps what the first rows said.
+        not too sure; False is Bayes' rule alone. `partial_fit` keeps what the first rows said.
     n_jobs : int, default=None
         Number of threads; -1 for all processors, None for `quince.set_threads`, `OMP_NUM_THREADS` or all processors.
 
@@ -300,7 +300,7 @@ class GaussianClassifier(OfTables):
     """A Gaussian for each class over all columns of numbers; columns of other kinds speak for themselves.
 
     With a covariance for each class it is quadratic discriminant analysis, with one in common linear discriminant
-    analysis. What is no number (categories, yes/no, texts) has a family of its own, as for `MixedNB`. A hole is
+    analysis. What is no number (categories, yes/no, texts) has a family of its own, as for `MixedNB`. A missing value is
     left out; in learning it counts as what the rest of its row leads to expect.
 
     Parameters
@@ -320,14 +320,14 @@ class GaussianClassifier(OfTables):
     shrink_to : {"variance", "one"}, default="variance"
         That multiple: the mean of the variances, or one.
     pca : int, default=0
-        Lay numbers along so many principal axes first; 0 leaves them as they are.
+        Project numbers on this many principal components first; 0 leaves them unchanged.
     alpha : float, default=1.0
         What is added to every count of a category, word or answer, where columns are no numbers.
     priors : {"data", "equal"} or array-like of shape (n_classes,), default="data"
         How frequent the classes are taken to be.
     calibrate : bool, default=True
         Whether what the columns say counts only as far as rows that are left out bear it out, so that probabilities are
-        not too sure; False is Bayes' rule as it is. `partial_fit` keeps what the first rows said.
+        not too sure; False is Bayes' rule alone. `partial_fit` keeps what the first rows said.
     n_jobs : int, default=None
         Number of threads; -1 for all processors, None for `quince.set_threads`, `OMP_NUM_THREADS` or all processors.
 

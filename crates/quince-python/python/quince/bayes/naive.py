@@ -19,7 +19,7 @@ from quince.bayes._base import Bayes, checked, written
 class GaussianNB(Bayes):
     """Naive Bayes with a normal distribution for each column and class.
 
-    NaN is a hole, which is left out. Not in scikit-learn.
+    NaN is a missing value, which is left out of the likelihood. Not in scikit-learn.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class GaussianNB(Bayes):
     var_ : ndarray of shape (n_classes, n_features)
         Variances, `epsilon_` included.
     epsilon_ : float
-        What is added to variances: that share of the largest variance of all rows that were learnt from, with their
+        The variance floor that is added to variances: that share of the largest variance of all rows that were learnt from, with their
         weights. (scikit-learn takes the last batch of `partial_fit`, without weights.)
     n_features_in_ : int
         Number of features.
@@ -94,7 +94,7 @@ class GaussianNB(Bayes):
             "class_prior_": np.exp(log_prior),
             "theta_": block["mean"],
             "var_": block["variance"],
-            "epsilon_": float(block["added"].max()),
+            "epsilon_": float(block["variance_floor"].max()),
         }
 
 
@@ -169,7 +169,7 @@ class MultinomialNB(Counting):
     alpha : float, default=1.0
         What is added to every count; 1 is Laplace's rule, 0 adds nothing.
     force_alpha : bool, default=True
-        Whether an alpha below 1e-10 is taken as it is; else it is set to 1e-10, with a warning.
+        Whether an alpha below 1e-10 is kept; else it is set to 1e-10, with a warning.
     fit_prior : bool, default=True
         Whether classes are as frequent as in y; else all classes that have rows are alike.
     class_prior : array-like of shape (n_classes,), default=None
@@ -243,7 +243,7 @@ class BernoulliNB(Counting):
     alpha : float, default=1.0
         What is added to the counts of yes and of no; 1 is Laplace's rule, 0 adds nothing.
     force_alpha : bool, default=True
-        Whether an alpha below 1e-10 is taken as it is; else it is set to 1e-10, with a warning.
+        Whether an alpha below 1e-10 is kept; else it is set to 1e-10, with a warning.
     binarize : float or None, default=0.0
         Numbers above this are yes; None for X of zeros and ones.
     fit_prior : bool, default=True

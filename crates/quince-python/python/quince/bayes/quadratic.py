@@ -189,7 +189,7 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, Estimator):
     def decision_function(self, X: Any) -> Matrix:
         """ln of the probability of each class, but for a constant; for two classes the second less the first."""
         scores = self._ask(X, "scores")
-        # scikit-learn leaves out the constant of the Gaussians, and takes priors as they are given.
+        # scikit-learn leaves out the constant of the Gaussians, and takes priors as given.
         scores += 0.5 * self.n_features_in_ * np.log(2 * np.pi) + np.log(self.priors_.sum())
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 

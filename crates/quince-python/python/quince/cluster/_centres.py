@@ -64,7 +64,7 @@ class Centres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, E
         }
 
     def _starts(self) -> int:
-        """How often to start anew."""
+        """The number of restarts."""
         if _is_arraylike_not_scalar(self.init):
             if self.n_init not in ("auto", 1):
                 warnings.warn(

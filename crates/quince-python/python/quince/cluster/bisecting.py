@@ -22,7 +22,7 @@ class BisectingKMeans(Centres):
     init : {'k-means++', 'random'}, default='random'
         Where the two centres of a halving start: at rows far from each other, or at any rows.
     n_init : int, default=1
-        How often to start each halving anew; the smallest error wins.
+        The number of restarts of each halving; the smallest error wins.
     max_iter : int, default=300
         The most rounds of a halving.
     tol : float, default=1e-4

@@ -24,7 +24,7 @@ class KMeans(Centres):
         Where centres start: at rows far from each other, at any rows, at what a function of X, n_clusters and
         random_state returns, or at these.
     n_init : 'auto' or int, default='auto'
-        How often to start anew; the smallest `inertia_` wins. 'auto' is once for 'k-means++' and an array, ten times
+        The number of restarts; the smallest `inertia_` wins. 'auto' is once for 'k-means++' and an array, ten times
         for 'random' and a function.
     max_iter : int, default=300
         The most rounds over the rows.

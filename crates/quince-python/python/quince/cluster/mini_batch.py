@@ -39,7 +39,7 @@ class MiniBatchKMeans(Centres):
         Done when the squared moves of the centres in a batch add up to no more than this times the mean variance.
     max_no_improvement, init_size, reassignment_ratio
         Taken for scikit-learn's sake: ten batches without improvement are the last ones, starts are drawn from all
-        rows, and no centre is drawn anew.
+        rows, and no centre is drawn again.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class MiniBatchKMeans(Centres):
         "compute_labels": "what is shown, not what is learnt",
         "max_no_improvement": "ten batches without improvement are the last ones",
         "init_size": "starts are drawn from all rows",
-        "reassignment_ratio": "no centre is drawn anew",
+        "reassignment_ratio": "no centre is drawn again",
     }
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **Centres._parameter_constraints,
@@ -156,7 +156,7 @@ class MiniBatchKMeans(Centres):
     ) -> NDArray[np.float64]:
         """The centres to start a stream from: given ones, or those that one round over the first batch leads to."""
         if self.n_clusters == "auto":
-            raise ValueError("n_clusters cannot be 'auto' for a stream, of which the first rows do not tell enough.")
+            raise ValueError("n_clusters cannot be 'auto' for a stream, of which the first rows do not say enough.")
         self._check_clusters(X)
         if isinstance(self.init, str):
             model, _ = self._best(X, weights, {**settings, "algorithm": "lloyd", "steps": 1})

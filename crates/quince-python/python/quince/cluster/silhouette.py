@@ -32,7 +32,7 @@ def silhouette_score(
     metric : {'euclidean'}, default='euclidean'
         How distances are measured.
     sample_size : int, default=None
-        Of so many rows, drawn at random, the silhouettes are taken; None for all.
+        The silhouettes of this many rows, drawn at random, are taken; None for all.
     random_state : int, RandomState instance or None, default=None
         Steers what is drawn; the same rows as in scikit-learn.
 

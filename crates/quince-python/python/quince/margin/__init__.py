@@ -1,8 +1,8 @@
-"""Margins: support vector machines for classes, numbers and novelty.
+"""Support vector machines for classification, regression and novelty detection.
 
-`SVC`, `SVR` and `OneClassSVM` take any kernel, `LinearSVC` and `LinearSVR` find the weights of a linear machine by
-coordinate descent, and `SGDClassifier` by stochastic gradient descent. Parameters, defaults and attributes are
-scikit-learn's; classifiers learn two classes.
+`SVC`, `SVR` and `OneClassSVM` take any kernel, `LinearSVC` and `LinearSVR` find the weights of a linear model by
+second-order methods or coordinate descent, and `SGDClassifier` by stochastic gradient descent. Parameters, defaults and
+attributes are scikit-learn's; classifiers learn two classes.
 """
 
 from quince.margin.linear import LinearSVC, LinearSVR

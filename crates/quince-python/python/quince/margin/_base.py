@@ -1,4 +1,4 @@
-"""What all machines share."""
+"""The base of all support vector machines."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from quince._base import FLOATS, Estimator, for_extension, names_of, weights_of
-from quince._quince import Model, fit_machine, machine_scores
+from quince._quince import Model, fit_svm, svm_scores
 from quince._threads import effective
 
 
-class Machine(Estimator):
+class SupportVectorMachine(Estimator):
     """Fitting by the registry's method, and scores."""
 
     #: The name of the method in the registry.
@@ -30,8 +30,8 @@ class Machine(Estimator):
     def _method_settings(self) -> dict[str, Any]:
         raise NotImplementedError
 
-    def _fit_machine(self, X: Any, **target: Any) -> Model:
-        model = fit_machine(self._method, for_extension(X), self._method_settings(), threads=effective(None), **target)
+    def _fit_svm(self, X: Any, **target: Any) -> Model:
+        model = fit_svm(self._method, for_extension(X), self._method_settings(), threads=effective(None), **target)
         if model.report["stop"] == "step-limit":
             warnings.warn(self._not_converged.format(self), ConvergenceWarning, stacklevel=3)
         elif model.report["stop"] == "stalled":
@@ -40,7 +40,7 @@ class Machine(Estimator):
         return model
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
-        return machine_scores(self._fitted_model(), for_extension(X), threads=effective(None))
+        return svm_scores(self._fitted_model(), for_extension(X), threads=effective(None))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -49,13 +49,13 @@ class Machine(Estimator):
 
 
 class TwoClasses:
-    """Labels of two classes, and what each costs."""
+    """Labels of two classes, and class weights."""
 
     classes_: NDArray[Any]
     class_weight: Any
 
     def _codes(self, y: ArrayLike) -> NDArray[np.int8]:
-        """The number of each row's class; `classes_` is set on the way."""
+        """The class code of each row; also sets `classes_`."""
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         self.classes_ = np.unique(y)
@@ -79,7 +79,7 @@ class TwoClasses:
         *,
         partial: bool = False,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """What each class and each row costs; rows that are a part of all may be of one class."""
+        """The weight of each class and of each row; rows of a partial fit may be of one class."""
         of_rows = weights_of(sample_weight, X)
         if of_rows is not None and not partial and len(np.unique(codes[of_rows > 0])) < 2:
             raise ValueError("The number of classes has to be greater than one; only one class has any weight")

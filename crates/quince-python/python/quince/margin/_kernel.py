@@ -1,4 +1,4 @@
-"""What machines with any kernel share."""
+"""The base of support vector machines with any kernel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from quince.margin._base import Machine, checked
+from quince.margin._base import SupportVectorMachine, checked
 
 KERNELS = {"linear": "linear", "poly": "polynomial", "rbf": "rbf", "sigmoid": "sigmoid", "precomputed": "precomputed"}
 
@@ -27,11 +27,11 @@ KERNEL_CONSTRAINTS: dict[str, Any] = {
     "verbose": ["verbose"],
     "max_iter": [Interval(Integral, -1, None, closed="left")],
 }
-MIDDLE = StrOptions({"mean", "median"})
+BIAS_RULE = StrOptions({"mean", "median"})
 
 
-class KernelMachine(Machine):
-    """Kernels, and what support vectors look like."""
+class KernelSVM(SupportVectorMachine):
+    """Kernels, and attributes of support vectors."""
 
     _method = "svm"
     _not_converged = (
@@ -81,19 +81,19 @@ class KernelMachine(Machine):
             self._fit_rows = X.copy()
         self._sparse = sparse.issparse(X)
         self.shape_fit_ = X.shape
-        self._model = self._fit_machine(self._rows(X), **target)
+        self._model = self._fit_svm(self._rows(X), **target)
         self.fit_status_ = int(self._model.report["stop"] != "converged")
         vars(self).update(self._from_model())
 
     def _from_model(self) -> dict[str, Any]:
-        places = self._model.array("places").astype(np.int32)
+        indices = self._model.array("support_indices").astype(np.int32)
         beta = self._model.array("beta")
         vectors = self._vectors()
         # Support vectors of the first class stand before those of the second.
         order = np.argsort(beta > 0, kind="stable") if self._model.task == "classification" else np.arange(len(beta))
         coefficients = beta[order][None, :]
         found = {
-            "support_": places[order],
+            "support_": indices[order],
             "support_vectors_": vectors[order] if vectors.shape[0] == len(order) else vectors,
             "dual_coef_": sparse.csr_matrix(coefficients) if self._sparse else coefficients,
             "intercept_": self._model.array("numbers")[:1].copy(),
@@ -105,11 +105,11 @@ class KernelMachine(Machine):
         return np.array([len(beta)], dtype=np.int32)
 
     def _vectors(self) -> Any:
-        """The support vectors; none if the kernel is given."""
+        """The support vectors; none if the kernel is precomputed."""
         if self._model.settings["kernel"] == "precomputed":
             return np.empty((0, 0))
         if not self._sparse:
-            return self._model.array("supports")
+            return self._model.array("support_vectors")
         ends = self._model.array("sparse.ends").astype(np.int32)
         starts = np.concatenate([[0], ends[1:]]).astype(np.int32)
         columns, values = self._model.array("sparse.columns").astype(np.int32), self._model.array("sparse.values")
@@ -128,7 +128,7 @@ class KernelMachine(Machine):
 
     @property
     def n_iter_(self) -> Any:
-        """How many pairs of rows were moved."""
+        """Number of SMO steps."""
         facts = dict(self._fitted_model().report["facts"])
         return self._shown_steps(int(facts["steps"]))
 

@@ -1,4 +1,4 @@
-"""Linear machines, by Newton's method, an interior-point method, or coordinate descent in the dual."""
+"""Linear support vector machines, by Newton's method, an interior-point method, or coordinate descent in the dual."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from quince._base import seed_of, weights_of
-from quince.margin._base import Machine, SparseWeights, TwoClasses, checked, logistic, product
+from quince.margin._base import SparseWeights, SupportVectorMachine, TwoClasses, checked, logistic, product
 
 ACCEPTED = {
     "verbose": "progress belongs to the run, not to the method",
@@ -31,8 +31,8 @@ CONSTRAINTS: dict[str, Any] = {
 }
 
 
-class LinearMachine(Machine):
-    """Weights and a constant."""
+class LinearSVM(SupportVectorMachine):
+    """Weights and an intercept."""
 
     _method = "linear-svm"
     _not_converged = "Liblinear failed to converge, increase the number of iterations."
@@ -47,15 +47,15 @@ class LinearMachine(Machine):
             "c": float(self.C),
             "solver": self.dual if isinstance(self.dual, str) else "dual" if self.dual else no_dual,
             "tolerance": float(np.clip(self.tol, 0.0, 1.0)),
-            "passes": max(1, int(self.max_iter)),
+            "epochs": max(1, int(self.max_iter)),
             "intercept": "penalised" if self.fit_intercept else "none",
             "intercept_scale": float(self.intercept_scaling),
             "probabilities": getattr(self, "probability", False),
         }
 
     def _learn(self, X: Any, **target: Any) -> None:
-        self._model = self._fit_machine(X, seed=seed_of(self.random_state), **target)
-        self.n_iter_ = int(dict(self._model.report["facts"])["passes"])
+        self._model = self._fit_svm(X, seed=seed_of(self.random_state), **target)
+        self.n_iter_ = int(dict(self._model.report["facts"])["epochs"])
         vars(self).update(self._from_model())
 
     def _by_attributes(self, X: Any) -> NDArray[np.float64]:
@@ -65,42 +65,42 @@ class LinearMachine(Machine):
         return product(X, self.coef_) + np.ravel(self.intercept_)[0]
 
 
-def _has_probabilities(machine: LinearSVC) -> bool:
-    if not machine.probability:
+def _has_probabilities(estimator: LinearSVC) -> bool:
+    if not estimator.probability:
         raise AttributeError("predict_proba is not available when probability=False")
     return True
 
 
-class LinearSVC(SparseWeights, TwoClasses, ClassifierMixin, LinearMachine):
+class LinearSVC(SparseWeights, TwoClasses, ClassifierMixin, LinearSVM):
     """The widest margin between two classes by a weighted sum of the features.
 
     Parameters
     ----------
     penalty : {'l2'}, default='l2'
-        What large weights cost: their squares.
+        The penalty of the weights: their squares.
     loss : {'hinge', 'squared_hinge'}, default='squared_hinge'
-        What a row costs that is on the wrong side of its margin.
+        The loss of a row.
     dual : 'auto' or bool, default='auto'
         True for coordinate descent in the dual. False for an interior-point method; of squared losses, as 'auto'. 'auto'
         takes Newton's method or an interior-point method for few features, else coordinate descent. All have one optimum.
     tol : float, default=1e-4
-        The violation of the optimality conditions at which to stop.
+        The violation of the KKT (optimality) conditions at which to stop.
     C : float, default=1.0
-        What the loss of a row costs beside half the squared length of the weights.
+        The cost of the losses, beside half the squared norm of the weights.
     multi_class : {'ovr', 'crammer_singer'}, default='ovr'
         Taken for scikit-learn's sake: there are two classes.
     fit_intercept : bool, default=True
-        Whether there is a constant, which costs as a weight does.
+        Whether there is an intercept, which is penalised as a weight is.
     intercept_scaling : float, default=1.0
-        How cheap the constant is: the value of the column whose weight it is.
+        The value of the column whose weight the intercept is: the larger, the weaker its penalty.
     class_weight : dict or 'balanced', default=None
-        What classes cost, in multiples of C.
+        Factors of C for each class.
     verbose : int, default=0
         Taken for scikit-learn's sake.
     random_state : int, RandomState or None, default=None
         The order in which rows are visited.
     max_iter : int, default=1000
-        Passes over the rows, or steps of the other methods, at most.
+        The largest number of epochs of coordinate descent, or of steps of the other methods.
     probability : bool, default=False
         Whether there is `predict_proba`.
 
@@ -109,17 +109,17 @@ class LinearSVC(SparseWeights, TwoClasses, ClassifierMixin, LinearMachine):
     coef_ : ndarray of shape (1, n_features)
         Weights of the features.
     intercept_ : ndarray of shape (1,)
-        The constant.
+        The intercept.
     classes_ : ndarray of shape (2,)
         The classes.
     n_iter_ : int
-        Passes or steps that were made.
+        Number of epochs or steps.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features, if X had names that are all words.
     report_ : dict
-        How the answer was found, how exact it is (primal, dual, gap), and remarks.
+        How the model was fitted, how exact it is (primal, dual, duality gap), and remarks.
 
     Examples
     --------
@@ -136,11 +136,11 @@ class LinearSVC(SparseWeights, TwoClasses, ClassifierMixin, LinearMachine):
         "fit_intercept": "intercept",
         "intercept_scaling": "intercept_scale",
         "class_weight": "class_weights",
-        "max_iter": "passes",
+        "max_iter": "epochs",
         "probability": "probabilities",
     }
     _accepted: ClassVar = ACCEPTED | {
-        "penalty": "weights cost their squares",
+        "penalty": "the penalty is that of squares",
         "multi_class": "there are two classes",
     }
     _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
@@ -197,8 +197,8 @@ class LinearSVC(SparseWeights, TwoClasses, ClassifierMixin, LinearMachine):
         return self
 
     def _from_model(self) -> dict[str, Any]:
-        constant = self._model.array("numbers")[:1].copy() if self.fit_intercept else 0.0
-        return {"coef_": self._model.array("weights").reshape(1, -1), "intercept_": constant}
+        intercept = self._model.array("numbers")[:1].copy() if self.fit_intercept else 0.0
+        return {"coef_": self._model.array("weights").reshape(1, -1), "intercept_": intercept}
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The score of rows X: above zero the second class."""
@@ -211,7 +211,7 @@ class LinearSVC(SparseWeights, TwoClasses, ClassifierMixin, LinearMachine):
         return logistic(2.0 * temperature * self._by_attributes(X))
 
 
-class LinearSVR(RegressorMixin, LinearMachine):
+class LinearSVR(RegressorMixin, LinearSVM):
     """A tube around numbers by a weighted sum of the features.
 
     Parameters
@@ -219,15 +219,15 @@ class LinearSVR(RegressorMixin, LinearMachine):
     epsilon : float, default=0.0
         Half the width of the tube: how far off a number may be at no cost.
     tol : float, default=1e-4
-        The violation of the optimality conditions at which to stop.
+        The violation of the KKT (optimality) conditions at which to stop.
     C : float, default=1.0
-        What the loss of a row costs beside half the squared length of the weights.
+        The cost of the losses, beside half the squared norm of the weights.
     loss : {'epsilon_insensitive', 'squared_epsilon_insensitive'}, default='epsilon_insensitive'
         How far a row is outside the tube, or the square of that.
     fit_intercept : bool, default=True
-        Whether there is a constant, which costs as a weight does.
+        Whether there is an intercept, which is penalised as a weight is.
     intercept_scaling : float, default=1.0
-        How cheap the constant is: the value of the column whose weight it is.
+        The value of the column whose weight the intercept is: the larger, the weaker its penalty.
     dual : 'auto' or bool, default='auto'
         True for coordinate descent in the dual. False for an interior-point method; of squared losses, as 'auto'. 'auto'
         takes Newton's method or an interior-point method for few features, else coordinate descent. All have one optimum.
@@ -236,24 +236,24 @@ class LinearSVR(RegressorMixin, LinearMachine):
     random_state : int, RandomState or None, default=None
         The order in which rows are visited.
     max_iter : int, default=1000
-        Passes over the rows, or steps of the other methods, at most.
+        The largest number of epochs of coordinate descent, or of steps of the other methods.
     standardise : bool, default=False
-        Whether C and epsilon are meant for numbers of deviation 1, whatever the unit of y.
+        Whether C and epsilon are meant for a target of standard deviation 1, whatever the unit of y.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
         Weights of the features.
     intercept_ : ndarray of shape (1,)
-        The constant.
+        The intercept.
     n_iter_ : int
-        Passes or steps that were made.
+        Number of epochs or steps.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features, if X had names that are all words.
     report_ : dict
-        How the answer was found, how exact it is (primal, dual, gap), and remarks.
+        How the model was fitted, how exact it is (primal, dual, duality gap), and remarks.
 
     Examples
     --------
@@ -270,7 +270,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
         "fit_intercept": "intercept",
         "intercept_scaling": "intercept_scale",
         "dual": "solver",
-        "max_iter": "passes",
+        "max_iter": "epochs",
         "standardise": "standardise",
     }
     _accepted: ClassVar = ACCEPTED
@@ -320,8 +320,8 @@ class LinearSVR(RegressorMixin, LinearMachine):
         return self
 
     def _from_model(self) -> dict[str, Any]:
-        constant = self._model.array("numbers")[:1].copy() if self.fit_intercept else 0.0
-        return {"coef_": self._model.array("weights").ravel(), "intercept_": constant}
+        intercept = self._model.array("numbers")[:1].copy() if self.fit_intercept else 0.0
+        return {"coef_": self._model.array("weights").ravel(), "intercept_": intercept}
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The number of rows X."""

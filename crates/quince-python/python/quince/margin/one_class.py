@@ -1,4 +1,4 @@
-"""Machines with any kernel that learn what is usual."""
+"""Novelty detection by a one-class support vector machine."""
 
 from __future__ import annotations
 
@@ -12,49 +12,50 @@ from sklearn.utils._param_validation import Interval
 
 from quince._base import weights_of
 from quince.margin._base import checked
-from quince.margin._kernel import KERNEL_CONSTRAINTS, MIDDLE, KernelMachine
+from quince.margin._kernel import KERNEL_CONSTRAINTS, BIAS_RULE, KernelSVM
 
 
-class OneClassSVM(OutlierMixin, KernelMachine):
-    """Learns where rows are, and says which are unlike all others.
+class OneClassSVM(OutlierMixin, KernelSVM):
+    """Novelty detection: learns where rows are, and finds outliers.
 
     Parameters
     ----------
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'} or callable, default='rbf'
-        How alike two rows are.
+        The kernel: how similar two rows are.
     degree : int, default=3
-        The power of the polynomial kernel.
+        The degree of the polynomial kernel.
     gamma : {'scale', 'auto'} or float, default='scale'
-        How narrow the kernel is: 'scale' is 1 / (n_features * X.var()), 'auto' is 1 / n_features.
+        Kernel coefficient: 'scale' is 1 / (n_features * X.var()), 'auto' is 1 / n_features.
     coef0 : float, default=0.0
-        What is added to products in the polynomial and the sigmoid kernel.
+        The constant term of the polynomial and the sigmoid kernel.
     tol : float, default=1e-3
-        The violation of the optimality conditions at which to stop.
+        The violation of the KKT (optimality) conditions at which to stop.
     nu : float, default=0.5
-        The largest share of training rows that may be called novel, and the least that are support vectors.
+        The contamination: the largest share of training rows that may be called novel, and the smallest share of
+        support vectors.
     shrinking : bool, default=True
-        Whether rows that do not want to move are left out for a while; the answer is the same.
+        Whether rows that stay at a bound are left out for a while; the result is the same.
     cache_size : float, default=200
-        Megabytes for kernels that are kept.
+        Megabytes for cached kernel rows.
     verbose : bool, default=False
         Taken for scikit-learn's sake.
     max_iter : int, default=-1
-        Steps at most; -1 for as many as it takes.
+        The largest number of steps; -1 for no limit.
     bias : {'mean', 'median'}, default='mean'
-        How the constant is taken from the support vectors between their bounds.
+        How the intercept follows from the free support vectors.
 
     Attributes
     ----------
     support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, fit_status_, n_iter_, shape_fit_
         As of `SVC`.
     offset_ : float
-        What is taken off raw scores: decision_function = score_samples - offset_.
+        What is subtracted from raw scores: decision_function = score_samples - offset_.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features, if X had names that are all words.
     report_ : dict
-        How the answer was found, how exact it is (primal, dual, gap), and remarks.
+        How the model was fitted, how exact it is (primal, dual, duality gap), and remarks.
 
     Examples
     --------
@@ -78,7 +79,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     }
     _parameter_constraints: ClassVar[dict[str, Any]] = KERNEL_CONSTRAINTS | {
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
-        "bias": [MIDDLE],
+        "bias": [BIAS_RULE],
     }
 
     offset_: float
@@ -129,7 +130,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         return self._asked(X)
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """The raw score of rows X, before the offset is taken off."""
+        """The raw score of rows X, before the offset is subtracted."""
         return self._asked(X) + self.offset_
 
     def predict(self, X: Any) -> NDArray[np.int64]:

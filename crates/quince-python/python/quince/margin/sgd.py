@@ -1,4 +1,4 @@
-"""Linear machines, by stochastic gradient descent in the primal."""
+"""Linear classifiers by stochastic gradient descent in the primal."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import check_is_fitted
 
 from quince._base import for_extension, names_of, seed_of
-from quince._quince import walk_down
+from quince._quince import fit_sgd
 from quince._threads import effective
-from quince.margin._base import Machine, SparseWeights, TwoClasses, checked, logistic, product
+from quince.margin._base import SparseWeights, SupportVectorMachine, TwoClasses, checked, logistic, product
 
 LOSSES = {
     "hinge": "hinge",
@@ -39,36 +39,36 @@ SCHEDULES = {
 }
 
 
-def _has_probabilities(machine: SGDClassifier) -> bool:
-    if machine.loss not in ("log_loss", "modified_huber"):
-        raise AttributeError(f"probability estimates are not available for loss={machine.loss!r}")
+def _has_probabilities(estimator: SGDClassifier) -> bool:
+    if estimator.loss not in ("log_loss", "modified_huber"):
+        raise AttributeError(f"probability estimates are not available for loss={estimator.loss!r}")
     return True
 
 
-class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, Machine):
-    """A linear machine for two classes, learnt from one row at a time.
+class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMachine):
+    """A linear classifier for two classes, fitted by stochastic gradient descent.
 
     It minimises alpha / 2 times the squared length of the weights plus the mean loss of the rows, so alpha is
-    1 / (C N) of `LinearSVC`; the constant costs nothing.
+    1 / (C N) of `LinearSVC`; the intercept is not penalised.
 
     Parameters
     ----------
     loss : {'hinge', 'squared_hinge', 'perceptron', 'log_loss', 'modified_huber'}, default='hinge'
-        What a row costs that is on the wrong side. 'perceptron' looks at no margin.
+        The loss of a row. 'perceptron' has no margin.
     penalty : {'l2', 'l1', 'elasticnet', None}, default='l2'
-        What weights cost: their squares, their sizes, both, or nothing.
+        The penalty of the weights: squares, absolute values, both, or none.
     alpha : float, default=0.0001
-        How much they cost.
+        The factor of the penalty.
     l1_ratio : float, default=0.15
-        The share of sizes in 'elasticnet'.
+        The share of the L1 penalty in 'elasticnet'.
     fit_intercept : bool, default=True
-        Whether there is a constant.
+        Whether there is an intercept.
     max_iter : int, default=1000
-        Passes over the rows at most.
+        The largest number of epochs.
     tol : float or None, default=1e-3
-        A pass that gains less than this, per row, gains nothing; None makes all passes.
+        An epoch must lower the mean loss by this to count as an improvement; None runs all epochs.
     shuffle : bool, default=True
-        Whether rows are visited in another order in each pass.
+        Whether rows are shuffled before each epoch.
     verbose : int, default=0
         Taken for scikit-learn's sake.
     epsilon : float, default=0.1
@@ -78,43 +78,43 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, Machine):
     random_state : int, RandomState or None, default=None
         The order in which rows are visited.
     learning_rate : {'optimal', 'constant', 'invscaling', 'adaptive'}, default='optimal'
-        How steps get shorter: 1 / (alpha (t + t0)); never; eta0 / t ** power_t; by a fifth whenever
-        n_iter_no_change passes have gained nothing.
+        The schedule of the learning rate: 1 / (alpha (t + t0)); eta0; eta0 / t ** power_t; eta0, divided by five after
+        every n_iter_no_change epochs without improvement.
     eta0 : float, default=0.01
-        The first step of the last three.
+        The first learning rate of the last three.
     power_t : float, default=0.5
         The power of 'invscaling'.
     early_stopping : bool, default=False
-        Whether some rows are held out, and passes end when the score on them no longer rises.
+        Whether to stop when the score on some held-out rows no longer rises.
     validation_fraction : float, default=0.1
         The share of rows held out.
     n_iter_no_change : int, default=5
-        So many passes without a gain end it.
+        The number of epochs without improvement after which to stop.
     class_weight : dict or 'balanced', default=None
-        What classes cost.
+        Factors of the loss for each class.
     warm_start : bool, default=False
         Whether a fit goes on from the weights of the last one.
     average : bool or int, default=False
-        Whether the answer is the mean of all steps (of one call), or of those from this one on.
+        Whether the weights are averaged over all steps (of one call), or over those from this one on.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features)
         Weights of the features.
     intercept_ : ndarray of shape (1,)
-        The constant.
+        The intercept.
     classes_ : ndarray of shape (2,)
         The classes.
     n_iter_ : int
-        Passes that were made.
+        Number of epochs.
     t_ : float
-        Steps that were made, plus one.
+        Number of steps, plus one.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features, if X had names that are all words.
     report_ : dict
-        How the answer was found, and the mean loss of each pass.
+        How the model was fitted, and the mean loss of each epoch.
 
     Examples
     --------
@@ -127,24 +127,24 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, Machine):
         "loss": "loss",
         "alpha": "c",
         "fit_intercept": "intercept",
-        "max_iter": "passes",
+        "max_iter": "epochs",
         "tol": "tolerance",
         "learning_rate": "schedule",
-        "eta0": "rate",
+        "eta0": "learning_rate",
         "class_weight": "class_weights",
         "average": "average",
     }
     _accepted: ClassVar = {
-        "penalty": "only squares have a setting",
-        "l1_ratio": "only squares have a setting",
+        "penalty": "only the L2 penalty has a setting",
+        "l1_ratio": "only the L2 penalty has a setting",
         "shuffle": "the method always shuffles",
         "verbose": "progress belongs to the run, not to the method",
         "epsilon": "none of the losses has one",
         "n_jobs": "there are two classes",
         "random_state": "the seed belongs to the run, not to the method",
         "power_t": "the method has the square root",
-        "early_stopping": "done in Python, pass by pass",
-        "validation_fraction": "done in Python, pass by pass",
+        "early_stopping": "done in Python, epoch by epoch",
+        "validation_fraction": "done in Python, epoch by epoch",
         "n_iter_no_change": "the method has five",
         "warm_start": "a start is given to a fit, not to the method",
     }
@@ -224,7 +224,7 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, Machine):
         self.warm_start = warm_start
         self.average = average
 
-    def _how(self, X: Any, passes: int, tolerance: float | None, steps_before: int) -> dict[str, Any]:
+    def _options(self, X: Any, epochs: int, tolerance: float | None, steps_before: int) -> dict[str, Any]:
         if self.loss not in LOSSES:
             raise ValueError(f"quince's SGDClassifier has the losses {sorted(LOSSES)}, and got loss={self.loss!r}.")
         if self.learning_rate not in SCHEDULES:
@@ -236,21 +236,21 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, Machine):
             raise ValueError("alpha must be > 0 since learning_rate is 'optimal'. alpha is used to compute the optimal learning rate.")
         if self.penalty == "elasticnet" and self.l1_ratio is None:
             raise ValueError("l1_ratio must be set when penalty is 'elasticnet'")
-        sizes = {"l2": 0.0, "l1": 1.0, None: 0.0}.get(self.penalty, self.l1_ratio)
+        l1_share = {"l2": 0.0, "l1": 1.0, None: 0.0}.get(self.penalty, self.l1_ratio)
         alpha = float(self.alpha) if self.penalty is not None else 0.0
         return {
             "loss": LOSSES[self.loss],
-            "lambda": alpha * (1.0 - sizes) if self.penalty is not None else 0.0,
-            "lambda_of_sizes": alpha * sizes,
-            "lambda_of_steps": float(self.alpha),
+            "l2_penalty": alpha * (1.0 - l1_share) if self.penalty is not None else 0.0,
+            "l1_penalty": alpha * l1_share,
+            "schedule_penalty": float(self.alpha),
             "intercept": bool(self.fit_intercept),
-            # The constant is in every row, and most weights are in few: it takes shorter steps.
-            "intercept_share": 0.01 if sparse.issparse(X) else 1.0,
+            # The intercept is in every row, and most weights are in few: its learning rate is lower.
+            "intercept_decay": 0.01 if sparse.issparse(X) else 1.0,
             "schedule": SCHEDULES[self.learning_rate],
-            "rate": float(self.eta0),
+            "learning_rate": float(self.eta0),
             "power": float(self.power_t),
             "average": int(self.average) + steps_before if self.average else 0,
-            "passes": int(passes),
+            "epochs": int(epochs),
             "tolerance": -1.0 if tolerance is None else float(tolerance),
             "patience": int(self.n_iter_no_change),
             "shuffle": bool(self.shuffle),
@@ -277,12 +277,12 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, Machine):
             raise ValueError("Provided coef_ does not match dataset.")
         _, weights = self._weights(X, y, codes, sample_weight)
         if self.early_stopping:
-            self._walk_until_no_better(X, codes, weights, start)
+            self._fit_with_early_stopping(X, codes, weights, start)
         else:
-            how = self._how(X, self.max_iter, self.tol, 0)
-            rested = self._walk(X, codes, weights, how, start, seed_of(self.random_state))
-            if self.tol is not None and self.tol > -np.inf and not rested:
-                self._not_rested()
+            options = self._options(X, self.max_iter, self.tol, 0)
+            converged = self._fit_sgd(X, codes, weights, options, start, seed_of(self.random_state))
+            if self.tol is not None and self.tol > -np.inf and not converged:
+                self._warn_not_converged()
         return self
 
     def _start(self, coef_init: Any, intercept_init: Any, columns: int) -> tuple[NDArray[np.float64], float] | None:
@@ -291,16 +291,16 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, Machine):
             intercept_init = self.intercept_ if intercept_init is None else intercept_init
         if coef_init is None and intercept_init is None:
             return None
-        constant = 0.0 if intercept_init is None else float(np.ravel(intercept_init)[0])
+        intercept = 0.0 if intercept_init is None else float(np.ravel(intercept_init)[0])
         weights = np.zeros(columns) if coef_init is None else np.ravel(coef_init)
-        return np.ascontiguousarray(weights, dtype=np.float64), constant
+        return np.ascontiguousarray(weights, dtype=np.float64), intercept
 
-    def _walk(self, X: Any, codes: Any, weights: Any, how: dict[str, Any], start: Any, seed: int) -> bool:
-        self._model, steps, self.n_iter_, rested, _ = walk_down(
+    def _fit_sgd(self, X: Any, codes: Any, weights: Any, options: dict[str, Any], start: Any, seed: int) -> bool:
+        self._model, steps, self.n_iter_, converged, _ = fit_sgd(
             for_extension(X),
             codes == 1,
             names_of(self.classes_),
-            how,
+            options,
             weights=weights,
             start=start,
             seed=seed,
@@ -312,10 +312,10 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, Machine):
             raise ValueError(
                 "Floating-point under-/overflow occurred. Scaling input data with StandardScaler or MinMaxScaler might help."
             )
-        return rested
+        return converged
 
-    def _walk_until_no_better(self, X: Any, codes: Any, weights: Any, start: Any) -> None:
-        """Pass after pass, until the score on rows that are held out no longer rises."""
+    def _fit_with_early_stopping(self, X: Any, codes: Any, weights: Any, start: Any) -> None:
+        """Epoch after epoch, until the score on held-out rows no longer rises."""
         share = self.validation_fraction
         split = StratifiedShuffleSplit if len(np.unique(codes)) > 1 else ShuffleSplit
         train, test = next(split(test_size=share, random_state=self.random_state).split(np.zeros(len(codes)), codes))
@@ -324,22 +324,22 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, Machine):
                 f"Splitting {len(codes)} samples into a train set and a validation set with validation_fraction={share} "
                 "led to an empty set."
             )
-        seed, best, in_vain, steps = seed_of(self.random_state), -np.inf, 0, 0
+        seed, best, no_improvement, steps = seed_of(self.random_state), -np.inf, 0, 0
         tolerance = -np.inf if self.tol is None else self.tol
-        for passed in range(self.max_iter):
-            how = self._how(X, 1, None, steps)
-            self._walk(X[train], codes[train], None if weights is None else weights[train], how, start, seed + passed)
+        for epoch in range(self.max_iter):
+            options = self._options(X, 1, None, steps)
+            self._fit_sgd(X[train], codes[train], None if weights is None else weights[train], options, start, seed + epoch)
             start, steps = (np.ravel(self.coef_).copy(), float(self.intercept_[0])), int(self.t_) - 1
             right = (self._by_attributes(X[test]) > 0) == (codes[test] == 1)
             score = float(np.average(right, weights=None if weights is None else weights[test]))
-            in_vain = in_vain + 1 if score < best + tolerance else 0
+            no_improvement = no_improvement + 1 if score < best + tolerance else 0
             best = max(best, score)
-            self.n_iter_ = passed + 1
-            if in_vain >= self.n_iter_no_change:
+            self.n_iter_ = epoch + 1
+            if no_improvement >= self.n_iter_no_change:
                 return
-        self._not_rested()
+        self._warn_not_converged()
 
-    def _not_rested(self) -> None:
+    def _warn_not_converged(self) -> None:
         warnings.warn(
             "Maximum number of iteration reached before convergence. Consider increasing max_iter to improve the fit.",
             ConvergenceWarning,
@@ -350,7 +350,7 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, Machine):
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> SGDClassifier:
-        """One pass over some rows, from where the last call has ended; `classes` are all there will be."""
+        """One epoch over some rows, from the weights of the last call; `classes` are all there will be."""
         if self.class_weight == "balanced":
             raise ValueError(
                 "class_weight 'balanced' is not supported for partial_fit. In order to use 'balanced' weights, use "
@@ -370,7 +370,7 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, Machine):
         start = None if not hasattr(self, "coef_") else (np.ravel(self.coef_).copy(), float(self.intercept_[0]))
         _, weights = self._weights(X, y, codes, sample_weight, partial=True)
         steps = 0 if start is None else int(self.t_) - 1
-        self._walk(X, codes, weights, self._how(X, 1, None, steps), start, seed_of(self.random_state))
+        self._fit_sgd(X, codes, weights, self._options(X, 1, None, steps), start, seed_of(self.random_state))
         return self
 
     def _from_model(self) -> dict[str, Any]:
@@ -393,8 +393,8 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, Machine):
         scores = self.decision_function(X)
         if self.loss == "log_loss":
             return logistic(scores)
-        second = (np.clip(scores, -1, 1) + 1) / 2
-        return np.column_stack([1.0 - second, second])
+        positive = (np.clip(scores, -1, 1) + 1) / 2
+        return np.column_stack([1.0 - positive, positive])
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Machines with any kernel for two classes."""
+"""Support vector classification with any kernel."""
 
 from __future__ import annotations
 
@@ -13,49 +13,49 @@ from sklearn.utils._param_validation import Hidden, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from quince.margin._base import TwoClasses, checked, logistic
-from quince.margin._kernel import KERNEL_CONSTRAINTS, MIDDLE, KernelMachine
+from quince.margin._kernel import KERNEL_CONSTRAINTS, BIAS_RULE, KernelSVM
 
 
-def _wants_probabilities(machine: SVC) -> bool:
+def _wants_probabilities(estimator: SVC) -> bool:
     # What scikit-learn calls deprecated is a word.
-    return isinstance(machine.probability, (bool, np.bool_)) and bool(machine.probability)
+    return isinstance(estimator.probability, (bool, np.bool_)) and bool(estimator.probability)
 
 
-def _has_probabilities(machine: SVC) -> bool:
-    if not _wants_probabilities(machine):
+def _has_probabilities(estimator: SVC) -> bool:
+    if not _wants_probabilities(estimator):
         raise AttributeError("predict_proba is not available when probability=False")
     return True
 
 
-class SVC(TwoClasses, ClassifierMixin, KernelMachine):
+class SVC(TwoClasses, ClassifierMixin, KernelSVM):
     """The widest margin between two classes, with any kernel.
 
     Parameters
     ----------
     C : float, default=1.0
-        What a row costs that is on the wrong side of its margin; `numpy.inf` is a hard margin.
+        The cost of margin violations; `numpy.inf` is a hard margin.
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'} or callable, default='rbf'
-        How alike two rows are. A function takes two arrays of rows and gives the kernel of each with each.
+        The kernel: how similar two rows are. A function takes two arrays of rows and gives the kernel of each with each.
     degree : int, default=3
-        The power of the polynomial kernel.
+        The degree of the polynomial kernel.
     gamma : {'scale', 'auto'} or float, default='scale'
-        How narrow the kernel is: 'scale' is 1 / (n_features * X.var()), 'auto' is 1 / n_features.
+        Kernel coefficient: 'scale' is 1 / (n_features * X.var()), 'auto' is 1 / n_features.
     coef0 : float, default=0.0
-        What is added to products in the polynomial and the sigmoid kernel.
+        The constant term of the polynomial and the sigmoid kernel.
     shrinking : bool, default=True
-        Whether rows that do not want to move are left out for a while; the answer is the same.
+        Whether rows that stay at a bound are left out for a while; the result is the same.
     probability : bool, default=False
         Whether there are probabilities. They agree with the label, and cost less than in scikit-learn.
     tol : float, default=1e-3
-        The violation of the optimality conditions at which to stop.
+        The violation of the KKT (optimality) conditions at which to stop.
     cache_size : float, default=200
-        Megabytes for kernels that are kept.
+        Megabytes for cached kernel rows.
     class_weight : dict or 'balanced', default=None
-        What classes cost, in multiples of C.
+        Factors of C for each class.
     verbose : bool, default=False
         Taken for scikit-learn's sake.
     max_iter : int, default=-1
-        Steps at most; -1 for as many as it takes.
+        The largest number of steps; -1 for no limit.
     decision_function_shape : {'ovo', 'ovr'}, default='ovr'
         Taken for scikit-learn's sake: there are two classes.
     break_ties : bool, default=False
@@ -63,32 +63,32 @@ class SVC(TwoClasses, ClassifierMixin, KernelMachine):
     random_state : int, RandomState or None, default=None
         Taken for scikit-learn's sake: nothing is drawn at random.
     bias : {'mean', 'median'}, default='mean'
-        How the constant of the score is taken from the support vectors between their bounds.
+        How the intercept follows from the free support vectors.
     leave_one_out : {'auto', 'always', 'never'}, default='never'
-        Whether the exact leave-one-out error is found, which `report_` then has; 'auto' does if it is quick.
+        Whether the exact leave-one-out error is computed, which `report_` then has; 'auto' does if it is quick.
 
     Attributes
     ----------
     support_ : ndarray of shape (n_SV,)
-        Which rows are support vectors: those of the first class, then those of the second.
+        Indices of the support vectors: those of the first class, then those of the second.
     support_vectors_ : ndarray or sparse matrix of shape (n_SV, n_features)
         Their features; none if the kernel is precomputed.
     n_support_ : ndarray of shape (2,)
-        How many each class has.
+        Number of support vectors of each class.
     dual_coef_ : ndarray of shape (1, n_SV)
-        Their coefficients, positive for the second class.
+        Their dual coefficients, above zero for the second class.
     coef_ : ndarray of shape (1, n_features)
-        Weights of the features, of a linear kernel.
+        Weights of the features, for a linear kernel.
     intercept_ : ndarray of shape (1,)
-        The constant.
+        The intercept.
     classes_ : ndarray of shape (2,)
         The classes.
     class_weight_ : ndarray of shape (2,)
-        What each costs, in multiples of C.
+        The factor of C for each class.
     fit_status_ : int
-        0 if the optimum was reached, 1 if not.
+        0 if the solver has converged, 1 if not.
     n_iter_ : ndarray of shape (1,)
-        How many pairs of rows were moved.
+        Number of SMO steps.
     shape_fit_ : tuple of int
         The shape of X.
     n_features_in_ : int
@@ -96,7 +96,7 @@ class SVC(TwoClasses, ClassifierMixin, KernelMachine):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features, if X had names that are all words.
     report_ : dict
-        How the answer was found, how exact it is (primal, dual, gap), and remarks.
+        How the model was fitted, how exact it is (primal, dual, duality gap), and remarks.
 
     Examples
     --------
@@ -121,7 +121,7 @@ class SVC(TwoClasses, ClassifierMixin, KernelMachine):
         "bias": "bias",
         "leave_one_out": "leave_one_out",
     }
-    _accepted: ClassVar = KernelMachine._accepted | {
+    _accepted: ClassVar = KernelSVM._accepted | {
         "decision_function_shape": "there are two classes",
         "break_ties": "there are two classes",
         "random_state": "nothing is drawn at random",
@@ -133,7 +133,7 @@ class SVC(TwoClasses, ClassifierMixin, KernelMachine):
         "decision_function_shape": [StrOptions({"ovr", "ovo"})],
         "break_ties": ["boolean"],
         "random_state": ["random_state"],
-        "bias": [MIDDLE],
+        "bias": [BIAS_RULE],
         "leave_one_out": [StrOptions({"auto", "always", "never"})],
     }
 

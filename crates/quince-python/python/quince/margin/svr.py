@@ -1,4 +1,4 @@
-"""Machines with any kernel for numbers."""
+"""Support vector regression with any kernel."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from sklearn.utils._param_validation import Interval
 
 from quince._base import weights_of
 from quince.margin._base import checked
-from quince.margin._kernel import KERNEL_CONSTRAINTS, MIDDLE, KernelMachine
+from quince.margin._kernel import KERNEL_CONSTRAINTS, BIAS_RULE, KernelSVM
 
 
-class SVR(RegressorMixin, KernelMachine):
+class SVR(RegressorMixin, KernelSVM):
     """A tube around numbers, as flat as possible, with any kernel.
 
     Parameters
     ----------
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'} or callable, default='rbf'
-        How alike two rows are.
+        The kernel: how similar two rows are.
     degree : int, default=3
-        The power of the polynomial kernel.
+        The degree of the polynomial kernel.
     gamma : {'scale', 'auto'} or float, default='scale'
-        How narrow the kernel is: 'scale' is 1 / (n_features * X.var()), 'auto' is 1 / n_features.
+        Kernel coefficient: 'scale' is 1 / (n_features * X.var()), 'auto' is 1 / n_features.
     coef0 : float, default=0.0
-        What is added to products in the polynomial and the sigmoid kernel.
+        The constant term of the polynomial and the sigmoid kernel.
     tol : float, default=1e-3
-        The violation of the optimality conditions at which to stop.
+        The violation of the KKT (optimality) conditions at which to stop.
     C : float, default=1.0
-        What a row outside the tube costs, times how far.
+        The cost of residuals beyond the tube.
     epsilon : float, default=0.1
         Half the width of the tube: how far off a number may be at no cost.
     shrinking : bool, default=True
-        Whether rows that do not want to move are left out for a while; the answer is the same.
+        Whether rows that stay at a bound are left out for a while; the result is the same.
     cache_size : float, default=200
-        Megabytes for kernels that are kept.
+        Megabytes for cached kernel rows.
     verbose : bool, default=False
         Taken for scikit-learn's sake.
     max_iter : int, default=-1
-        Steps at most; -1 for as many as it takes.
+        The largest number of steps; -1 for no limit.
     bias : {'mean', 'median'}, default='mean'
-        How the constant is taken from the support vectors between their bounds.
+        How the intercept follows from the free support vectors.
     standardise : bool, default=False
-        Whether C and epsilon are meant for numbers of deviation 1, whatever the unit of y.
+        Whether C and epsilon are meant for a target of standard deviation 1, whatever the unit of y.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class SVR(RegressorMixin, KernelMachine):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features, if X had names that are all words.
     report_ : dict
-        How the answer was found, how exact it is (primal, dual, gap), and remarks.
+        How the model was fitted, how exact it is (primal, dual, duality gap), and remarks.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class SVR(RegressorMixin, KernelMachine):
     _parameter_constraints: ClassVar[dict[str, Any]] = KERNEL_CONSTRAINTS | {
         "C": [Interval(Real, 0.0, None, closed="right")],
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
-        "bias": [MIDDLE],
+        "bias": [BIAS_RULE],
         "standardise": ["boolean"],
     }
 

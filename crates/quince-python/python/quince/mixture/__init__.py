@@ -1,7 +1,7 @@
 """Mixtures: rows come from one of several components, and nobody says from which; EM finds them.
 
-`GaussianMixture` takes scikit-learn's parameters and shows its attributes, and takes holes besides. `MultinomialMixture` is
-for counts of words, `MixedMixture` for data frames as they are, whose columns have families of their own, and
+`GaussianMixture` takes scikit-learn's parameters and shows its attributes, and takes missing values besides. `MultinomialMixture` is
+for counts of words, `MixedMixture` for data frames with native columns, which have families of their own, and
 `SemiSupervisedNB` learns classes from few labels and many rows that have none.
 """
 

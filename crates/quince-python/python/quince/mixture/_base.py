@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from quince._base import FLOATS, Estimator, for_extension, seed_of, weights_of
-from quince._quince import Model, ask_mixture, complete_rows, fit_mixture, mixture_criterion, mixture_parameters
+from quince._quince import Model, ask_mixture, fit_mixture, impute_rows, mixture_criterion, mixture_parameters
 from quince._threads import effective
 
 #: What all mixtures accept for scikit-learn's sake.
@@ -45,7 +45,7 @@ class OfComponents(DensityMixin, Estimator):
         X = self._check(X, reset=True)
         weights = weights_of(sample_weight, X)
         if isinstance(X, np.ndarray) and np.isnan(X).all():
-            raise ValueError("X has no value: all of it is holes (NaN).")
+            raise ValueError("X has no value: all values are missing (NaN).")
         self._check_count(X)
         self._learnt(self._fit(X, weights))
         return self
@@ -108,29 +108,29 @@ class OfComponents(DensityMixin, Estimator):
         return ask_mixture(self._model, self._check(X, reset=False), what, threads=self._threads())
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> NDArray[np.int32]:
-        """Finds components of the rows X, and says which has the largest share in each."""
+        """Finds components of the rows X, and says which has the largest responsibility for each."""
         return self.fit(X, sample_weight=sample_weight).predict(X)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
-        """The component with the largest share in each row of X, counted from 0."""
+        """The component with the largest responsibility for each row of X, counted from 0."""
         return self._ask(X, "labels")
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The share of each component in each row of X."""
-        return self._ask(X, "shares")
+        """The responsibilities: the probability of each component given each row of X."""
+        return self._ask(X, "responsibilities")
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """The logarithm of the density of each row of X: the smaller, the stranger the row."""
+        """The logarithm of the density of each row of X: the smaller, the more of an outlier the row is."""
         return self._ask(X, "densities")
 
     def score(self, X: Any, y: Any = None) -> float:
         """The mean log density of the rows of X."""
         return float(self.score_samples(X).mean())
 
-    def complete(self, X: Any) -> NDArray[np.float64]:
-        """The rows of a dense matrix X with their holes (NaN) filled with what the rest of the row leads to expect."""
+    def impute(self, X: Any) -> NDArray[np.float64]:
+        """The rows of a dense matrix X with their missing values (NaN) imputed given the rest of the row."""
         check_is_fitted(self)
-        return complete_rows(self._model, self._check(X, reset=False), threads=self._threads())[0]
+        return impute_rows(self._model, self._check(X, reset=False), threads=self._threads())[0]
 
     def _criterion(self, X: Any, name: str) -> float:
         check_is_fitted(self)

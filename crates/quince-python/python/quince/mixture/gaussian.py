@@ -19,7 +19,7 @@ STARTS = {"kmeans": "kmeans", "k-means++": "plus-plus", "random": "random", "ran
 
 
 class GaussianMixture(OfComponents):
-    """Components that are Gaussian, found by EM. Rows may have holes (NaN), which are left out of the likelihood exactly.
+    """Components that are Gaussian, found by EM. Rows may have missing values (NaN), which are left out of the likelihood exactly.
 
     Parameters
     ----------
@@ -34,10 +34,10 @@ class GaussianMixture(OfComponents):
     max_iter : int, default=100
         The most steps of EM.
     n_init : int, default=1
-        How often to start anew; the likeliest wins.
+        The number of restarts; the likeliest wins.
     init_params : {"kmeans", "k-means++", "random", "random_from_data"}, default="kmeans"
         Where to start: from the clusters of k-means, from rows far from each other and what is nearest to them (the same for
-        "random_from_data"), or from shares at random.
+        "random_from_data"), or from random responsibilities.
     weights_init : array-like of shape (n_components,), default=None
         The weights to start from.
     means_init : array-like of shape (n_components, n_features), default=None

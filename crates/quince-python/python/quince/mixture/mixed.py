@@ -1,4 +1,4 @@
-"""Mixtures of data frames as they are, whose columns have families of their own."""
+"""Mixtures of data frames with native columns, which have families of their own."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from quince.mixture._base import ACCEPTED, COUNT, LEAST, START_NAMES, STARTS, Of
 
 
 class MixedMixture(OfComponents):
-    """Components of data frames as they are: numbers, counts, yes/no, categories, texts and holes.
+    """Components of data frames with native columns: numbers, counts, yes/no, categories, texts and missing values.
 
     Numbers are together one Gaussian, small counts are Poisson, categories categorical, texts multinomial, unless `family`
-    says otherwise. A matrix is a table of numbers, in which NaN is a hole.
+    says otherwise. A matrix is a table of numbers, in which NaN is missing.
 
     Parameters
     ----------
@@ -36,10 +36,10 @@ class MixedMixture(OfComponents):
     criterion : {"bic", "aic", "icl"}, default="bic"
         What a number of components is judged by.
     init_params : {"auto", "kmeans", "k-means++", "random"}, default="auto"
-        Where to start: from the clusters of k-means, from rows far from each other, or from shares at random; "auto" takes the
-        first and the last by turns.
+        Where to start: from the clusters of k-means, from rows far from each other, or from random responsibilities;
+        "auto" takes the first and the last alternately.
     n_init : int, default=4
-        How often to start anew; the likeliest wins.
+        The number of restarts; the likeliest wins.
     max_iter : int, default=500
         The most steps of EM.
     tol : float, default=1e-6
@@ -163,7 +163,7 @@ class MixedMixture(OfComponents):
         return super()._check(X, reset=reset) if table is None else table
 
     def icl(self, X: Any) -> float:
-        """As BIC, and twice the entropy of the shares: components that overlap cost more. The smaller the better."""
+        """As BIC, and twice the entropy of the responsibilities: components that overlap cost more. The smaller the better."""
         return self._criterion(X, "icl")
 
     def explain(self, X: Any = None, row: int = 0) -> dict[str, Any]:
@@ -173,28 +173,28 @@ class MixedMixture(OfComponents):
         """
         return explanation(self._fitted_model(), None if X is None else self._check(X, reset=False), row)
 
-    def holes(self, X: Any) -> list[dict[str, Any]]:
-        """What is expected in the holes of a data frame: of each its row, column, value, deviation and probability."""
+    def imputed_values(self, X: Any) -> list[dict[str, Any]]:
+        """The imputed missing values of a data frame: of each its row, column, value, standard_deviation and probability."""
         self._fitted_model()
         X = self._check(X, reset=False)
         if not isinstance(X, Table):
-            raise ValueError("X is no data frame. MixtureImputer fills the holes of matrices.")
-        return self._model.holes(X, n_jobs=self.n_jobs)
+            raise ValueError("X is no data frame. MixtureImputer fills the missing values of matrices.")
+        return self._model.imputed_values(X, n_jobs=self.n_jobs)
 
-    def complete(self, X: Any) -> Any:
-        """The rows X with their holes filled with what the rest of the row leads to expect: a matrix, or a copy of a pandas frame."""
+    def impute(self, X: Any) -> Any:
+        """The rows X with their missing values imputed given the rest of the row: a matrix, or a copy of a pandas frame."""
         check_is_fitted(self)
         if not isinstance(self._check(X, reset=False), Table):
-            return super().complete(X)
+            return super().impute(X)
         if not hasattr(X, "iloc"):
-            raise TypeError(f"X is a {type(X).__name__}. Give a matrix or a pandas frame, or see holes(X).")
+            raise TypeError(f"X is a {type(X).__name__}. Give a matrix or a pandas frame, or see imputed_values(X).")
         filled, places = X.copy(), {str(name): place for place, name in enumerate(X.columns)}
         by_column: dict[int, list[dict[str, Any]]] = {}
-        for hole in self.holes(X):
-            by_column.setdefault(places[hole["column"]], []).append(hole)
-        for place, holes in by_column.items():
+        for cell in self.imputed_values(X):
+            by_column.setdefault(places[cell["column"]], []).append(cell)
+        for place, cells in by_column.items():
             column = X.iloc[:, place].copy()
-            column.iloc[[hole["row"] for hole in holes]] = in_its_type(column, [hole["value"] for hole in holes])
+            column.iloc[[cell["row"] for cell in cells]] = in_its_type(column, [cell["value"] for cell in cells])
             filled.isetitem(place, column)
         return filled
 

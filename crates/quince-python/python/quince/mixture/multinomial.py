@@ -18,7 +18,7 @@ from quince.mixture._base import ACCEPTED, COUNT, LEAST, START_NAMES, STARTS, Of
 class MultinomialMixture(OfComponents):
     """Components that differ in how frequent words are: every row of counts is drawn from one of them.
 
-    Dense rows may have holes (NaN), which are filled with what the rest of the row leads to expect while learning.
+    Dense rows may have missing values (NaN), which are imputed given the rest of the row while learning.
 
     Parameters
     ----------
@@ -31,10 +31,10 @@ class MultinomialMixture(OfComponents):
     max_iter : int, default=200
         The most steps of EM.
     n_init : int, default=1
-        How often to start anew; the likeliest wins.
+        The number of restarts; the likeliest wins.
     init_params : {"auto", "kmeans", "k-means++", "random"}, default="kmeans"
         Where to start: from the clusters of k-means, from rows far from each other and what is nearest to them, or from
-        shares at random; "auto" takes the first and the last by turns.
+        random responsibilities; "auto" takes the first and the last alternately.
     accelerate : bool, default=True
         Whether to leap ahead where steps of EM go the same way, as long as the likelihood does not fall by it.
     random_state : int, RandomState instance or None, default=None

@@ -2,7 +2,7 @@
 
 `NearestNeighbors` finds the rows nearest to others, `KNeighborsClassifier` lets them vote, and `KNeighborsRegressor`
 takes their mean. Parameters, defaults and attributes are scikit-learn's. Neighbours are exact whichever way they are
-searched, and of rows that are equally far the first comes first; a tie of votes goes to the first class. NaN is a hole:
+searched, and of rows that are equally far the first comes first; a tie of votes goes to the first class. NaN is a missing value:
 its column is left out of the distance, which is scaled up from the columns that both rows have.
 """
 

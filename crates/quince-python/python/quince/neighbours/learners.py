@@ -103,7 +103,7 @@ class _Learner(Search):
         return self.n_neighbors_ if self.n_neighbors == "auto" else self.n_neighbors
 
     def _mean(self, X: Any) -> NDArray[np.float64]:
-        """The mean of what neighbours say, by the parameters as they are, which a user may have set since the fit."""
+        """The mean of what neighbours say, by the parameters, which a user may have set since the fit."""
         distances, rows = self.kneighbors(X)
         counts, row_weights = self._counts(distances), self._array("weights")
         if len(row_weights):
@@ -165,7 +165,7 @@ class KNeighborsClassifier(ClassifierMixin, _Learner):
         The exponent of 'minkowski', at least 1.
     metric : {'minkowski', 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev', 'hamming', 'cosine', \
 'nan_euclidean'}, default='minkowski'
-        How distances are measured. Every one takes holes (NaN) by the rule of 'nan_euclidean'.
+        How distances are measured. Every one takes missing values (NaN) by the rule of 'nan_euclidean'.
     metric_params : dict, default=None
         {'w': weights} says how much each feature counts.
     n_jobs : int, default=None

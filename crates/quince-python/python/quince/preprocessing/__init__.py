@@ -1,4 +1,4 @@
-"""Features for learners: scaled numbers, coded categories, filled holes, products of columns, and whole tables."""
+"""Features for learners: scaled numbers, coded categories, imputed values, polynomial features, and whole tables."""
 
 from quince.preprocessing.impute import SimpleImputer
 from quince.preprocessing.knn_impute import KNNImputer

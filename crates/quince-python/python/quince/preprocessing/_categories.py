@@ -42,15 +42,15 @@ def categories_in(values: NDArray[Any]) -> NDArray[Any]:
         return np.unique(values)
     try:
         there = set(values)
-        holes = {value for value in there if value is None or is_scalar_nan(value)}
-        found: list[Any] = sorted(there - holes)
+        missing = {value for value in there if value is None or is_scalar_nan(value)}
+        found: list[Any] = sorted(there - missing)
     except TypeError:
         kinds = sorted({type(value).__qualname__ for value in values})
         raise TypeError(
             f"Encoders require their input argument must be uniformly strings or numbers. Got {kinds}"
         ) from None
-    found += [None] if None in holes else []
-    found += [np.nan] if holes - {None} else []
+    found += [None] if None in missing else []
+    found += [np.nan] if missing - {None} else []
     array = np.empty(len(found), dtype=object)
     array[:] = found
     return array
@@ -194,24 +194,24 @@ class CategoryEncoder(Transformer):
         columns = columns_of(X)
         validate_data(self, X=X, reset=False, skip_check_array=True)
         codes = np.empty((len(columns[0]), len(columns)), dtype=np.intp)
-        strange = []
+        unseen = []
         for j, (column, categories) in enumerate(zip(columns, self.categories_, strict=True)):
             codes[:, j] = codes_of(column, categories)
             without = codes[:, j] < 0
-            strange.append(bool(without.any()))
-            if strange[-1] and unknown == "error":
+            unseen.append(bool(without.any()))
+            if unseen[-1] and unknown == "error":
                 raise ValueError(
                     f"Found unknown categories {_listed(column[without])} in column {j} during transform"
                 )
-        if warn and any(strange):
+        if warn and any(unseen):
             as_what = "the infrequent category." if unknown == "infrequent_if_exist" else "all zeros"
             warnings.warn(
-                f"Found unknown categories in columns {[j for j, there in enumerate(strange) if there]} during "
+                f"Found unknown categories in columns {[j for j, there in enumerate(unseen) if there]} during "
                 f"transform. These unknown categories will be encoded as {as_what}",
                 UserWarning,
                 stacklevel=3,
             )
-        return codes, strange
+        return codes, unseen
 
     @property
     def infrequent_categories_(self) -> list[NDArray[Any] | None]:

@@ -1,4 +1,4 @@
-"""What the classes that fill holes share: the features that tell where a hole was."""
+"""What the imputers share: the features that indicate where a value was missing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from quince.preprocessing._base import Transformer
 
 
 class Imputer(Transformer):
-    """Fills holes, and may add a feature for each column that had holes in the fit."""
+    """Fills missing values, and may add a missing indicator for each column that had missing values in the fit."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "missing_values": [MissingValues()],
@@ -28,14 +28,14 @@ class Imputer(Transformer):
 
     indicator_: MissingIndicator | None
 
-    def _learn_holes(self, mask: Any) -> None:
+    def _learn_missing(self, mask: Any) -> None:
         self.indicator_ = None
         if self.add_indicator:
             self.indicator_ = MissingIndicator(missing_values=self.missing_values, error_on_new=False)
             self.indicator_._fit(mask, precomputed=True)
 
-    def _with_holes(self, filled: Any, mask: Any) -> Any:
-        """What was filled, with the features of the holes beside it."""
+    def _with_indicator(self, filled: Any, mask: Any) -> Any:
+        """What was filled, with the missing indicators beside it."""
         if self.indicator_ is None:
             return filled
         beside = partial(sparse.hstack, format=filled.format) if sparse.issparse(filled) else np.hstack
@@ -46,7 +46,7 @@ class Imputer(Transformer):
         raise NotImplementedError
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the columns that are left, and of the features of their holes."""
+        """The names of the columns that are left, and of their missing indicators."""
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
         kept = names[self._kept()]

@@ -1,4 +1,4 @@
-"""Holes filled with one value a column."""
+"""Imputation with one value per column."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ from quince.preprocessing._imputer import Imputer
 
 
 class SimpleImputer(Imputer):
-    """Fills the holes of a column with its mean, median or most frequent value, or with a constant.
+    """Fills the missing values of a column with its mean, median or most frequent value, or with a constant.
 
     Parameters, attributes and numbers are scikit-learn's.
 
     Parameters
     ----------
     missing_values : int, float, str, np.nan, None or pandas.NA, default=np.nan
-        What stands for a hole.
+        What stands for a missing value.
     strategy : {"mean", "median", "most_frequent", "constant"} or callable, default="mean"
-        What a hole becomes. The two last take words too. A function gets the values of a column without its holes.
+        What a missing value becomes. The two last take words too. A function gets the known values of a column.
     fill_value : str or number, default=None
         The constant; None stands for 0, among words for "missing_value".
     copy : bool, default=True
         False writes the answer into X where X can hold it.
     add_indicator : bool, default=False
-        Whether another feature tells for each column that had holes in the fit where they are.
+        Whether to add a missing indicator for each column that had missing values in the fit.
     keep_empty_features : bool, default=False
-        Whether a column of holes only is filled with 0 (or the constant) rather than left out.
+        Whether a column without any value is filled with 0 (or the constant) rather than left out.
 
     Attributes
     ----------
     statistics_ : ndarray of shape (n_features,)
-        What holes become; NaN for a column that is left out.
+        What missing values become; NaN for a column that is left out.
     indicator_ : sklearn.impute.MissingIndicator or None
-        The columns that had holes.
+        The columns that had missing values.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -152,13 +152,13 @@ class SimpleImputer(Imputer):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> SimpleImputer:
-        """Learns what holes become."""
+        """Learns what missing values become."""
         self._forget()
         X = self._checked(X, in_fit=True)
         self._fit_dtype = X.dtype
         mask = _get_mask(X, self.missing_values)
         statistics = self._of_sparse(X, mask) if sparse.issparse(X) else self._of_dense(X, mask)
-        self._learn_holes(mask)
+        self._learn_missing(mask)
         self.statistics_ = statistics
         return self
 
@@ -181,9 +181,9 @@ class SimpleImputer(Imputer):
         if self.strategy == "median" and not mask.any():
             return np.median(X, axis=0).astype(kind, copy=False)
         statistics = np.empty(X.shape[1], dtype=kind)
-        holes = mask.any(axis=0)
+        some_missing = mask.any(axis=0)
         for j in range(X.shape[1]):
-            values = X[~mask[:, j], j] if holes[j] else X[:, j]
+            values = X[~mask[:, j], j] if some_missing[j] else X[:, j]
             if callable(self.strategy):
                 statistics[j] = self.strategy(values)
             elif len(values) == 0:
@@ -221,13 +221,13 @@ class SimpleImputer(Imputer):
         return ~_get_mask(self.statistics_, np.nan)
 
     def transform(self, X: Any) -> Any:
-        """Other rows with their holes filled."""
+        """Other rows with their missing values filled."""
         check_is_fitted(self)
         X = self._checked(X, in_fit=False)
         mask = _get_mask(X, self.missing_values)
         kept = np.ones(X.shape[1], dtype=bool) if self.keep_empty_features else self._kept()
         values = self.statistics_[kept].astype(self._fit_dtype, copy=False)
-        filled, holes = X, mask
+        filled, missing = X, mask
         if not kept.all():
             gone = np.flatnonzero(~kept)
             shown = self.feature_names_in_[gone] if hasattr(self, "feature_names_in_") else gone
@@ -236,17 +236,17 @@ class SimpleImputer(Imputer):
                 f"imputation with strategy='{self.strategy}'.",
                 stacklevel=2,
             )
-            filled, holes = X[:, np.flatnonzero(kept)], mask[:, np.flatnonzero(kept)]
+            filled, missing = X[:, np.flatnonzero(kept)], mask[:, np.flatnonzero(kept)]
         if sparse.issparse(filled):
             there = _get_mask(filled.data, self.missing_values)
             column_of = np.repeat(np.arange(filled.shape[1]), np.diff(filled.indptr))
             filled.data[there] = values[column_of[there]]
         else:
-            np.copyto(filled, values.astype(filled.dtype, copy=False), where=holes)
-        return self._with_holes(filled, mask)
+            np.copyto(filled, values.astype(filled.dtype, copy=False), where=missing)
+        return self._with_indicator(filled, mask)
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
-        """The holes put back, where a feature tells of them."""
+        """The missing values put back, where an indicator marks them."""
         check_is_fitted(self)
         if self.indicator_ is None:
             raise ValueError(
@@ -254,11 +254,11 @@ class SimpleImputer(Imputer):
                 f"'add_indicator={self.add_indicator}' instead."
             )
         kept = self._kept()
-        holes = np.zeros((X.shape[0], len(kept)), dtype=bool)
-        holes[:, self.indicator_.features_] = X[:, kept.sum() :].astype(bool)
-        original = np.zeros(holes.shape)
+        missing = np.zeros((X.shape[0], len(kept)), dtype=bool)
+        missing[:, self.indicator_.features_] = X[:, kept.sum() :].astype(bool)
+        original = np.zeros(missing.shape)
         original[:, kept] = X[:, : kept.sum()]
-        original[holes] = self.missing_values
+        original[missing] = self.missing_values
         return original
 
     def __sklearn_tags__(self) -> Tags:
@@ -304,7 +304,7 @@ def _most_frequent_with_zeros(values: NDArray[Any], zeros: int) -> float:
 
 
 def _median_with_zeros(values: NDArray[Any], zeros: int) -> float:
-    """The median of values and so many zeros."""
+    """The median of values and this many zeros."""
     values = np.sort(values)
     below, count = int(np.searchsorted(values, 0)), len(values) + zeros
 

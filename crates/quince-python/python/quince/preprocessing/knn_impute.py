@@ -1,4 +1,4 @@
-"""Holes filled from the nearest rows."""
+"""Imputation from the nearest neighbours."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from quince.preprocessing._imputer import Imputer
 
 
 class KNNImputer(Imputer):
-    """A hole becomes the mean of that column in the nearest rows that have a value there.
+    """A missing value becomes the mean of that column in the nearest rows that have a value there.
 
     Rows are as far from each other as the columns say that both have: the root of (all columns / shared columns) times
-    the sum of squares. Where no row shares a column, a hole becomes the mean of its column. Parameters, attributes and
+    the sum of squares. Where no row shares a column, a missing value becomes the mean of its column. Parameters, attributes and
     numbers are scikit-learn's; `metric` and `weights` take no function. Of equally near rows the first count.
 
     Parameters
     ----------
     missing_values : int, float, str, np.nan or None, default=np.nan
-        What stands for a hole.
+        What stands for a missing value.
     n_neighbors : int, default=5
         How many of the nearest rows count.
     weights : {"uniform", "distance"}, default="uniform"
@@ -36,14 +36,14 @@ class KNNImputer(Imputer):
     copy : bool, default=True
         Taken for scikit-learn's sake: X is never written to.
     add_indicator : bool, default=False
-        Whether another feature tells for each column that had holes in the fit where they are.
+        Whether to add a missing indicator for each column that had missing values in the fit.
     keep_empty_features : bool, default=False
-        Whether a column of holes only becomes 0 rather than being left out.
+        Whether a column without any value becomes 0 rather than being left out.
 
     Attributes
     ----------
     indicator_ : sklearn.impute.MissingIndicator or None
-        The columns that had holes.
+        The columns that had missing values.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -70,7 +70,7 @@ class KNNImputer(Imputer):
         "copy": ["boolean"],
     }
 
-    #: The rows of the fit as float64, holes as NaN.
+    #: The rows of the fit as float64, missing values as NaN.
     _donors: NDArray[np.float64]
 
     def __init__(
@@ -93,7 +93,7 @@ class KNNImputer(Imputer):
         self.copy = copy
 
     def _checked(self, X: Any, in_fit: bool) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[np.float64]]:
-        """The rows, where their holes are, and the rows as float64 with NaN for holes."""
+        """The rows, where their values are missing, and the rows as float64 with NaN for missing values."""
         for name, value in (("weights", self.weights), ("metric", self.metric)):
             if callable(value):
                 known = self._parameter_constraints[name][0]
@@ -107,11 +107,11 @@ class KNNImputer(Imputer):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> KNNImputer:
-        """Keeps the rows that holes are filled from."""
+        """Keeps the rows that missing values are filled from."""
         self._forget()
         _, mask, rows = self._checked(X, in_fit=True)
         self._valid = ~mask.all(axis=0)
-        self._learn_holes(mask)
+        self._learn_missing(mask)
         self._donors = rows
         return self
 
@@ -119,13 +119,13 @@ class KNNImputer(Imputer):
         return self._valid
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Other rows with their holes filled."""
+        """Other rows with their missing values imputed."""
         check_is_fitted(self)
         X, mask, rows = self._checked(X, in_fit=False)
         valid = self._valid
         if mask[:, valid].any():
             donors = np.ascontiguousarray(self._donors[:, valid])
-            rows[:, valid] = _quince.fill_holes(
+            rows[:, valid] = _quince.knn_impute(
                 np.ascontiguousarray(rows[:, valid]),
                 donors,
                 min(self.n_neighbors, len(donors)),
@@ -137,4 +137,4 @@ class KNNImputer(Imputer):
             rows[:, ~valid] = 0.0
         else:
             rows = rows[:, valid]
-        return self._with_holes(rows.astype(X.dtype, copy=False), mask)
+        return self._with_indicator(rows.astype(X.dtype, copy=False), mask)

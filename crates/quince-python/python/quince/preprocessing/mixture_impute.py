@@ -1,4 +1,4 @@
-"""Holes filled with what a mixture of the rows leads to expect."""
+"""Imputation by a mixture of the rows."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from quince.preprocessing._imputer import Imputer
 
 
 class MixtureImputer(Imputer):
-    """A hole becomes its mean given the rest of its row, by a mixture of Gaussians that was learnt from rows with holes.
+    """A missing value becomes its mean given the rest of its row, by a mixture of Gaussians learnt from rows with missing values.
 
     Parameters
     ----------
     missing_values : int, float, str, np.nan or None, default=np.nan
-        What stands for a hole.
+        What stands for a missing value.
     n_components : int or "auto", default="auto"
         How many components the mixture has; "auto" takes the number from 1 to 10 with the smallest BIC.
     covariance : {"full", "diagonal", "spherical"}, default="full"
@@ -33,14 +33,14 @@ class MixtureImputer(Imputer):
     random_state : int, RandomState instance or None, default=0
         Steers where the mixture starts.
     add_indicator : bool, default=False
-        Whether another feature tells for each column that had holes in the fit where they are.
+        Whether to add a missing indicator for each column that had missing values in the fit.
     keep_empty_features : bool, default=False
-        Whether a column of holes only becomes 0 rather than being left out.
+        Whether a column without any value becomes 0 rather than being left out.
 
     Attributes
     ----------
     indicator_ : sklearn.impute.MissingIndicator or None
-        The columns that had holes.
+        The columns that had missing values.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -54,7 +54,7 @@ class MixtureImputer(Imputer):
     >>> imputer = MixtureImputer(n_components=1).fit(X)
     >>> imputer.transform(X)[3].round(1)
     array([4., 8.])
-    >>> imputer.spread(X)[3].round(1)
+    >>> imputer.standard_deviation(X)[3].round(1)
     array([nan, 0.2])
     """
 
@@ -90,7 +90,7 @@ class MixtureImputer(Imputer):
         self.keep_empty_features = keep_empty_features
 
     def _checked(self, X: Any, in_fit: bool) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[np.float64]]:
-        """The rows, where their holes are, and the rows as float64 with NaN for holes."""
+        """The rows, where their values are missing, and the rows as float64 with NaN for missing values."""
         finite = "allow-nan" if self._nan_is_missing() else True
         X = validate_data(self, X, reset=in_fit, dtype=FLOAT_DTYPES, ensure_all_finite=finite)
         mask = _get_mask(X, self.missing_values)
@@ -100,14 +100,14 @@ class MixtureImputer(Imputer):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> MixtureImputer:
-        """Learns a mixture of the rows of X, holes and all; sample_weight says how much each row counts."""
+        """Learns a mixture of the rows of X, missing values and all; sample_weight says how much each row counts."""
         self._forget()
         _, mask, rows = self._checked(X, in_fit=True)
         weights = weights_of(sample_weight, rows)
         if weights is not None:
             mask, rows, weights = mask[weights > 0], rows[weights > 0], weights[weights > 0]
         self._valid = ~mask.all(axis=0)
-        self._learn_holes(mask)
+        self._learn_missing(mask)
         known = rows[:, self._valid]
         # A column that is always the same says nothing, and is expected to stay so.
         self._constant = np.nanmean(known, axis=0) if known.size else np.empty(0)
@@ -134,21 +134,21 @@ class MixtureImputer(Imputer):
         spreads = np.full_like(rows, np.nan)
         known = np.ascontiguousarray(rows[:, self._valid])
         if self._model is not None and np.isnan(known).any():
-            known, spreads[:, self._valid] = _quince.complete_rows(self._model, known, threads=_threads.effective(None))
+            known, spreads[:, self._valid] = _quince.impute_rows(self._model, known, threads=_threads.effective(None))
         left = np.isnan(known)
         known[left] = np.broadcast_to(self._constant, known.shape)[left]
         rows[:, self._valid] = known
         return X, mask, rows, spreads
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Other rows with their holes filled."""
+        """Other rows with their missing values imputed."""
         X, mask, rows, _ = self._complete(X)
         if self.keep_empty_features:
             rows[:, ~self._valid] = 0.0
         else:
             rows = rows[:, self._valid]
-        return self._with_holes(rows.astype(X.dtype, copy=False), mask)
+        return self._with_indicator(rows.astype(X.dtype, copy=False), mask)
 
-    def spread(self, X: Any) -> NDArray[np.float64]:
-        """The standard deviation of what is filled into each hole; NaN elsewhere."""
+    def standard_deviation(self, X: Any) -> NDArray[np.float64]:
+        """The standard deviation of each imputed value; NaN elsewhere."""
         return self._complete(X)[3]

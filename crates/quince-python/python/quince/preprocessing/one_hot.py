@@ -22,7 +22,7 @@ from quince.preprocessing._categories import RARE, CategoryEncoder
 class OneHotEncoder(CategoryEncoder):
     """A column for each category: 1 where a row has it, 0 elsewhere.
 
-    Parameters, attributes and numbers are scikit-learn's. A hole (NaN or None) is a category of its own.
+    Parameters, attributes and numbers are scikit-learn's. A missing value (NaN or None) is a category of its own.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class OneHotEncoder(CategoryEncoder):
     min_frequency : int or float, default=None
         Categories in fewer rows (or a smaller share of them) are rare and share a feature.
     max_categories : int, default=None
-        At most so many features a column, that of rare categories among them.
+        At most this many features per column, that of rare categories among them.
     feature_name_combiner : "concat" or callable, default="concat"
         How a name is made from a column and a category: `column_category`, or by a function of both.
 
@@ -172,8 +172,8 @@ class OneHotEncoder(CategoryEncoder):
             )
         unknown = "infrequent_if_exist" if self.handle_unknown == "warn" else self.handle_unknown
         warn = self.handle_unknown == "warn" or (self.drop is not None and unknown != "error")
-        codes, strange = self._codes(X, unknown=unknown, warn=warn)
-        places, there = self._places(codes, strange)
+        codes, unseen = self._codes(X, unknown=unknown, warn=warn)
+        places, there = self._places(codes, unseen)
         rows = len(codes)
         width = int(sum(self._widths))
         if not self.sparse_output:
@@ -195,7 +195,7 @@ class OneHotEncoder(CategoryEncoder):
         return matrix
 
     def _places(
-        self, codes: NDArray[np.intp], strange: list[bool]
+        self, codes: NDArray[np.intp], unseen: list[bool]
     ) -> tuple[NDArray[np.intp], NDArray[np.bool_] | None]:
         """The feature that is 1 for each cell, and for which cells there is one (None: for all)."""
         there = None
@@ -203,7 +203,7 @@ class OneHotEncoder(CategoryEncoder):
         for j, (grouped, dropped) in enumerate(zip(self._grouped, self._dropped, strict=True)):
             code = codes[:, j]
             to_rare = grouped is not None and self.handle_unknown in ("infrequent_if_exist", "warn")
-            lost = code < 0 if strange[j] and not to_rare else None
+            lost = code < 0 if unseen[j] and not to_rare else None
             if grouped is not None:
                 # What is unknown has the number -1, and so falls on the last.
                 code = np.append(grouped, grouped.max())[code]

@@ -33,11 +33,11 @@ class OrdinalEncoder(OneToOneFeatureMixin, CategoryEncoder):
     unknown_value : int or np.nan, default=None
         The number of unknown categories.
     encoded_missing_value : int or np.nan, default=np.nan
-        The number of a hole (NaN).
+        The number of a missing value (NaN).
     min_frequency : int or float, default=None
         Categories in fewer rows (or a smaller share of them) are rare and share the number after all others.
     max_categories : int, default=None
-        At most so many numbers a column, that of rare categories among them; holes are not counted.
+        At most this many numbers per column, that of rare categories among them; missing values are not counted.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ class OrdinalEncoder(OneToOneFeatureMixin, CategoryEncoder):
     def transform(self, X: Any) -> NDArray[Any]:
         """The numbers of other rows' categories."""
         check_is_fitted(self)
-        codes, strange = self._codes(X, unknown=self.handle_unknown)
+        codes, unseen = self._codes(X, unknown=self.handle_unknown)
         out = np.empty(codes.shape, dtype=self.dtype)
         for j, grouped in enumerate(self._grouped):
             code = codes[:, j]
@@ -161,7 +161,7 @@ class OrdinalEncoder(OneToOneFeatureMixin, CategoryEncoder):
             out[:, j] = code if grouped is None else grouped[np.minimum(code, len(grouped) - 1)]
             if j in self._missing:
                 out[code == self._missing[j], j] = self.encoded_missing_value
-            if strange[j]:
+            if unseen[j]:
                 out[code < 0, j] = self.unknown_value
         return out
 
@@ -181,9 +181,9 @@ class OrdinalEncoder(OneToOneFeatureMixin, CategoryEncoder):
             numbers = X[:, j]
             left = np.ones(len(numbers), dtype=bool)
             if j in self._missing:
-                holes = _get_mask(numbers, self.encoded_missing_value)
-                out[holes, j] = names[-1]
-                left &= ~holes
+                missing = _get_mask(numbers, self.encoded_missing_value)
+                out[missing, j] = names[-1]
+                left &= ~missing
                 names = names[:-1]
             if self.handle_unknown == "use_encoded_value":
                 unknown = left & _get_mask(numbers, self.unknown_value)

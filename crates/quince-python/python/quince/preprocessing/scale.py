@@ -21,9 +21,9 @@ Moments = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]
 
 
 class StandardScaler(OneToOneFeatureMixin, Transformer):
-    """Takes the mean off each column and divides it by its standard deviation: z = (x - mean) / deviation.
+    """Subtracts the mean of each column and divides by its standard deviation: z = (x - mean) / deviation.
 
-    Holes (NaN) are left out of mean and deviation, and stay. A constant column is only centred. Parameters, attributes
+    Missing values (NaN) are left out of both, and stay. A constant column is only centred. Parameters, attributes
     and numbers are scikit-learn's. Means and squares are summed about a first mean, so that a large offset costs no
     digits.
 
@@ -41,7 +41,7 @@ class StandardScaler(OneToOneFeatureMixin, Transformer):
     mean_, var_, scale_ : ndarray of shape (n_features,) or None
         Mean and variance of each column, and what it is divided by.
     n_samples_seen_ : int or ndarray of shape (n_features,)
-        How many rows, or which weight, the columns had; an array if columns have different numbers of holes.
+        How many rows, or which weight, the columns had; an array if columns have different numbers of missing values.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -73,7 +73,7 @@ class StandardScaler(OneToOneFeatureMixin, Transformer):
         self.copy = copy
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> StandardScaler:
-        """Learns mean and deviation of each column."""
+        """Learns mean and standard deviation of each column."""
         self._forget()
         return self.partial_fit(X, y, sample_weight)
 
@@ -196,13 +196,13 @@ def _parts(X: NDArray[Any]) -> list[slice]:
 
 
 def _moments(X: NDArray[Any], weights: NDArray[Any] | None) -> Moments:
-    """Weight, mean and variance of each column without its holes."""
+    """Weight, mean and variance of each column without its missing values."""
     rows, columns = X.shape
     total = np.zeros(columns)
     for part in _parts(X):
         total += X[part].sum(axis=0, dtype=np.float64) if weights is None else weights[part].astype(float) @ X[part]
-    holes = bool(np.isnan(total).any())
-    if not holes:
+    any_missing = bool(np.isnan(total).any())
+    if not any_missing:
         seen = np.full(columns, rows if weights is None else weights.sum(dtype=np.float64), dtype=np.float64)
     else:
         seen, total = np.zeros(columns), np.zeros(columns)
@@ -217,7 +217,7 @@ def _moments(X: NDArray[Any], weights: NDArray[Any] | None) -> Moments:
         off, squares = np.zeros(columns), np.zeros(columns)
         for part in _parts(X):
             apart = X[part] - about
-            if holes:
+            if any_missing:
                 apart[np.isnan(apart)] = 0.0
             weighed = apart if weights is None else apart * weights[part, None].astype(float)
             off += weighed.sum(axis=0)
@@ -240,12 +240,12 @@ def _sparse_moments(X: Any, weights: NDArray[Any] | None) -> Moments:
         row_of = X.indices if X.format == "csc" else np.repeat(np.arange(rows), np.diff(X.indptr))
         weight = weights.astype(np.float64)[row_of]
     values = X.data.astype(np.float64, copy=False)
-    hole = np.isnan(values)
+    is_missing = np.isnan(values)
     missing: Any = 0.0
-    if hole.any():
-        missing = np.bincount(column_of[hole], None if weight is None else weight[hole], columns)
-        column_of, values = column_of[~hole], values[~hole]
-        weight = None if weight is None else weight[~hole]
+    if is_missing.any():
+        missing = np.bincount(column_of[is_missing], None if weight is None else weight[is_missing], columns)
+        column_of, values = column_of[~is_missing], values[~is_missing]
+        weight = None if weight is None else weight[~is_missing]
 
     def total(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.bincount(column_of, numbers if weight is None else numbers * weight, columns)
@@ -273,7 +273,7 @@ def _joined(before: Any, after: Moments) -> Moments:
 
 
 def _divisor(seen: NDArray[Any], mean: NDArray[Any], var: NDArray[Any]) -> NDArray[np.float64]:
-    """The deviation; 1 for a column that is constant but for rounding, by scikit-learn's bound."""
+    """The standard deviation; 1 for a column that is constant but for rounding, by scikit-learn's bound."""
     eps = np.finfo(np.float64).eps
     constant = var <= seen * eps * var + (seen * mean * eps) ** 2
     return np.where(constant, 1.0, np.sqrt(var))

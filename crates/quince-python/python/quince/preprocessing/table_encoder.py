@@ -1,4 +1,4 @@
-"""A data frame as it is in, features out."""
+"""A data frame in, features out."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from quince.preprocessing._base import Transformer, from_compressed
 
 
 class TableEncoder(Transformer):
-    """Makes features of a data frame as it is: numbers, counts, yes/no, categories, texts, and holes in all of them.
+    """Makes features of a data frame: numbers, counts, yes/no, categories, texts, and missing values in all of them.
 
     What becomes of a column follows from its kind, which is found as `quince.Table` finds it: numbers are standardised
-    (by the deviation of a sample, with n - 1), categories get a feature each, texts a feature a word. All of it is
+    (by the sample standard deviation, with n - 1), categories get a feature each, texts one feature per word. All of it is
     learnt from the rows of the fit. `transform` finds columns by name, so their order does not matter and others may
     stand beside them.
 
@@ -41,9 +41,9 @@ class TableEncoder(Transformer):
         How columns become features, where it should be otherwise than usual: `{"age": "log,fill=median",
         "review": "counts,stem=english"}`. The column "*" stands for all that can.
     degree : int, default=1
-        Products of up to so many numbers become features too.
-    holes : {"filled", "kept"}, default="filled"
-        Whether holes are filled by the rule of their column, or stay as NaN (in dense features) for a learner that
+        Polynomial features: products of up to this many numbers.
+    missing : {"filled", "kept"}, default="filled"
+        Whether missing values are filled by the rule of their column, or stay as NaN (in dense features) for a learner that
         takes them.
     n_jobs : int, default=None
         Number of threads; -1 for all processors, None for `quince.set_threads`, `OMP_NUM_THREADS` or all processors.
@@ -78,7 +78,7 @@ class TableEncoder(Transformer):
         "drop": [list, tuple, None],
         "encode": [dict, None],
         "degree": [Interval(Integral, 1, None, closed="left")],
-        "holes": [StrOptions({"filled", "kept"})],
+        "missing": [StrOptions({"filled", "kept"})],
         "n_jobs": [None, Integral],
     }
 
@@ -91,14 +91,14 @@ class TableEncoder(Transformer):
         drop: Iterable[str] | None = None,
         encode: Mapping[str, str] | None = None,
         degree: int = 1,
-        holes: Literal["filled", "kept"] = "filled",
+        missing: Literal["filled", "kept"] = "filled",
         n_jobs: int | None = None,
     ) -> None:
         self.kinds = kinds
         self.drop = drop
         self.encode = encode
         self.degree = degree
-        self.holes = holes
+        self.missing = missing
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> TableEncoder:
@@ -117,7 +117,7 @@ class TableEncoder(Transformer):
             "encode": dict(self.encode or {}),
             "degree": self.degree,
         }
-        # A table of ours may have wishes of its own, which stay unless others are given.
+        # A table of ours may have settings of its own, which stay unless others are given.
         own = isinstance(X, Table) and not any(asked[name] for name in ("kinds", "drop", "encode")) and self.degree == 1
         table = X if own else Table(X, **asked)
         codes, classes = _classes_of(y, len(table))
@@ -125,7 +125,7 @@ class TableEncoder(Transformer):
             table,
             codes=codes,
             classes=classes,
-            kept=self.holes == "kept",
+            kept=self.missing == "kept",
             threads=_threads.effective(self.n_jobs),
         )
         self.n_features_in_ = len(table.columns)
@@ -139,7 +139,7 @@ class TableEncoder(Transformer):
         check_is_fitted(self)
         _refuse_path(X)
         return self._as_matrix(
-            self._encoder.encode(X, kept=self.holes == "kept", threads=_threads.effective(self.n_jobs))
+            self._encoder.encode(X, kept=self.missing == "kept", threads=_threads.effective(self.n_jobs))
         )
 
     def _as_matrix(self, features: Any) -> Any:

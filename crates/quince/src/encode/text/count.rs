@@ -2,31 +2,31 @@
 //!
 //! Rows are cut into chunks that depend on their number alone. Each chunk numbers the words it meets and counts them by row;
 //! when chunks are joined, in order, their words get the numbers of all rows. Once it is known which words stay, numbers
-//! become places in the sorted vocabulary. Counts are kept packed until then, and are let go while they are unpacked: in
-//! the end there is little more than the result.
+//! become places in the sorted vocabulary. Counts are kept packed until then, and are freed while they are unpacked, so that
+//! peak memory is little more than the result.
 
 use super::hash::place_and_sign;
-use super::tokens::{Cutter, Space};
-use super::words::{SHARES, Shared, Words};
+use super::tokens::{Tokenizer, TokenizerScratch};
+use super::words::{SHARDS, ShardedWords, WordNumbers};
 use crate::error::{Error, Result};
 use crate::matrix::Sparse;
 use crate::run::Run;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// Texts by rows; `None` is a hole.
-pub(super) type Rows<'a> = &'a [Option<&'a str>];
+/// The text of each row; `None` is a missing value.
+pub(super) type Texts<'a> = &'a [Option<&'a str>];
 
 /// Which places of a vocabulary occur in each row, and how often, row after row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Counts {
-    /// How many places there are.
+    /// The size of the vocabulary.
     pub places: usize,
-    /// Where each row begins, and after the last row where it ends.
+    /// Where each row begins, and the end of the last.
     pub starts: Vec<usize>,
     /// Places, rising within a row.
     pub indices: Vec<u32>,
-    /// How often; below zero only where words were sent to places by their hash.
+    /// Counts; below zero only where words are hashed with a sign.
     pub values: Vec<i64>,
 }
 
@@ -36,7 +36,7 @@ impl Counts {
         self.starts.len() - 1
     }
 
-    /// In how many rows each place occurs.
+    /// The document frequency of each place: the number of rows that have it.
     pub(super) fn rows_with(&self) -> Vec<u32> {
         let mut rows = vec![0; self.places];
         self.indices.iter().for_each(|&place| rows[place as usize] += 1);
@@ -57,18 +57,19 @@ impl Counts {
 struct Packed {
     /// Where each row ends.
     ends: Vec<usize>,
-    /// The number of a word, which occurs once; or its number with `OFTEN` added, and then how often.
+    /// The number of a word that occurs once; or its number with `COUNT_FOLLOWS` added, and then its count.
     words: Vec<u32>,
 }
 
-const OFTEN: u32 = 1 << 31;
+/// The bit of a word number that says that its count follows.
+const COUNT_FOLLOWS: u32 = 1 << 31;
 /// The place of a word that has none.
-const NOWHERE: u32 = u32::MAX;
-/// Allocators take so many words, 32 MB, from the system as pages, and give them back when they are cut off. Pages that are
-/// never written cost nothing.
-const PAGED: usize = 8 << 20;
-/// So many rows are unpacked by one thread.
-const BLOCK: usize = 256;
+const NO_PLACE: u32 = u32::MAX;
+/// Allocators map this many words, 32 MB, as pages of their own, and return them when they are cut off. Pages that are never
+/// written cost nothing.
+const PAGED_WORDS: usize = 8 << 20;
+/// The number of rows in a unit of work when counts are unpacked.
+const ROWS_PER_BLOCK: usize = 256;
 
 impl Packed {
     fn rows(&self) -> usize {
@@ -82,32 +83,32 @@ impl Packed {
 
     fn add_row(&mut self, entries: impl Iterator<Item = (u32, i32)>) {
         for (id, count) in entries {
-            debug_assert!(id < OFTEN);
+            debug_assert!(id < COUNT_FOLLOWS);
             match count {
                 1 => self.words.push(id),
-                _ => self.words.extend([id | OFTEN, count as u32]),
+                _ => self.words.extend([id | COUNT_FOLLOWS, count as u32]),
             }
         }
         self.ends.push(self.words.len());
     }
 
-    /// Takes further rows; `expected` are how many there will be in all.
+    /// Takes further rows; `expected` is the number of rows in all.
     fn append(&mut self, rows: &mut Packed, expected: usize) {
         let end = self.words.len();
         self.ends.extend(rows.ends.drain(..).map(|row| end + row));
-        // If rows to come are like those that came.
+        // If the rows to come are like those before them.
         let guess = (end + rows.words.len()) as f64 * expected as f64 / self.rows() as f64;
-        if self.words.capacity() < PAGED && guess > PAGED as f64 / 32.0 {
-            self.words.reserve_exact(PAGED - end);
+        if self.words.capacity() < PAGED_WORDS && guess > PAGED_WORDS as f64 / 32.0 {
+            self.words.reserve_exact(PAGED_WORDS - end);
         }
         self.words.append(&mut rows.words);
     }
 
-    /// Words get other numbers.
+    /// Gives every word another number.
     fn renumber(&mut self, numbers: &[AtomicU32]) {
         let mut words = self.words.iter_mut();
         while let Some(id) = words.next() {
-            let often = *id & OFTEN;
+            let often = *id & COUNT_FOLLOWS;
             *id = numbers[(*id - often) as usize].load(Relaxed) | often;
             if often > 0 {
                 words.next();
@@ -125,15 +126,17 @@ impl Packed {
         let mut words = self.words[self.start(row)..self.ends[row]].iter().copied();
         std::iter::from_fn(move || {
             let id = words.next()?;
-            if id < OFTEN { Some((id, 1)) } else { Some((id - OFTEN, words.next()? as i32)) }
+            if id < COUNT_FOLLOWS { Some((id, 1)) } else { Some((id - COUNT_FOLLOWS, words.next()? as i32)) }
         })
     }
 
     /// Every word becomes its place, in order within its row; words without a place are left out.
     fn unpacked(mut self, places: usize, place: impl Fn(u32) -> u32 + Sync + Send, run: &Run) -> Result<Counts> {
-        let blocks: Vec<Range<usize>> =
-            (0..self.rows()).step_by(BLOCK).map(|first| first..(first + BLOCK).min(self.rows())).collect();
-        let kept = |row: usize| self.row(row).filter(|entry| place(entry.0) != NOWHERE).count();
+        let blocks: Vec<Range<usize>> = (0..self.rows())
+            .step_by(ROWS_PER_BLOCK)
+            .map(|first| first..(first + ROWS_PER_BLOCK).min(self.rows()))
+            .collect();
+        let kept = |row: usize| self.row(row).filter(|entry| place(entry.0) != NO_PLACE).count();
         let lengths = run.map(blocks.len(), |b| blocks[b].clone().map(kept).collect::<Vec<usize>>());
         let mut starts = vec![0];
         lengths.iter().flatten().for_each(|length| starts.push(starts[starts.len() - 1] + length));
@@ -153,7 +156,7 @@ impl Packed {
                 let (mut at, mut sorted) = (0, Vec::new());
                 for row in rows.clone() {
                     sorted.clear();
-                    sorted.extend(self.row(row).map(|(id, count)| (place(id), count)).filter(|e| e.0 != NOWHERE));
+                    sorted.extend(self.row(row).map(|(id, count)| (place(id), count)).filter(|e| e.0 != NO_PLACE));
                     sorted.sort_unstable_by_key(|entry| entry.0);
                     for &(place, count) in &sorted {
                         (indices[at], values[at]) = (place, i64::from(count));
@@ -172,9 +175,9 @@ impl Packed {
 }
 
 /// All words of all rows, counted by row.
-pub(super) struct Counted {
-    pub(super) words: Shared,
-    /// In how many rows each word occurs; in none if a number belongs to no word.
+pub(super) struct CountedWords {
+    pub(super) words: ShardedWords,
+    /// The document frequency of each word: the number of rows that have it; zero if a number belongs to no word.
     pub(super) rows_with: Vec<u32>,
     packed: Packed,
 }
@@ -182,88 +185,88 @@ pub(super) struct Counted {
 /// What a thread needs to count the words of a chunk of rows, and what it finds.
 #[derive(Default)]
 struct Chunk {
-    words: Words,
-    /// In how many of these rows each word occurs.
+    words: WordNumbers,
+    /// The number of these rows that have each word.
     rows_with: Vec<u32>,
-    /// The share of each word, and the number that it has in all rows.
-    shares: Vec<u8>,
+    /// The shard of each word, and its number in all rows.
+    shards: Vec<u8>,
     numbers: Vec<AtomicU32>,
-    tally: Tally,
-    space: Space,
+    counter: RowCounter,
+    scratch: TokenizerScratch,
 }
 
 /// Counts rows one after another.
 #[derive(Default)]
-struct Tally {
+struct RowCounter {
     packed: Packed,
-    /// How often each word was met in the row at hand.
-    met: Vec<i32>,
-    /// The words of the row at hand.
+    /// The count of each word in the current row.
+    counts: Vec<i32>,
+    /// The words of the current row.
     row: Vec<u32>,
 }
 
-impl Tally {
-    fn meet(&mut self, id: usize) {
-        if self.met[id] == 0 {
+impl RowCounter {
+    fn count(&mut self, id: usize) {
+        if self.counts[id] == 0 {
             self.row.push(id as u32);
         }
-        self.met[id] += 1;
+        self.counts[id] += 1;
     }
 
     fn end_row(&mut self) {
-        let met = &mut self.met;
-        self.packed.add_row(self.row.drain(..).map(|id| (id, std::mem::take(&mut met[id as usize]))));
+        let counts = &mut self.counts;
+        self.packed.add_row(self.row.drain(..).map(|id| (id, std::mem::take(&mut counts[id as usize]))));
     }
 }
 
 /// Counts every word.
-pub(super) fn count_all(texts: Rows<'_>, cutter: &Cutter, run: &Run) -> Result<Counted> {
-    let (mut all, mut packed) = (Shared::default(), Packed::default());
-    let mut rows_with: [Vec<u32>; SHARES] = Default::default();
+pub(super) fn count_all(texts: Texts<'_>, tokenizer: &Tokenizer, run: &Run) -> Result<CountedWords> {
+    let (mut all, mut packed) = (ShardedWords::default(), Packed::default());
+    let mut rows_with: [Vec<u32>; SHARDS] = Default::default();
     let count = |rows: Range<usize>, chunk: &mut Chunk| {
         chunk.words.clear();
         chunk.rows_with.clear();
-        chunk.tally.met.clear();
+        chunk.counter.counts.clear();
         for text in &texts[rows] {
-            cutter.each_token(text.unwrap_or_default(), &mut chunk.space, |word| {
+            tokenizer.each_token(text.unwrap_or_default(), &mut chunk.scratch, |word| {
                 let id = chunk.words.number(word.as_bytes());
-                if id == chunk.tally.met.len() {
-                    chunk.tally.met.push(0);
+                if id == chunk.counter.counts.len() {
+                    chunk.counter.counts.push(0);
                 }
-                chunk.tally.meet(id);
+                chunk.counter.count(id);
             });
             chunk.rows_with.resize(chunk.words.count(), 0);
-            chunk.tally.row.iter().for_each(|&id| chunk.rows_with[id as usize] += 1);
-            chunk.tally.end_row();
+            chunk.counter.row.iter().for_each(|&id| chunk.rows_with[id as usize] += 1);
+            chunk.counter.end_row();
         }
         let words = &chunk.words;
-        chunk.shares.clear();
-        chunk.shares.extend((0..words.count()).map(|id| Shared::share(words.word(id))));
+        chunk.shards.clear();
+        chunk.shards.extend((0..words.count()).map(|id| ShardedWords::shard_of(words.word(id))));
         chunk.numbers.resize_with(words.count(), AtomicU32::default);
     };
     by_chunks(texts, run, count, |chunks: &mut [Chunk]| {
-        let mut shares: Vec<(&mut Words, &mut Vec<u32>)> = all.0.iter_mut().zip(&mut rows_with).collect();
-        run.each(&mut shares, |share, (words, rows_with)| {
+        let mut shards: Vec<(&mut WordNumbers, &mut Vec<u32>)> = all.0.iter_mut().zip(&mut rows_with).collect();
+        run.each(&mut shards, |shard, (words, rows_with)| {
             for chunk in chunks.iter() {
-                for id in (0..chunk.words.count()).filter(|&id| usize::from(chunk.shares[id]) == share) {
+                for id in (0..chunk.words.count()).filter(|&id| usize::from(chunk.shards[id]) == shard) {
                     let number = words.number(chunk.words.word(id));
                     rows_with.resize(words.count(), 0);
                     rows_with[number] += chunk.rows_with[id];
-                    chunk.numbers[id].store((number * SHARES + share) as u32, Relaxed);
+                    chunk.numbers[id].store((number * SHARDS + shard) as u32, Relaxed);
                 }
             }
         });
-        chunks.iter().map(|chunk| &chunk.words).chain(&all.0).try_for_each(Words::check)?;
-        run.each(chunks, |_, chunk| chunk.tally.packed.renumber(&chunk.numbers));
-        chunks.iter_mut().for_each(|chunk| packed.append(&mut chunk.tally.packed, texts.len()));
+        chunks.iter().map(|chunk| &chunk.words).chain(&all.0).try_for_each(WordNumbers::check)?;
+        run.each(chunks, |_, chunk| chunk.counter.packed.renumber(&chunk.numbers));
+        chunks.iter_mut().for_each(|chunk| packed.append(&mut chunk.counter.packed, texts.len()));
         Ok(())
     })?;
-    let rows_with = (0..all.bound()).map(|id| rows_with[id % SHARES].get(id / SHARES).copied().unwrap_or(0)).collect();
-    Ok(Counted { words: all, rows_with, packed })
+    let rows_with = (0..all.bound()).map(|id| rows_with[id % SHARDS].get(id / SHARDS).copied().unwrap_or(0)).collect();
+    Ok(CountedWords { words: all, rows_with, packed })
 }
 
-impl Counted {
-    /// How often each word occurs in all rows.
+impl CountedWords {
+    /// The count of each word in all rows.
     pub(super) fn totals(&self) -> Vec<u64> {
         let mut totals = vec![0; self.words.bound()];
         self.each_entry(|_, id, count| totals[id] += u64::from(count));
@@ -277,7 +280,7 @@ impl Counted {
 
     /// The words with these numbers get their places in this order, all others are left out.
     pub(super) fn placed(self, kept: &[usize], run: &Run) -> Result<Counts> {
-        let mut place = vec![NOWHERE; self.words.bound()];
+        let mut place = vec![NO_PLACE; self.words.bound()];
         kept.iter().enumerate().for_each(|(at, &id)| place[id] = at as u32);
         drop(self.words);
         self.packed.unpacked(kept.len(), |id| place[id as usize], run)
@@ -285,44 +288,44 @@ impl Counted {
 }
 
 /// Counts the words of a vocabulary, which are all different.
-pub(super) fn count_known(texts: Rows<'_>, cutter: &Cutter, vocabulary: &[String], run: &Run) -> Result<Counts> {
+pub(super) fn count_known(texts: Texts<'_>, tokenizer: &Tokenizer, vocabulary: &[String], run: &Run) -> Result<Counts> {
     // Numbered in their order, words have their places as numbers.
-    let mut known = Words::default();
+    let mut known = WordNumbers::default();
     vocabulary.iter().for_each(|word| {
         known.number(word.as_bytes());
     });
     known.check()?;
     let count = |rows: Range<usize>, chunk: &mut Chunk| {
-        chunk.tally.met.resize(known.count(), 0);
+        chunk.counter.counts.resize(known.count(), 0);
         for text in &texts[rows] {
-            cutter.each_token(text.unwrap_or_default(), &mut chunk.space, |word| {
+            tokenizer.each_token(text.unwrap_or_default(), &mut chunk.scratch, |word| {
                 if let Some(id) = known.find(word.as_bytes()) {
-                    chunk.tally.meet(id);
+                    chunk.counter.count(id);
                 }
             });
-            chunk.tally.end_row();
+            chunk.counter.end_row();
         }
     };
     let mut packed = Packed::default();
     by_chunks(texts, run, count, |chunks: &mut [Chunk]| {
-        chunks.iter_mut().for_each(|chunk| packed.append(&mut chunk.tally.packed, texts.len()));
+        chunks.iter_mut().for_each(|chunk| packed.append(&mut chunk.counter.packed, texts.len()));
         Ok(())
     })?;
     packed.unpacked(known.count(), |id| id, run)
 }
 
-/// Counts words at the places that their hash sends them to; `signed`, half of the words count downwards.
+/// Counts words by feature hashing; `signed`: half of the words count -1.
 pub(super) fn count_hashed(
-    texts: Rows<'_>,
-    cutter: &Cutter,
+    texts: Texts<'_>,
+    tokenizer: &Tokenizer,
     (places, signed): (usize, bool),
     run: &Run,
 ) -> Result<Counts> {
-    type Hashed = (Packed, Space, Vec<(u32, i32)>);
-    let count = |rows: Range<usize>, (packed, space, row): &mut Hashed| {
+    type Hashed = (Packed, TokenizerScratch, Vec<(u32, i32)>);
+    let count = |rows: Range<usize>, (packed, scratch, row): &mut Hashed| {
         for text in &texts[rows] {
             row.clear();
-            cutter.each_token(text.unwrap_or_default(), space, |word| {
+            tokenizer.each_token(text.unwrap_or_default(), scratch, |word| {
                 let (place, sign) = place_and_sign(word.as_bytes(), places);
                 row.push((place, if signed { sign } else { 1 }));
             });
@@ -339,10 +342,10 @@ pub(super) fn count_hashed(
     packed.unpacked(places, |id| id, run)
 }
 
-/// Does something with chunks of rows on all threads, and takes the results in the order of the rows. A `T` is used for
-/// many chunks, and keeps its memory.
+/// Runs `work` on chunks of rows on all threads, and takes the results in the order of the rows. A state is reused for many
+/// chunks and keeps its memory.
 fn by_chunks<T: Default + Send>(
-    texts: Rows<'_>,
+    texts: Texts<'_>,
     run: &Run,
     work: impl Fn(Range<usize>, &mut T) + Sync + Send,
     mut take: impl FnMut(&mut [T]) -> Result<()>,
@@ -354,16 +357,16 @@ fn by_chunks<T: Default + Send>(
         ));
     }
     let rows = texts.len();
-    // Few enough that joining them costs little, small enough to share out and to look up in between.
+    // Few enough that joining them costs little, small enough to balance threads and to check for cancellation in between.
     let chunk = (rows / 16).clamp(64, 256);
-    let mut desks: Vec<T> = (0..run.thread_count()).map(|_| T::default()).collect();
+    let mut states: Vec<T> = (0..run.thread_count()).map(|_| T::default()).collect();
     let mut done = 0;
     while done < rows {
         run.progress("words", done, rows);
-        let chunks = (rows - done).div_ceil(chunk).min(desks.len());
+        let chunks = (rows - done).div_ceil(chunk).min(states.len());
         let of = |c: usize| done + c * chunk..(done + (c + 1) * chunk).min(rows);
-        run.each(&mut desks[..chunks], |c, desk| work(of(c), desk));
-        take(&mut desks[..chunks])?;
+        run.each(&mut states[..chunks], |c, state| work(of(c), state));
+        take(&mut states[..chunks])?;
         done = of(chunks - 1).end;
         run.check()?;
     }

@@ -1,37 +1,37 @@
-//! Texts as counts of words.
+//! Texts as bags of words.
 //!
-//! A [`TextEncoder`] is learnt from texts: which words there are, which of them are kept, and how much each weighs. It turns
-//! texts into sparse rows, one column a word. With `hash` there is no vocabulary: a word's hash says its column.
+//! A [`TextEncoder`] is learnt from texts: the vocabulary, which words of it are kept, and their weights. It turns texts into
+//! sparse rows, one column per word. With `hash` (feature hashing) there is no vocabulary: a word's hash is its column.
 //!
-//! Tf-idf weighs the count of word w by idf(w) = 1 + ln((1 + n) / (1 + n_w)), n rows of which n_w have the word, and then scales
+//! Tf-idf multiplies the count of word w by idf(w) = 1 + ln((1 + n) / (1 + n_w)), n rows of which n_w have the word, and then scales
 //! every row to length 1.
 
 mod count;
 mod hash;
-pub(crate) mod settings;
 mod tokens;
 mod words;
 
 pub use count::Counts;
 pub(super) use hash::place_and_sign;
-pub use settings::{Amount, Cut, Language, Score, Stop, Texts, Weigh};
 
 use super::select;
 use crate::error::{Error, Result};
 use crate::matrix::Sparse;
 use crate::run::Run;
-use count::{Counted, count_all, count_hashed, count_known};
+use crate::table::{FeatureScore, Language, TermWeighting, TextOptions};
+use count::{CountedWords, count_all, count_hashed, count_known};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
-use tokens::Cutter;
+use tokens::Tokenizer;
 
 /// How texts become numbers, learnt from texts.
 ///
 /// ```
 /// use quince::Run;
-/// use quince::encode::{TextEncoder, Texts, Weigh};
+/// use quince::encode::TextEncoder;
+/// use quince::table::{TextOptions, TermWeighting};
 /// let texts = [Some("a good film"), Some("a bad film"), None];
-/// let settings = Texts { weigh: Weigh::Counts, ..Texts::default() };
+/// let settings = TextOptions { weigh: TermWeighting::Counts, ..TextOptions::default() };
 /// let (encoder, counts) = TextEncoder::learn(&texts, settings, None, &Run::new())?;
 /// assert_eq!(encoder.vocabulary(), ["a", "film"]);
 /// assert_eq!(counts.row(0), (&[0, 1][..], &[1.0, 1.0][..]));
@@ -39,27 +39,27 @@ use tokens::Cutter;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TextEncoder {
-    #[serde(default = "Texts::of_the_first_format")]
-    settings: Texts,
+    #[serde(default = "TextOptions::of_the_first_format")]
+    settings: TextOptions,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) vocabulary: Vec<String>,
     /// The idf of every place, where tf-idf was asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) weights: Vec<f64>,
-    /// Where words were selected: how well each tells classes apart.
+    /// Where words were selected: the score of each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) scores: Vec<f64>,
 }
 
 /// The class of each row, and how many classes there are.
-pub type ClassOf<'a> = (&'a [u32], usize);
+pub type ClassCodes<'a> = (&'a [u32], usize);
 
 impl TextEncoder {
-    /// Learns from texts (`None` is a hole: no word), and encodes them. Selecting words needs the class of every row.
+    /// Learns from texts (`None` is a missing value: no word), and encodes them. Selecting words needs the class of every row.
     pub fn learn(
         texts: &[Option<&str>],
-        settings: Texts,
-        classes: Option<ClassOf<'_>>,
+        settings: TextOptions,
+        classes: Option<ClassCodes<'_>>,
         run: &Run,
     ) -> Result<(TextEncoder, Sparse)> {
         let (mut encoder, counts) = TextEncoder::learn_counts(texts, settings, classes, run)?;
@@ -71,8 +71,8 @@ impl TextEncoder {
     /// Learns a vocabulary, and counts its words.
     pub fn learn_counts(
         texts: &[Option<&str>],
-        settings: Texts,
-        classes: Option<ClassOf<'_>>,
+        settings: TextOptions,
+        classes: Option<ClassCodes<'_>>,
         run: &Run,
     ) -> Result<(TextEncoder, Counts)> {
         settings.check()?;
@@ -81,7 +81,7 @@ impl TextEncoder {
             let counts = encoder.counts(texts, run)?;
             return Ok((encoder, counts));
         }
-        let counted = count_all(texts, &Cutter::new(&encoder.settings), run)?;
+        let counted = count_all(texts, &Tokenizer::new(&encoder.settings), run)?;
         let mut kept = encoder.kept(&counted, texts.len());
         if encoder.settings.select > 0 {
             let classes = classes.ok_or_else(|| {
@@ -96,7 +96,7 @@ impl TextEncoder {
     }
 
     /// The numbers of the words that are frequent enough and not too frequent, sorted by word.
-    fn kept(&self, counted: &Counted, rows: usize) -> Vec<usize> {
+    fn kept(&self, counted: &CountedWords, rows: usize) -> Vec<usize> {
         let (least, most) = (self.settings.least.of(rows), self.settings.most.of(rows));
         let fits =
             |&id: &usize| counted.rows_with[id] > 0 && (least..=most).contains(&f64::from(counted.rows_with[id]));
@@ -105,8 +105,8 @@ impl TextEncoder {
         if kept.len() > self.settings.words {
             // Where only presence counts, a word is as frequent as its rows.
             let often: Vec<u64> = match self.settings.weigh {
-                Weigh::Presence => counted.rows_with.iter().map(|&rows| rows.into()).collect(),
-                Weigh::Counts | Weigh::Tfidf => counted.totals(),
+                TermWeighting::Presence => counted.rows_with.iter().map(|&rows| rows.into()).collect(),
+                TermWeighting::Counts | TermWeighting::Tfidf => counted.totals(),
             };
             kept.sort_unstable_by(|&a, &b| often[b].cmp(&often[a]).then_with(|| word(a).cmp(word(b))));
             kept.truncate(self.settings.words);
@@ -122,26 +122,26 @@ impl TextEncoder {
         keyed.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// Keeps the words that tell the classes apart best.
+    /// Feature selection: keeps the words with the largest scores.
     fn select(
         &mut self,
-        counted: &Counted,
+        counted: &CountedWords,
         kept: &mut Vec<usize>,
-        (class_of, classes): ClassOf<'_>,
+        (class_of, classes): ClassCodes<'_>,
         rows: usize,
     ) -> Result<()> {
         let mut place = vec![usize::MAX; counted.words.bound()];
         kept.iter().enumerate().for_each(|(at, &id)| place[id] = at);
-        let mut table = select::Tally::new((rows, kept.len()), class_of, classes)?;
-        let presence = self.settings.by == Score::MutualInformation;
+        let mut table = select::ContingencyTable::new((rows, kept.len()), class_of, classes)?;
+        let presence = self.settings.by == FeatureScore::MutualInformation;
         counted.each_entry(|row, id, count| {
             if place[id] != usize::MAX {
                 table.add(class_of[row], place[id], if presence { 1.0 } else { f64::from(count) });
             }
         });
         let scores = match self.settings.by {
-            Score::MutualInformation => table.mutual_information(),
-            Score::ChiSquared => table.chi_squared(),
+            FeatureScore::MutualInformation => table.mutual_information(),
+            FeatureScore::ChiSquared => table.chi_squared(),
         };
         let best = select::best(&scores, self.settings.select);
         self.scores = best.iter().map(|&at| scores[at]).collect();
@@ -149,9 +149,9 @@ impl TextEncoder {
         Ok(())
     }
 
-    /// Learns how much each word weighs from the counts of training rows.
+    /// Learns the weights of words from the counts of training rows.
     fn learn_weights(&mut self, counts: &Counts) {
-        if self.settings.weigh == Weigh::Tfidf {
+        if self.settings.weigh == TermWeighting::Tfidf {
             let rows = counts.rows() as f64;
             let idf = |&with: &u32| 1.0 + ((1.0 + rows) / (1.0 + f64::from(with))).ln();
             self.weights = counts.rows_with().iter().map(idf).collect();
@@ -160,10 +160,10 @@ impl TextEncoder {
 
     /// How often each word of the vocabulary occurs in other texts.
     pub fn counts(&self, texts: &[Option<&str>], run: &Run) -> Result<Counts> {
-        let cutter = Cutter::new(&self.settings);
+        let tokenizer = Tokenizer::new(&self.settings);
         match self.settings.hash {
-            0 => count_known(texts, &cutter, &self.vocabulary, run),
-            places => count_hashed(texts, &cutter, (places, self.settings.signed), run),
+            0 => count_known(texts, &tokenizer, &self.vocabulary, run),
+            places => count_hashed(texts, &tokenizer, (places, self.settings.signed), run),
         }
     }
 
@@ -179,9 +179,9 @@ impl TextEncoder {
             count.signum() as f64 * if damp { 1.0 + size.ln() } else { size }
         };
         match self.settings.weigh {
-            Weigh::Counts => counts.into_sparse(|_, count| damped(count)),
-            Weigh::Presence => counts.into_sparse(|_, _| 1.0),
-            Weigh::Tfidf => {
+            TermWeighting::Counts => counts.into_sparse(|_, count| damped(count)),
+            TermWeighting::Presence => counts.into_sparse(|_, _| 1.0),
+            TermWeighting::Tfidf => {
                 let weight = |place: usize| self.weights.get(place).copied().unwrap_or(1.0);
                 let mut sparse = counts.into_sparse(|place, count| damped(count) * weight(place))?;
                 sparse.scale_rows_to_one();
@@ -196,11 +196,11 @@ impl TextEncoder {
     }
 
     /// The settings.
-    pub fn settings(&self) -> &Texts {
+    pub fn settings(&self) -> &TextOptions {
         &self.settings
     }
 
-    /// Where words were selected: each with how well it tells classes apart, the best first.
+    /// Where words were selected: each with its score, the best first.
     pub fn selected(&self) -> Vec<(&str, f64)> {
         let mut words: Vec<(&str, f64)> =
             self.vocabulary.iter().map(String::as_str).zip(self.scores.iter().copied()).collect();
@@ -208,7 +208,7 @@ impl TextEncoder {
         words
     }
 
-    /// How many columns come out.
+    /// The number of columns.
     pub fn width(&self) -> usize {
         if self.settings.hash > 0 { self.settings.hash } else { self.vocabulary.len() }
     }
@@ -226,11 +226,11 @@ impl TextEncoder {
             && (self.weights.is_empty() || self.weights.len() == width)
             && (self.scores.is_empty() || self.scores.len() == width)
             && self.weights.iter().all(|weight| weight.is_finite())
-            && (self.settings.weigh != Weigh::Tfidf || self.weights.len() == width)
+            && (self.settings.weigh != TermWeighting::Tfidf || self.weights.len() == width)
     }
 }
 
-/// The usual words of a language that say little (NLTK's lists).
+/// The stop words of a language (NLTK's lists).
 pub fn stop_words(language: Language) -> &'static [&'static str] {
     stop_words::lookup(language.code()).unwrap_or_default()
 }

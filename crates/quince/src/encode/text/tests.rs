@@ -1,6 +1,7 @@
 //! Counting and weighing against plain maps.
 
 use super::*;
+use crate::table::{Analyzer, Frequency};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use unicode_segmentation::UnicodeSegmentation;
@@ -9,8 +10,8 @@ fn words(text: &str) -> Vec<String> {
     text.unicode_words().map(str::to_lowercase).collect()
 }
 
-fn counting() -> Texts {
-    Texts { weigh: Weigh::Counts, ..Texts::default() }
+fn counting() -> TextOptions {
+    TextOptions { weigh: TermWeighting::Counts, ..TextOptions::default() }
 }
 
 fn some(texts: &[String]) -> Vec<Option<&str>> {
@@ -62,7 +63,7 @@ fn long_texts_first_do_not_ask_for_memory_that_short_ones_never_need() {
 
 #[test]
 fn selecting_words_needs_a_class_for_every_text() {
-    let settings = Texts { select: 1, ..counting() };
+    let settings = TextOptions { select: 1, ..counting() };
     for classes in [&[0, 1][..], &[0, 1, 2]] {
         let learnt =
             TextEncoder::learn(&[Some("a b"), Some("a b"), None], settings.clone(), Some((classes, 2)), &Run::new());
@@ -83,7 +84,7 @@ fn x1_the_counts_and_the_presence_of_words_in_a_mail() {
     let mut found = row(&counts, 0);
     found.remove(&5);
     assert_eq!(found, BTreeMap::from(expected));
-    let presence = Texts { weigh: Weigh::Presence, ..Texts::default() };
+    let presence = TextOptions { weigh: TermWeighting::Presence, ..TextOptions::default() };
     let (_, rows) = TextEncoder::learn(&texts, presence, None, &Run::new()).unwrap();
     assert_eq!(rows.row(0), (&[1, 2, 3, 4, 5, 6, 7][..], &[1.0; 7][..]));
 }
@@ -91,7 +92,7 @@ fn x1_the_counts_and_the_presence_of_words_in_a_mail() {
 #[test]
 fn x4_a_sentence_as_counts() {
     let texts = [Some("I am a teacher I I teacher")];
-    let all = Texts { least: Amount::Rows(1), ..counting() };
+    let all = TextOptions { least: Frequency::Rows(1), ..counting() };
     let (encoder, counts) = TextEncoder::learn(&texts, all, None, &Run::new()).unwrap();
     assert_eq!(encoder.vocabulary(), ["a", "am", "i", "teacher"]);
     assert_eq!(counts.row(0).1, [1.0, 1.0, 3.0, 2.0]);
@@ -109,7 +110,7 @@ fn x2_the_words_that_tell_sport_from_informatics() {
     let texts: Vec<String> = sport.iter().chain(&informatics).map(document).collect();
     let classes: Vec<u32> = (0..11).map(|i| u32::from(i >= 6)).collect();
     let learn = |select| {
-        let settings = Texts { least: Amount::Rows(1), select, ..counting() };
+        let settings = TextOptions { least: Frequency::Rows(1), select, ..counting() };
         TextEncoder::learn(&some(&texts), settings, Some((&classes, 2)), &Run::new()).unwrap().0
     };
     let all = learn(8);
@@ -123,7 +124,7 @@ fn x2_the_words_that_tell_sport_from_informatics() {
     assert_eq!(words, ["defence", "field", "tutor"]);
     assert_eq!(best.vocabulary(), ["defence", "field", "tutor"]);
     // Without classes there is nothing to tell apart.
-    let settings = Texts { select: 3, ..Texts::default() };
+    let settings = TextOptions { select: 3, ..TextOptions::default() };
     let error = TextEncoder::learn(&some(&texts), settings, None, &Run::new()).unwrap_err();
     assert_eq!(error.to_string(), "setting 'select' needs classes to tell apart");
 }
@@ -131,7 +132,7 @@ fn x2_the_words_that_tell_sport_from_informatics() {
 #[test]
 fn rare_words_weigh_more_and_rows_have_length_one() {
     let texts = [Some("a a b"), Some("a c"), Some("b a"), None];
-    let settings = Texts { least: Amount::Rows(1), ..Texts::default() };
+    let settings = TextOptions { least: Frequency::Rows(1), ..TextOptions::default() };
     let (_, rows) = TextEncoder::learn(&texts, settings, None, &Run::new()).unwrap();
     // n = 4 rows, of which 3 have a, 2 have b and 1 has c.
     let idf = |with: f64| 1.0 + (5.0f64 / (1.0 + with)).ln();
@@ -145,17 +146,17 @@ fn rare_words_weigh_more_and_rows_have_length_one() {
 #[test]
 fn words_are_kept_by_share_number_and_frequency() {
     let texts = [Some("a a a b"), Some("a c"), Some("b a d d"), Some("a d")];
-    let learn = |settings: Texts| TextEncoder::learn(&texts, settings, None, &Run::new()).unwrap().0.vocabulary;
-    assert_eq!(learn(Texts { most: Amount::Share(0.5), ..Texts::default() }), ["b", "d"]);
-    assert_eq!(learn(Texts { least: Amount::Share(0.6), ..Texts::default() }), ["a"]);
-    assert_eq!(learn(Texts { words: 2, ..Texts::default() }), ["a", "d"]);
-    assert_eq!(learn(Texts { least: Amount::Rows(9), ..Texts::default() }), [""; 0]);
+    let learn = |settings: TextOptions| TextEncoder::learn(&texts, settings, None, &Run::new()).unwrap().0.vocabulary;
+    assert_eq!(learn(TextOptions { most: Frequency::Share(0.5), ..TextOptions::default() }), ["b", "d"]);
+    assert_eq!(learn(TextOptions { least: Frequency::Share(0.6), ..TextOptions::default() }), ["a"]);
+    assert_eq!(learn(TextOptions { words: 2, ..TextOptions::default() }), ["a", "d"]);
+    assert_eq!(learn(TextOptions { least: Frequency::Rows(9), ..TextOptions::default() }), [""; 0]);
 }
 
 #[test]
 fn hashed_words_need_no_vocabulary() {
     let texts = [Some("one two two"), Some("three")];
-    let settings = Texts { hash: 1 << 10, ..counting() };
+    let settings = TextOptions { hash: 1 << 10, ..counting() };
     let (encoder, rows) = TextEncoder::learn(&texts, settings, None, &Run::new()).unwrap();
     assert_eq!((encoder.width(), rows.columns(), encoder.vocabulary().len()), (1024, 1024, 0));
     let mut sizes: Vec<f64> = rows.row(0).1.iter().map(|x| x.abs()).collect();
@@ -167,8 +168,8 @@ fn hashed_words_need_no_vocabulary() {
 
 #[test]
 fn runs_of_letters_end_with_the_text_whatever_the_settings_say() {
-    for (cut, longest) in [(Cut::Letters, "a bc"), (Cut::LettersInWords, " bc ")] {
-        let settings = Texts { cut, ngrams: (1, usize::MAX), least: Amount::Rows(1), ..counting() };
+    for (cut, longest) in [(Analyzer::Letters, "a bc"), (Analyzer::LettersInWords, " bc ")] {
+        let settings = TextOptions { cut, ngrams: (1, usize::MAX), least: Frequency::Rows(1), ..counting() };
         let (encoder, _) = TextEncoder::learn(&[Some("a bc")], settings, None, &Run::new()).unwrap();
         assert!(encoder.vocabulary().iter().any(|word| word == longest), "{:?}", encoder.vocabulary());
     }

@@ -1,26 +1,26 @@
-//! Cutting a text into what is counted: words, runs of word characters, letters, and several of them in a row.
+//! Tokenization: words, runs of word characters, characters, and n-grams of them.
 
-use super::settings::{Cut, Stop, Texts};
-use super::words::Words;
+use super::words::WordNumbers;
+use crate::table::{Analyzer, StopWords, TextOptions};
 use rust_stemmers::Stemmer;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Cuts texts as the settings say.
-pub(super) struct Cutter {
-    cut: Cut,
+/// Cuts texts into tokens as the options say.
+pub(super) struct Tokenizer {
+    cut: Analyzer,
     ngrams: (usize, usize),
     lower: bool,
     plain: bool,
-    stop: Option<Words>,
+    stop: Option<WordNumbers>,
     stemmer: Option<Stemmer>,
 }
 
-/// Working space of one thread.
+/// Scratch space of one thread.
 #[derive(Default)]
-pub(super) struct Space {
-    /// The text in lower case and without accents, where it is not so already.
+pub(super) struct TokenizerScratch {
+    /// The text in lower case and without accents, where it needs a change.
     text: String,
     word: String,
     /// Tokens with a space between them, and where each begins and ends.
@@ -28,19 +28,19 @@ pub(super) struct Space {
     bounds: Vec<(usize, usize)>,
 }
 
-impl Cutter {
-    pub(super) fn new(settings: &Texts) -> Cutter {
-        let mut stop = Words::default();
+impl Tokenizer {
+    pub(super) fn new(settings: &TextOptions) -> Tokenizer {
+        let mut stop = WordNumbers::default();
         match &settings.stop {
-            Stop::None => {}
-            Stop::Language(language) => super::stop_words(*language).iter().for_each(|word| {
+            StopWords::None => {}
+            StopWords::Language(language) => super::stop_words(*language).iter().for_each(|word| {
                 stop.number(word.as_bytes());
             }),
-            Stop::List(words) => words.iter().for_each(|word| {
+            StopWords::List(words) => words.iter().for_each(|word| {
                 stop.number(word.as_bytes());
             }),
         }
-        Cutter {
+        Tokenizer {
             cut: settings.cut,
             ngrams: settings.ngrams,
             lower: settings.lower,
@@ -50,12 +50,12 @@ impl Cutter {
         }
     }
 
-    /// Calls `visit` with every token. Stop words are passed over first, then words are stemmed, then put in a row.
-    pub(super) fn each_token(&self, text: &str, space: &mut Space, mut visit: impl FnMut(&str)) {
-        let Space { text: changed, word, tokens, bounds } = space;
+    /// Calls `visit` with every token. Stop words are dropped first, then words are stemmed, then joined to n-grams.
+    pub(super) fn each_token(&self, text: &str, scratch: &mut TokenizerScratch, mut visit: impl FnMut(&str)) {
+        let TokenizerScratch { text: changed, word, tokens, bounds } = scratch;
         let text = self.prepared(text, changed);
-        if matches!(self.cut, Cut::Letters | Cut::LettersInWords) {
-            return self.each_run_of_letters(text, tokens, bounds, visit);
+        if matches!(self.cut, Analyzer::Letters | Analyzer::LettersInWords) {
+            return self.each_character_ngram(text, tokens, bounds, visit);
         }
         if self.ngrams == (1, 1) {
             return self.each_word(text, word, |word| {
@@ -87,8 +87,8 @@ impl Cutter {
     /// rule.
     fn prepared<'a>(&self, text: &'a str, changed: &'a mut String) -> &'a str {
         let ascii = text.is_ascii();
-        let whole = self.cut != Cut::Words;
-        let lower = self.lower && whole && (!ascii || self.cut != Cut::Runs);
+        let whole = self.cut != Analyzer::Words;
+        let lower = self.lower && whole && (!ascii || self.cut != Analyzer::Runs);
         let plain = self.plain && !ascii;
         if !lower && !plain {
             return text;
@@ -102,7 +102,7 @@ impl Cutter {
         changed
     }
 
-    /// A word as it is counted, unless it is passed over.
+    /// The stem of a word, unless it is a stop word.
     fn kept<'a>(&self, word: &'a str) -> Option<std::borrow::Cow<'a, str>> {
         if self.stop.as_ref().is_some_and(|stop| stop.find(word.as_bytes()).is_some()) {
             return None;
@@ -112,8 +112,8 @@ impl Cutter {
 
     fn each_word(&self, text: &str, space: &mut String, mut visit: impl FnMut(&str)) {
         match (self.cut, text.is_ascii()) {
-            (Cut::Runs, true) => each_ascii_run(text, self.lower, space, visit),
-            (Cut::Runs, false) => each_run(text, visit),
+            (Analyzer::Runs, true) => each_ascii_run(text, self.lower, space, visit),
+            (Analyzer::Runs, false) => each_run(text, visit),
             (_, true) => each_ascii_word(text, self.lower, space, visit),
             (_, false) => {
                 for word in text.unicode_words() {
@@ -132,7 +132,7 @@ impl Cutter {
         }
     }
 
-    fn each_run_of_letters(
+    fn each_character_ngram(
         &self,
         text: &str,
         line: &mut String,
@@ -154,7 +154,7 @@ impl Cutter {
                 }
             }
         };
-        if self.cut == Cut::LettersInWords {
+        if self.cut == Analyzer::LettersInWords {
             for word in text.split_whitespace() {
                 line.clear();
                 line.extend([" ", word, " "]);
@@ -292,13 +292,14 @@ mod tests {
     use proptest::prelude::*;
 
     fn cut(text: &str, settings: &str) -> Vec<String> {
-        let mut texts = Texts::default();
+        let mut texts = TextOptions::default();
         for setting in settings.split(',').filter(|setting| !setting.is_empty()) {
             let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
             texts.set(name, value).unwrap();
         }
         let mut found = Vec::new();
-        Cutter::new(&texts).each_token(text, &mut Space::default(), |token| found.push(token.to_string()));
+        Tokenizer::new(&texts)
+            .each_token(text, &mut TokenizerScratch::default(), |token| found.push(token.to_string()));
         found
     }
 

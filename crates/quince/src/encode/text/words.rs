@@ -1,24 +1,24 @@
-//! Words and their numbers: the first word that is met is number 0, the next new one number 1, and so on.
+//! Word numbering: the first word is number 0, the next new one number 1, and so on.
 
 use crate::error::{Error, Result};
 
-/// Words one after another, found by an open hash table.
+/// Words one after another, each with its number, found by an open-addressing hash table.
 #[derive(Default)]
-pub(super) struct Words {
+pub(super) struct WordNumbers {
     text: Vec<u8>,
     ends: Vec<u32>,
-    /// Numbers of words by their hash; `NOBODY` where a place is free. Its length is a power of two.
+    /// Numbers of words by their hash; `FREE_SLOT` where a slot is free. Its length is a power of two.
     table: Vec<u32>,
     /// Whether there were too many words, and some have no number.
     overfull: bool,
 }
 
-/// Numbers stay below this, so that those of all shares have a bit to spare.
-const MOST: usize = 1 << 28;
-const NOBODY: u32 = u32::MAX;
+/// Numbers stay below this, so that those of all shards have a bit to spare.
+const MAX_WORDS: usize = 1 << 28;
+const FREE_SLOT: u32 = u32::MAX;
 
-impl Words {
-    /// How many there are.
+impl WordNumbers {
+    /// The number of words.
     pub(super) fn count(&self) -> usize {
         self.ends.len()
     }
@@ -27,7 +27,7 @@ impl Words {
     pub(super) fn clear(&mut self) {
         self.text.clear();
         self.ends.clear();
-        self.table.fill(NOBODY);
+        self.table.fill(FREE_SLOT);
     }
 
     pub(super) fn word(&self, id: usize) -> &[u8] {
@@ -50,8 +50,8 @@ impl Words {
             self.grow();
         }
         let place = self.place(word);
-        if self.table[place] == NOBODY {
-            self.overfull |= self.text.len() + word.len() > u32::MAX as usize || self.count() == MOST;
+        if self.table[place] == FREE_SLOT {
+            self.overfull |= self.text.len() + word.len() > u32::MAX as usize || self.count() == MAX_WORDS;
             if self.overfull {
                 return 0;
             }
@@ -67,14 +67,14 @@ impl Words {
         if self.table.is_empty() {
             return None;
         }
-        Some(self.table[self.place(word)]).filter(|&id| id != NOBODY).map(|id| id as usize)
+        Some(self.table[self.place(word)]).filter(|&id| id != FREE_SLOT).map(|id| id as usize)
     }
 
     /// Where in the table a word is, or would be.
     fn place(&self, word: &[u8]) -> usize {
         let mask = self.table.len() - 1;
         let mut place = hash(word) as usize & mask;
-        while self.table[place] != NOBODY && self.word(self.table[place] as usize) != word {
+        while self.table[place] != FREE_SLOT && self.word(self.table[place] as usize) != word {
             place = (place + 1) & mask;
         }
         place
@@ -82,9 +82,9 @@ impl Words {
 
     fn grow(&mut self) {
         let size = (2 * self.table.len()).max(64);
-        // The old one goes before the new one comes.
+        // Freed before the new one is allocated.
         self.table = Vec::new();
-        self.table = vec![NOBODY; size];
+        self.table = vec![FREE_SLOT; size];
         for id in 0..self.count() {
             let place = self.place(self.word(id));
             self.table[place] = id as u32;
@@ -92,30 +92,30 @@ impl Words {
     }
 }
 
-/// Words by their hash in so many shares, which threads fill side by side. A word's number is its number in its share times
-/// `SHARES`, and its share.
+/// Words sharded by their hash, so that threads fill shards in parallel. A word's number is its number in its shard times
+/// `SHARDS`, plus its shard.
 #[derive(Default)]
-pub(super) struct Shared(pub(super) [Words; SHARES]);
+pub(super) struct ShardedWords(pub(super) [WordNumbers; SHARDS]);
 
-pub(super) const SHARES: usize = 8;
+pub(super) const SHARDS: usize = 8;
 
-impl Shared {
-    /// The share of a word.
-    pub(super) fn share(word: &[u8]) -> u8 {
+impl ShardedWords {
+    /// The shard of a word.
+    pub(super) fn shard_of(word: &[u8]) -> u8 {
         (hash(word) >> 61) as u8
     }
 
-    /// All numbers are below this; some may belong to nobody.
+    /// All numbers are below this; some may belong to no word.
     pub(super) fn bound(&self) -> usize {
-        self.0.iter().map(Words::count).max().unwrap_or(0) * SHARES
+        self.0.iter().map(WordNumbers::count).max().unwrap_or(0) * SHARDS
     }
 
     pub(super) fn word(&self, number: usize) -> &[u8] {
-        self.0[number % SHARES].word(number / SHARES)
+        self.0[number % SHARDS].word(number / SHARDS)
     }
 }
 
-/// Eight bytes at a time, multiplied and folded. Whoever writes texts to make words meet in one place slows us down, no more.
+/// Eight bytes at a time, multiplied and folded. Texts made to collide slow it down, no more.
 fn hash(word: &[u8]) -> u64 {
     let mix = |hash: u64, bytes: u64| {
         let product = u128::from(hash ^ bytes) * 0x9e37_79b9_7f4a_7c15_u128;
@@ -140,7 +140,7 @@ mod tests {
     proptest! {
         #[test]
         fn numbers_are_those_of_a_map(list in prop::collection::vec("[ab]{0,9}", 0..300)) {
-            let (mut words, mut slow) = (Words::default(), HashMap::new());
+            let (mut words, mut slow) = (WordNumbers::default(), HashMap::new());
             prop_assert_eq!(words.find(b"a"), None);
             for word in &list {
                 let next = slow.len();

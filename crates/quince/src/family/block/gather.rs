@@ -1,29 +1,29 @@
-//! Sums of all components at once, of rows that have a share in each: what a step of EM is made of.
+//! The E-step's sufficient statistics: those of all components at once, weighted by responsibilities.
 
 use super::{Family, Scores, Tile};
 use crate::matrix::Matrix;
 
-/// Sums that grow tile by tile; a row counts in a component as much as its share.
+/// Statistics that grow tile by tile; a row is weighted by its responsibilities.
 pub(crate) trait Gather: Send {
-    /// Adds the log likelihood of a tile's rows under each component to the scores, and remembers of it what [`Gather::add`] needs.
+    /// Adds the log likelihood of a tile's rows under each component to the scores, and keeps what [`Gather::add`] needs.
     fn score(&mut self, tile: &Tile<'_>, scores: &mut Scores);
 
-    /// Adds the rows of a tile, which were scored just before.
-    fn add(&mut self, tile: &Tile<'_>, shares: &Scores);
+    /// Adds the rows of a tile, which must have been scored just before.
+    fn add(&mut self, tile: &Tile<'_>, responsibilities: &Scores);
 
-    /// The sums, a row a component.
-    fn sums(self: Box<Self>) -> Matrix;
+    /// The statistics, one row per component.
+    fn statistics(self: Box<Self>) -> Matrix;
 }
 
-/// Every component by itself, its shares as weights.
+/// One component after another, with its responsibilities as weights.
 pub(super) struct OneByOne<'a, F> {
     family: &'a F,
-    sums: Matrix,
+    statistics: Matrix,
 }
 
 impl<'a, F: Family> OneByOne<'a, F> {
     pub(super) fn new(family: &'a F, components: usize) -> OneByOne<'a, F> {
-        OneByOne { family, sums: Matrix::zeros(components, family.sums()) }
+        OneByOne { family, statistics: Matrix::zeros(components, family.statistic_count()) }
     }
 }
 
@@ -32,13 +32,13 @@ impl<F: Family> Gather for OneByOne<'_, F> {
         self.family.score(tile, scores);
     }
 
-    fn add(&mut self, tile: &Tile<'_>, shares: &Scores) {
-        for k in 0..self.sums.rows() {
-            self.family.add(k, self.sums.row_mut(k), tile, Some(shares.of(k)));
+    fn add(&mut self, tile: &Tile<'_>, responsibilities: &Scores) {
+        for k in 0..self.statistics.rows() {
+            self.family.add(k, self.statistics.row_mut(k), tile, Some(responsibilities.of(k)));
         }
     }
 
-    fn sums(self: Box<Self>) -> Matrix {
-        self.sums
+    fn statistics(self: Box<Self>) -> Matrix {
+        self.statistics
     }
 }

@@ -1,50 +1,49 @@
-//! A few rows at a time, column after column: what a block reads.
+//! Tiles: a few rows at a time, stored by columns, which is what a block reads; and the scores of their rows.
 
 use crate::learn::Target;
 use crate::matrix::simd::{LANES, exp, vectorised};
 use crate::matrix::view::with_view;
 use crate::matrix::{Features, Real, Sparse};
 
-/// How many rows a tile has at most: 31 lines of the cache, so that the same row of neighbouring columns, where they lie one after
-/// another, does not fall on the same place of the cache.
+/// The most rows of a tile: 31 cache lines, so that the same row of adjacent columns does not map to the same cache set.
 pub(crate) const TILE: usize = 31 * LANES;
 
 /// A column starts this many places after the one before it, for the same reason.
 const STRIDE: usize = 33 * LANES;
 
-/// Stands for the largest score of a row that no component can have.
+/// Stands for the largest score of a row that is impossible under every component.
 const IMPOSSIBLE: f64 = f64::MIN;
 
-/// Some rows of features. Dense columns lie one after another, holes are NaN; sparse rows are where they were.
+/// Some rows of features. Dense columns are stored one after another, missing values are NaN; sparse rows are borrowed.
 pub(crate) struct Tile<'a> {
     rows: Vec<usize>,
     values: Vec<f64>,
-    holes: Vec<bool>,
+    missing: Vec<bool>,
     sparse: Option<&'a Sparse>,
     is_finite: bool,
 }
 
 impl<'a> Tile<'a> {
-    /// A tile for rows of these features, empty as yet.
+    /// An empty tile for rows of these features.
     pub(crate) fn new(features: &Features<'a>) -> Tile<'a> {
         let columns = features.dense_columns();
         Tile {
             rows: Vec::with_capacity(TILE),
             values: vec![0.0; columns * STRIDE],
-            holes: vec![false; columns],
+            missing: vec![false; columns],
             sparse: features.sparse_part(),
             is_finite: true,
         }
     }
 
-    /// Takes other rows, at most [`TILE`].
+    /// Fills the tile with other rows, at most [`TILE`].
     pub(crate) fn fill(&mut self, features: &Features<'a>, rows: impl Iterator<Item = usize>) {
         self.rows.clear();
         self.rows.extend(rows);
         let Some(dense) = features.dense_part() else { return };
         with_view!(dense, view => {
             if view.by_rows() && view.whole_row(0).is_some() {
-                // Eight rows at a time, so that what is written lies side by side.
+                // Eight rows at a time, so that writes are contiguous.
                 let (eights, rest) = self.rows.as_chunks::<LANES>();
                 for (e, rows) in eights.iter().enumerate() {
                     let rows = rows.map(|row| view.whole_row(row).unwrap_or_default());
@@ -61,16 +60,16 @@ impl<'a> Tile<'a> {
                 }
             }
         });
-        for j in 0..self.holes.len() {
+        for j in 0..self.missing.len() {
             let column = &self.values[j * STRIDE..][..self.rows.len()];
-            self.holes[j] = !all_finite(column);
-            if self.holes[j] {
+            self.missing[j] = !all_finite(column);
+            if self.missing[j] {
                 self.is_finite &= !column.iter().any(|x| x.is_infinite());
             }
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.rows.len()
     }
@@ -80,9 +79,9 @@ impl<'a> Tile<'a> {
         &self.values[j * STRIDE..][..self.rows.len()]
     }
 
-    /// Whether a dense column has holes here.
-    pub(crate) fn has_holes(&self, j: usize) -> bool {
-        self.holes[j]
+    /// Whether a dense column has missing values in this tile.
+    pub(crate) fn has_missing(&self, j: usize) -> bool {
+        self.missing[j]
     }
 
     /// Whether no tile so far had an infinite number.
@@ -90,8 +89,8 @@ impl<'a> Tile<'a> {
         self.is_finite
     }
 
-    /// The sparse places of row `i` from `first` on, `width` of them, and their values. `None` if the row has a hole there: the
-    /// first that is stored is NaN.
+    /// The sparse places of row `i` from `first` on, `width` of them, and their values. `None` if they are missing in this
+    /// row: the first stored value is NaN.
     pub(crate) fn sparse_row(&self, i: usize, first: usize, width: usize) -> Option<(&'a [u32], &'a [f64])> {
         let (places, values) = self.sparse.map_or((&[][..], &[][..]), |sparse| sparse.row(self.rows[i]));
         let from = if first == 0 { 0 } else { places.partition_point(|&place| (place as usize) < first) };
@@ -111,7 +110,7 @@ impl<'a> Tile<'a> {
     }
 }
 
-/// The scores of a tile's rows: a line of rows for each component.
+/// The scores of a tile's rows, one line of rows per component.
 #[derive(Clone)]
 pub(crate) struct Scores {
     components: usize,
@@ -120,18 +119,18 @@ pub(crate) struct Scores {
 }
 
 impl Scores {
-    /// For so many components.
+    /// For this number of components.
     pub(crate) fn new(components: usize) -> Scores {
         Scores { components, rows: 0, values: vec![0.0; components * TILE] }
     }
 
-    /// Starts anew with so many rows, each component with a score of its own.
+    /// Starts again with this many rows; each component starts with its own score.
     pub(crate) fn start(&mut self, rows: usize, scores: &[f64]) {
         self.rows = rows;
         (0..self.components).for_each(|k| self.of_mut(k).fill(scores[k]));
     }
 
-    /// How many components there are.
+    /// The number of components.
     pub(crate) fn components(&self) -> usize {
         self.components
     }
@@ -141,7 +140,7 @@ impl Scores {
         &self.values[component * TILE..][..self.rows]
     }
 
-    /// The scores of one component, to be changed.
+    /// The scores of one component, mutable.
     pub(crate) fn of_mut(&mut self, component: usize) -> &mut [f64] {
         &mut self.values[component * TILE..][..self.rows]
     }
@@ -153,13 +152,13 @@ impl Scores {
         }
     }
 
-    /// Whether a score is not a number.
+    /// Whether a score is NaN.
     pub(crate) fn has_nan(&self) -> bool {
         (0..self.components).any(|k| self.of(k).iter().any(|score| score.is_nan()))
     }
 
-    /// A row whose class is known cannot be of a component of another class; `own` has the classes of components.
-    pub(crate) fn leave_classes(&mut self, known: impl Iterator<Item = u32>, own: &[u32]) {
+    /// Masks components of other classes: a row whose class is known cannot be of them. `own` has the classes of components.
+    pub(crate) fn mask_classes(&mut self, known: impl Iterator<Item = u32>, own: &[u32]) {
         for (i, class) in known.enumerate().filter(|(_, class)| *class != Target::UNKNOWN) {
             for (line, _) in self.values.chunks_exact_mut(TILE).zip(own).filter(|(_, own)| **own != class) {
                 line[i] = f64::NEG_INFINITY;
@@ -167,7 +166,7 @@ impl Scores {
         }
     }
 
-    /// Rows that are impossible under every component say nothing.
+    /// Sets the scores of rows that are impossible under every component to zero: they carry no information.
     pub(crate) fn leave_out_impossible(&mut self) {
         for i in 0..self.rows {
             if self.values.chunks_exact(TILE).all(|line| line[i] == f64::NEG_INFINITY) {
@@ -176,9 +175,9 @@ impl Scores {
         }
     }
 
-    /// Makes shares, times weights, of scores, and finds the log density of each row: ln Σ eˢ. A row that no component can have has
-    /// the shares `otherwise`, and the density 0, whose logarithm is -∞.
-    pub(crate) fn make_shares(&mut self, weights: &[f64], otherwise: &[f64], densities: &mut [f64]) {
+    /// Turns scores into responsibilities, times weights, and finds the log density of each row, ln Σ eˢ. A row that is
+    /// impossible under every component has the responsibilities `otherwise` and the log density -∞.
+    pub(crate) fn make_responsibilities(&mut self, weights: &[f64], otherwise: &[f64], densities: &mut [f64]) {
         densities.fill(f64::NEG_INFINITY);
         for k in 0..self.components {
             raise(self.of(k), densities);
@@ -195,18 +194,18 @@ impl Scores {
                 *score -= if *largest == IMPOSSIBLE { 0.0 } else { *largest };
             }
             exp(line);
-            sums.iter_mut().zip(&*line).for_each(|(sum, share)| *sum += share);
+            sums.iter_mut().zip(&*line).for_each(|(sum, r)| *sum += r);
         }
         for ((sum, density), weight) in sums.iter_mut().zip(densities).zip(weights) {
             *density = if *density == IMPOSSIBLE { f64::NEG_INFINITY } else { *density + sum.ln() };
             *sum = if *sum > 0.0 { weight / *sum } else { 0.0 };
         }
         for k in 0..self.components {
-            self.of_mut(k).iter_mut().zip(&*sums).for_each(|(share, times)| *share *= times);
+            self.of_mut(k).iter_mut().zip(&*sums).for_each(|(r, times)| *r *= times);
         }
     }
 
-    /// Adds others.
+    /// Adds other scores.
     pub(crate) fn add_all(&mut self, other: &Scores) {
         for k in 0..self.components {
             self.of_mut(k).iter_mut().zip(other.of(k)).for_each(|(sum, score)| *sum += score);
@@ -214,7 +213,7 @@ impl Scores {
     }
 }
 
-/// Writes a few rows, column after column.
+/// Transposes a few rows into columns.
 fn lay_down<T: Real, const N: usize>(rows: &[&[T]; N], to: &mut [f64]) {
     let columns = rows[0].len();
     let rows = rows.map(|row| &row[..columns]);
@@ -226,7 +225,7 @@ fn lay_down<T: Real, const N: usize>(rows: &[&[T]; N], to: &mut [f64]) {
 }
 
 vectorised! {
-    /// The larger of each two.
+    /// The elementwise maximum.
     fn raise(line: &[f64], largest: &mut [f64]) {
         for (largest, score) in largest.iter_mut().zip(line) {
             *largest = if *score > *largest { *score } else { *largest };

@@ -1,49 +1,49 @@
-//! Which family a column of numbers has, if nobody says: the one under which every row is likeliest by what the others say.
+//! Choosing the family of a column of numbers by its leave-one-out likelihood.
 //!
-//! For each family the leave-one-out log likelihood Σ ln p(x | class, without this row) is found, and the largest wins. A family
-//! that is too bold (a histogram of very many bins) is surprised by the row that is left out, and one that is too plain (a normal
-//! distribution of two peaks) is surprised by most rows.
+//! For each family the leave-one-out log likelihood Σ ln p(x | class, without this row) is computed, and the largest wins.
+//! A family that overfits (a histogram with very many bins) is surprised by the row that is left out, and one that underfits
+//! (a normal distribution of two modes) by most rows.
 
-use super::Choices;
+use super::LayoutOptions;
 use crate::error::Result;
 use crate::family::block::{Block, Categories, Coding, Normals, Poissons, TILE, Tile, is_count};
-use crate::family::sums::{Members, sums};
+use crate::family::statistics::{Members, statistics};
 use crate::learn::Count;
 use crate::matrix::Matrix;
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
 
-/// So many rows are enough to choose by; of more, these are taken from all over.
-const ENOUGH: usize = 20_000;
+/// The most rows to choose by; of more, these are taken evenly.
+const MAX_ROWS_TO_CHOOSE_BY: usize = 20_000;
 
-/// As many bins as are tried at most, and then half as many, and so on.
-const MOST_BINS: usize = 128;
+/// The most bins that are tried; then half as many, and so on.
+const MAX_BINS: usize = 128;
 
-/// With fewer values a class than this, one that is left out cannot judge bins.
-const FEW: usize = 2;
+/// With fewer values per class than this, leave-one-out cannot judge bins.
+const MIN_VALUES_PER_CLASS: usize = 2;
 
-/// Values lie on a grid if this share of them does: some ages are given in months.
-const MOSTLY: f64 = 0.95;
+/// Values lie on a grid if at least this fraction of them does: some ages are given in months.
+const MIN_ON_GRID: f64 = 0.95;
 
-/// What was found for a column.
+/// The families that were compared for a column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Choice {
+pub struct FamilyChoice {
     /// The column.
     pub column: String,
-    /// Each family that can have all rows, with its leave-one-out log likelihood a row; the best first.
+    /// Each possible family with its mean leave-one-out log likelihood per row; the best first.
     pub families: Vec<(String, f64)>,
 }
 
-/// A family that a single column may have.
+/// A univariate family.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Single {
-    /// Of values that are rounded to this step, or 0.
+pub(crate) enum UnivariateFamily {
+    /// With the step to which values are rounded, or 0.
     Normal(f64),
     Poisson,
     Bins(Vec<f64>),
 }
 
-/// The values of a column that are not holes, with class and weight.
+/// The values of a column that are not missing, with class and weight.
 pub(crate) struct Values {
     pub(crate) x: Vec<f64>,
     classes: Vec<u32>,
@@ -51,7 +51,7 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    /// Of a column, at most so many, from all over.
+    /// The values of a column, at most `most`, taken evenly.
     pub(crate) fn of(column: &[f64], codes: &[u32], weights: Option<&[f64]>, most: usize) -> Values {
         let counts = |i: usize| weights.is_none_or(|weights| weights[i] > 0.0);
         let known: Vec<usize> = (0..column.len()).filter(|&i| !column[i].is_nan() && counts(i)).collect();
@@ -64,7 +64,7 @@ impl Values {
         }
     }
 
-    /// How much all of them count.
+    /// The total weight of the values.
     fn weight(&self) -> f64 {
         self.weights.as_ref().map_or(self.x.len() as f64, |weights| weights.iter().sum())
     }
@@ -83,57 +83,63 @@ pub(crate) fn choose(
     counts: bool,
     (codes, classes): (&[u32], usize),
     weights: Option<&[f64]>,
-    choices: &Choices<'_>,
-) -> Result<(Single, Choice)> {
-    let values = Values::of(column, codes, weights, ENOUGH);
+    options: &LayoutOptions<'_>,
+) -> Result<(UnivariateFamily, FamilyChoice)> {
+    let values = Values::of(column, codes, weights, MAX_ROWS_TO_CHOOSE_BY);
     let rows = values.weight().max(f64::MIN_POSITIVE);
     let sorted = values.sorted();
-    let normal = Single::Normal(grid(&sorted).map_or(0.0, |grid| grid.step));
-    let likelihood = values.likelihood(&normal, classes, choices)?;
+    let normal = UnivariateFamily::Normal(grid(&sorted).map_or(0.0, |grid| grid.step));
+    let likelihood = values.likelihood(&normal, classes, options)?;
     let mut found = vec![("normal".to_string(), normal, likelihood)];
     if counts && values.x.iter().all(|&x| is_count(x)) {
-        found.push(("poisson".into(), Single::Poisson, values.likelihood(&Single::Poisson, classes, choices)?));
+        found.push((
+            "poisson".into(),
+            UnivariateFamily::Poisson,
+            values.likelihood(&UnivariateFamily::Poisson, classes, options)?,
+        ));
     }
-    for (word, edges) in [("histogram", equal_widths as fn(&[f64], usize) -> _), ("quantiles", equal_shares)] {
+    for (word, edges) in [("histogram", equal_widths as fn(&[f64], usize) -> _), ("quantiles", equal_frequencies)] {
         let mut before = 0;
-        let mut bins = if let Count::Fixed(bins) = choices.bins { bins } else { MOST_BINS };
-        while bins >= 2 && sorted.len() >= FEW * classes {
+        let mut bins = if let Count::Fixed(bins) = options.bins { bins } else { MAX_BINS };
+        while bins >= 2 && sorted.len() >= MIN_VALUES_PER_CLASS * classes {
             let edges = edges(&sorted, bins);
             if edges.len() > 2 && edges.len() != before {
                 before = edges.len();
-                let (bins, single) = (edges.len() - 1, Single::Bins(edges));
-                let likelihood = values.likelihood(&single, classes, choices)?;
+                let (bins, single) = (edges.len() - 1, UnivariateFamily::Bins(edges));
+                let likelihood = values.likelihood(&single, classes, options)?;
                 found.push((format!("{word} of {bins} bins"), single, likelihood));
             }
-            bins = if choices.bins == Count::Auto { bins / 2 } else { 0 };
+            bins = if options.bins == Count::Auto { bins / 2 } else { 0 };
         }
     }
-    // Of equals the first, which is the plainer.
+    // On a tie the first, which is the simpler one.
     found.sort_by(|a, b| b.2.total_cmp(&a.2));
     let possible = found.iter().filter(|(_, _, likelihood)| likelihood.is_finite());
     let families = possible.map(|(word, _, likelihood)| (word.clone(), likelihood / rows)).collect();
     let best = found.swap_remove(0).1;
-    Ok((best, Choice { column: name.into(), families }))
+    Ok((best, FamilyChoice { column: name.into(), families }))
 }
 
 impl Values {
     /// The leave-one-out log likelihood of a family.
-    fn likelihood(&self, single: &Single, classes: usize, choices: &Choices<'_>) -> Result<f64> {
+    fn likelihood(&self, single: &UnivariateFamily, classes: usize, options: &LayoutOptions<'_>) -> Result<f64> {
         let run = Run::new().threads(1);
         let column = Matrix::column_vector(self.x.clone());
         let (features, place) = (column.features(), vec![0]);
         let origin = features.near_means();
         let mut block = match single {
-            Single::Normal(step) => Block::Normal(Normals::new(place, classes, &origin, choices.least, vec![*step])),
-            Single::Poisson => Block::Poisson(Poissons::new(place, choices.alpha)),
-            Single::Bins(edges) => {
-                Block::Categorical(Categories::new(place, vec![Coding::Bins(edges.clone())], choices.alpha))
+            UnivariateFamily::Normal(step) => {
+                Block::Normal(Normals::new(place, classes, &origin, options.variance_floor, vec![*step]))
+            }
+            UnivariateFamily::Poisson => Block::Poisson(Poissons::new(place, options.alpha)),
+            UnivariateFamily::Bins(edges) => {
+                Block::Categorical(Categories::new(place, vec![Coding::Bins(edges.clone())], options.alpha))
             }
         };
         let members = Members::new(&self.classes, classes, self.weights.as_deref());
-        let mut all = sums(&[&block], &features, &members, &run)?.swap_remove(0);
+        let mut all = statistics(&[&block], &features, &members, &run)?.swap_remove(0);
         if block.family_mut().recentre(&all) {
-            all = sums(&[&block], &features, &members, &run)?.swap_remove(0);
+            all = statistics(&[&block], &features, &members, &run)?.swap_remove(0);
         }
         block.family_mut().settle(&all);
         block.family_mut().estimate(&all, &run)?;
@@ -150,13 +156,13 @@ impl Values {
     }
 }
 
-/// Points at equal distances.
+/// Equidistant points.
 struct Grid {
     origin: f64,
     step: f64,
 }
 
-/// The grid on which nearly all values lie, such as whole numbers or those with one decimal; `None` if there is none.
+/// The grid on which nearly all values lie, such as whole numbers or numbers with one decimal; `None` if there is none.
 fn grid(sorted: &[f64]) -> Option<Grid> {
     let (low, high) = (sorted.first()?, sorted.last()?);
     let gaps = sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0);
@@ -167,18 +173,19 @@ fn grid(sorted: &[f64]) -> Option<Grid> {
             let steps = (**x - origin) / step;
             (steps - steps.round()).abs() < 1e-5
         };
-        (high - low) / step < 1e6 && sorted.iter().filter(on_grid).count() as f64 >= MOSTLY * sorted.len() as f64
+        (high - low) / step < 1e6 && sorted.iter().filter(on_grid).count() as f64 >= MIN_ON_GRID * sorted.len() as f64
     };
     (low < high).then(|| tens.chain([Grid { origin: *low, step: least }]).find(is_grid)).flatten()
 }
 
 /// The step to which a column's values are rounded, or 0.
 pub(super) fn step(column: &[f64]) -> f64 {
-    let sorted = Values::of(column, &vec![0; column.len()], None, ENOUGH).sorted();
+    let sorted = Values::of(column, &vec![0; column.len()], None, MAX_ROWS_TO_CHOOSE_BY).sorted();
     grid(&sorted).map_or(0.0, |grid| grid.step)
 }
 
-/// Edges of bins of equal width. Where values lie on a grid, edges lie between its points, so that no bin is empty by its place.
+/// Edges of bins of equal width. Where values lie on a grid, edges lie between its points, so that no bin is empty by its
+/// position.
 pub(crate) fn equal_widths(sorted: &[f64], bins: usize) -> Vec<f64> {
     let (Some(&low), Some(&high)) = (sorted.first(), sorted.last()) else { return Vec::new() };
     if let Some(Grid { origin, step }) = grid(sorted) {
@@ -192,14 +199,14 @@ pub(crate) fn equal_widths(sorted: &[f64], bins: usize) -> Vec<f64> {
     rising((0..bins).map(|bin| low + step * bin as f64).chain([high]).collect())
 }
 
-/// Edges without those that rounding has put upon others: every bin has a width.
+/// Edges without those that rounding has made equal: every bin has a width.
 fn rising(mut edges: Vec<f64>) -> Vec<f64> {
     edges.dedup_by(|next, before| *next <= *before);
     edges
 }
 
-/// Edges of bins with as many values each, as far as equal values allow: an edge lies between two values.
-pub(crate) fn equal_shares(sorted: &[f64], bins: usize) -> Vec<f64> {
+/// Edges of bins with equal numbers of values (quantiles), as far as ties allow: an edge lies between two values.
+pub(crate) fn equal_frequencies(sorted: &[f64], bins: usize) -> Vec<f64> {
     let (Some(&low), Some(&high)) = (sorted.first(), sorted.last()) else { return Vec::new() };
     let half = grid(sorted).map_or(0.0, |grid| 0.5 * grid.step);
     let mut edges = vec![low - half];
@@ -236,8 +243,8 @@ mod tests {
             equal_widths(&[0.0, 0.3, 1.0, std::f64::consts::PI], 2),
             [0.0, std::f64::consts::PI / 2.0, std::f64::consts::PI]
         );
-        assert_eq!(equal_shares(&[0.0, 0.0, 0.0, 4.0, 8.0, 9.0], 2), [-0.5, 2.0, 9.5]);
-        assert_eq!(equal_shares(&[7.0, 7.0], 4), [7.0]);
+        assert_eq!(equal_frequencies(&[0.0, 0.0, 0.0, 4.0, 8.0, 9.0], 2), [-0.5, 2.0, 9.5]);
+        assert_eq!(equal_frequencies(&[7.0, 7.0], 4), [7.0]);
         // A few values between the points do not make another grid, and are in some bin all the same.
         let mut ages: Vec<f64> = (1..100).map(|age| f64::from(age % 50)).chain([0.42, 14.5]).collect();
         ages.sort_by(f64::total_cmp);

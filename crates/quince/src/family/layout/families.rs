@@ -1,12 +1,12 @@
-//! Which family which column has, as a person writes it: `auto`, `normal`, `age=normal,visits=poisson`,
+//! The families of columns as users write them: `auto`, `normal`, `age=normal,visits=poisson`,
 //! `height+weight=gaussian:pooled`.
 
 use crate::error::{Error, Result, did_you_mean};
 use crate::family::block::{Shape, Shared};
-use crate::registry::Reading;
+use crate::learn::Parser;
 use serde::{Deserialize, Serialize};
 
-/// A family for columns by name, and one for all others that can have it.
+/// Families of columns by name, and a default one for all others that can have it.
 ///
 /// ```
 /// use quince::bayes::Families;
@@ -17,16 +17,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Families {
-    /// The family of columns that are not named, where it can be theirs.
-    pub(crate) usual: Name,
-    /// Columns and their family; several columns share a block.
-    pub(crate) columns: Vec<(Vec<String>, Name)>,
+    /// The family of columns that are not named, where they can have it.
+    pub(crate) usual: FamilyName,
+    /// Columns and their family; several columns form a block.
+    pub(crate) columns: Vec<(Vec<String>, FamilyName)>,
 }
 
 /// A family by its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) enum Name {
-    /// What suits the kind of the column; of numbers, what their leave-one-out likelihood says.
+pub(crate) enum FamilyName {
+    /// What suits the kind of the column; for numbers, the family with the largest leave-one-out likelihood.
     #[default]
     Auto,
     Normal,
@@ -37,41 +37,43 @@ pub(crate) enum Name {
     Multinomial,
     /// Bins of equal width.
     Histogram,
-    /// Bins with as many rows each.
+    /// Bins with equal numbers of rows (quantiles).
     Quantiles,
-    Window,
-    Chain,
+    KernelDensity,
+    MarkovChain,
 }
+
+crate::learn::written_setting!(Families);
 
 impl Families {
     /// All families that are named.
-    pub(crate) fn names(&self) -> impl Iterator<Item = Name> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = FamilyName> {
         std::iter::once(self.usual).chain(self.columns.iter().map(|(_, name)| *name))
     }
 
-    /// How families are written.
-    pub(crate) const READING: Reading = Reading {
+    /// The parser of the setting.
+    pub(crate) const PARSER: Parser = Parser {
         takes: "families, for example age=normal,visits=poisson",
         check: |text| text.parse::<Families>().map(drop),
     };
 }
 
-const NAMES: [(&str, Name); 11] = [
-    ("auto", Name::Auto),
-    ("normal", Name::Normal),
-    ("gaussian", Name::Gaussian(Shape::Full, Shared::No)),
-    ("poisson", Name::Poisson),
-    ("bernoulli", Name::Bernoulli),
-    ("categorical", Name::Categorical),
-    ("multinomial", Name::Multinomial),
-    ("histogram", Name::Histogram),
-    ("quantiles", Name::Quantiles),
-    ("window", Name::Window),
-    ("chain", Name::Chain),
+const NAMES: [(&str, FamilyName); 11] = [
+    ("auto", FamilyName::Auto),
+    ("normal", FamilyName::Normal),
+    ("gaussian", FamilyName::Gaussian(Shape::Full, Shared::No)),
+    ("poisson", FamilyName::Poisson),
+    ("bernoulli", FamilyName::Bernoulli),
+    ("categorical", FamilyName::Categorical),
+    ("multinomial", FamilyName::Multinomial),
+    ("histogram", FamilyName::Histogram),
+    ("quantiles", FamilyName::Quantiles),
+    ("window", FamilyName::KernelDensity),
+    ("chain", FamilyName::MarkovChain),
 ];
 
-impl Name {
-    fn parse(text: &str) -> Result<Name> {
+impl FamilyName {
+    fn parse(text: &str) -> Result<FamilyName> {
         let mut words = text.split(':').map(str::trim);
         let first = words.next().unwrap_or_default();
         let wrong = |problem: String, remedy: String| Err(Error::setting("family", problem, remedy));
@@ -80,7 +82,7 @@ impl Name {
             return wrong(format!("cannot be '{first}'"), remedy);
         };
         for word in words {
-            let Name::Gaussian(shape, shared) = &mut name else {
+            let FamilyName::Gaussian(shape, shared) = &mut name else {
                 return wrong(format!("'{first}' takes no '{word}'"), "Only gaussian does.".into());
             };
             match word {
@@ -98,17 +100,17 @@ impl Name {
         Ok(name)
     }
 
-    /// The name without what may stand after it.
+    /// The name without its options.
     pub(crate) fn word(self) -> &'static str {
-        let same = |other: &&(&str, Name)| std::mem::discriminant(&other.1) == std::mem::discriminant(&self);
+        let same = |other: &&(&str, FamilyName)| std::mem::discriminant(&other.1) == std::mem::discriminant(&self);
         NAMES.iter().find(same).map_or("auto", |(name, _)| name)
     }
 }
 
-impl std::fmt::Display for Name {
+impl std::fmt::Display for FamilyName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.word())?;
-        let Name::Gaussian(shape, shared) = self else { return Ok(()) };
+        let FamilyName::Gaussian(shape, shared) = self else { return Ok(()) };
         f.write_str(match shape {
             Shape::Full => "",
             Shape::Diagonal => ":diagonal",
@@ -130,7 +132,7 @@ impl std::str::FromStr for Families {
         for part in split(text, ',')?.into_iter().filter(|part| !part.trim().is_empty()) {
             let sides = split(&part, '=')?;
             match &sides[..] {
-                [usual] if families.usual == Name::Auto => families.usual = Name::parse(usual.trim())?,
+                [usual] if families.usual == FamilyName::Auto => families.usual = FamilyName::parse(usual.trim())?,
                 [another] => {
                     let problem = format!("cannot be both {} and {} for all columns", families.usual, another.trim());
                     let remedy = format!("Say which columns, for example a={}.", another.trim());
@@ -138,7 +140,7 @@ impl std::str::FromStr for Families {
                 }
                 [columns, name] => {
                     let names: Vec<String> = split(columns, '+')?.iter().map(|name| unquoted(name)).collect();
-                    families.columns.push((names, Name::parse(name.trim())?));
+                    families.columns.push((names, FamilyName::parse(name.trim())?));
                 }
                 _ => {
                     let remedy = "Write columns and family as age=normal; put a name with = in it into \"quotes\".";
@@ -150,7 +152,7 @@ impl std::str::FromStr for Families {
     }
 }
 
-/// Parts of a text between separators that do not stand in quotes.
+/// Parts of a text between separators that are not in quotes.
 fn split(text: &str, separator: char) -> Result<Vec<String>> {
     let (mut parts, mut quoted) = (vec![String::new()], false);
     for letter in text.chars() {
@@ -207,9 +209,9 @@ mod tests {
     #[test]
     fn families_are_read_as_people_write_them() {
         let families: Families = "visits=poisson, \"a,b\"+c = gaussian:diagonal:pooled".parse().unwrap();
-        assert_eq!(families.usual, Name::Auto);
+        assert_eq!(families.usual, FamilyName::Auto);
         assert_eq!(families.columns[1].0, ["a,b", "c"]);
-        assert_eq!(families.columns[1].1, Name::Gaussian(Shape::Diagonal, Shared::Pooled));
+        assert_eq!(families.columns[1].1, FamilyName::Gaussian(Shape::Diagonal, Shared::Pooled));
         assert_eq!(families.to_string().parse::<Families>().unwrap(), families);
         let wrong = |text: &str| text.parse::<Families>().unwrap_err();
         assert_eq!(wrong("nromal").remedy(), "Did you mean 'normal'?");

@@ -1,84 +1,83 @@
-//! Which block speaks for which columns.
+//! The layout of a model: which block has which columns.
 
 mod choose;
 mod families;
-mod look;
 mod pca;
+mod summary;
 
-pub use choose::Choice;
+pub use choose::FamilyChoice;
 pub(crate) use choose::equal_widths;
 pub use families::Families;
-pub(crate) use families::Name;
+pub(crate) use families::FamilyName;
 
-use choose::{Single, Values, choose, equal_shares, step};
+use choose::{UnivariateFamily, Values, choose, equal_frequencies, step};
 
-use crate::encode::{Part, Scheme, What};
 use crate::error::{Error, Result, did_you_mean};
 use crate::family::block::{
-    Bernoullis, Block, Categories, Chain, Coding, GaussianPlan, Gaussians, Least, MOST_CATEGORIES, Normals, Place,
-    Poissons, Shape, Shared, Windows, Words, is_count,
+    Bernoullis, Block, Categories, Coding, GaussianPlan, Gaussians, KernelDensities, MAX_CATEGORIES, MarkovChains,
+    Multinomials, Normals, Place, Poissons, Shape, Shared, VarianceFloor, is_count,
 };
-use crate::learn::Count;
+use crate::learn::{Count, FeatureGroup, FeatureKind, FeatureMap};
 use crate::matrix::{Features, Triangle, afford, partials};
 use crate::run::Run;
-use look::{Look, extremes, look};
+use summary::{ColumnSummary, extremes, look};
 
-/// All that is to be known to lay out blocks.
-pub(crate) struct Choices<'a> {
+/// The options by which blocks are laid out.
+pub(crate) struct LayoutOptions<'a> {
     pub(crate) families: &'a Families,
     pub(crate) alpha: f64,
-    /// The share of yes that yes/no columns are drawn to.
+    /// The prior proportion of yes in yes/no columns.
     pub(crate) p: f64,
     pub(crate) threshold: f64,
     pub(crate) categories: usize,
     pub(crate) bins: Count,
     pub(crate) bandwidth: f64,
-    pub(crate) least: Least,
+    pub(crate) variance_floor: VarianceFloor,
     pub(crate) gaussian: GaussianPlan,
     pub(crate) pca: usize,
-    /// What becomes of numbers whose family nobody gives.
+    /// How numbers without a given family are treated.
     pub(crate) open: Open,
 }
 
-/// What becomes of numbers whose family nobody gives.
+/// How numbers without a given family are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Open {
-    /// Each has the family under which rows left out are likeliest, given their class.
+    /// Each has the family with the largest leave-one-out likelihood, given the classes.
     Choose,
-    /// Together they are one Gaussian; counts that are small are Poisson, each for itself.
+    /// Together they are one Gaussian; small counts are independently Poisson.
     Together,
 }
 
 /// Counts with a smaller mean are Poisson, where numbers are taken together.
-const SMALL: f64 = 10.0;
+const MAX_POISSON_MEAN: f64 = 10.0;
 
-/// Rows to lay out blocks for.
-pub(crate) struct Data<'a> {
-    pub(crate) scheme: &'a Scheme,
+/// The rows to lay out blocks for.
+pub(crate) struct LayoutData<'a> {
+    pub(crate) feature_map: &'a FeatureMap,
     /// The columns have no kinds: all are numbers.
     pub(crate) of_matrix: bool,
     pub(crate) features: &'a Features<'a>,
     pub(crate) codes: &'a [u32],
     pub(crate) classes: usize,
-    /// How many components blocks have; in a classifier as many as classes.
+    /// The number of components of blocks; in a classifier that of classes.
     pub(crate) components: usize,
     pub(crate) weights: Option<&'a [f64]>,
 }
 
-/// Columns that a family has been found for.
+/// Columns with their family.
 enum Group<'a> {
-    Single(&'a Part, Name),
-    Together(Vec<&'a Part>, Name),
+    Single(&'a FeatureGroup, FamilyName),
+    Together(Vec<&'a FeatureGroup>, FamilyName),
 }
 
 impl Group<'_> {
-    /// Whether the values must be known to lay out the block.
+    /// Whether the values must be summarised to lay out the block.
     fn needs_a_look(&self, open: Open) -> bool {
         match self {
             Group::Single(part, name) => {
                 let without = match open {
-                    Open::Choose => matches!(name, Name::Auto | Name::Normal | Name::Bernoulli),
-                    Open::Together => matches!(name, Name::Normal | Name::Bernoulli),
+                    Open::Choose => matches!(name, FamilyName::Auto | FamilyName::Normal | FamilyName::Bernoulli),
+                    Open::Together => matches!(name, FamilyName::Normal | FamilyName::Bernoulli),
                 };
                 !part.what.is_sparse() && !without
             }
@@ -87,13 +86,17 @@ impl Group<'_> {
     }
 }
 
-/// The blocks for all columns, and what was found where a family was chosen.
-pub(crate) fn layout(data: &Data<'_>, choices: &Choices<'_>, run: &Run) -> Result<(Vec<Block>, Vec<Choice>)> {
-    check_counts(choices)?;
-    let mut builder = Builder::new(data, choices);
-    let groups = groups(data, choices.families)?;
-    if groups.iter().any(|group| group.needs_a_look(choices.open)) {
-        builder.looks = look(data.features, data.weights, run);
+/// The blocks for all columns, and the families that were compared where one was chosen.
+pub(crate) fn layout(
+    data: &LayoutData<'_>,
+    options: &LayoutOptions<'_>,
+    run: &Run,
+) -> Result<(Vec<Block>, Vec<FamilyChoice>)> {
+    check_counts(options)?;
+    let mut builder = Builder::new(data, options);
+    let groups = groups(data, options.families)?;
+    if groups.iter().any(|group| group.needs_a_look(options.open)) {
+        builder.summaries = look(data.features, data.weights, run);
     }
     for group in groups {
         run.check()?;
@@ -105,21 +108,21 @@ pub(crate) fn layout(data: &Data<'_>, choices: &Choices<'_>, run: &Run) -> Resul
     builder.finish(run)
 }
 
-/// Room is made for every bin and category: there cannot be any number.
-fn check_counts(choices: &Choices<'_>) -> Result<()> {
-    let bins = if let Count::Fixed(bins) = choices.bins { bins } else { 0 };
-    for (name, count) in [("bins", bins), ("categories", choices.categories)] {
-        if count > MOST_CATEGORIES {
-            let remedy = format!("It takes at most {MOST_CATEGORIES}.");
+/// Memory is needed for every bin and category, so their number is limited.
+fn check_counts(options: &LayoutOptions<'_>) -> Result<()> {
+    let bins = if let Count::Fixed(bins) = options.bins { bins } else { 0 };
+    for (name, count) in [("bins", bins), ("categories", options.categories)] {
+        if count > MAX_CATEGORIES {
+            let remedy = format!("It takes at most {MAX_CATEGORIES}.");
             return Err(Error::setting(name, format!("cannot be {count}"), remedy));
         }
     }
     Ok(())
 }
 
-/// Every column once: those that are named first, then all others by the usual family or by their kind.
-fn groups<'a>(data: &Data<'a>, families: &Families) -> Result<Vec<Group<'a>>> {
-    let parts = &data.scheme.parts;
+/// Every column once: first those that are named, then all others by the default family or by their kind.
+fn groups<'a>(data: &LayoutData<'a>, families: &Families) -> Result<Vec<Group<'a>>> {
+    let parts = &data.feature_map.parts;
     let (mut groups, mut taken) = (Vec::new(), vec![false; parts.len()]);
     for (columns, name) in &families.columns {
         let mut together = Vec::new();
@@ -143,7 +146,9 @@ fn groups<'a>(data: &Data<'a>, families: &Families) -> Result<Vec<Group<'a>>> {
             together.push(part);
         }
         match name {
-            Name::Gaussian(..) | Name::Multinomial | Name::Chain if together.iter().all(|p| !p.what.is_sparse()) => {
+            FamilyName::Gaussian(..) | FamilyName::Multinomial | FamilyName::MarkovChain
+                if together.iter().all(|p| !p.what.is_sparse()) =>
+            {
                 groups.push(Group::Together(together, *name));
             }
             _ => groups.extend(together.into_iter().map(|part| Group::Single(part, *name))),
@@ -151,19 +156,20 @@ fn groups<'a>(data: &Data<'a>, families: &Families) -> Result<Vec<Group<'a>>> {
     }
     let rest = || parts.iter().zip(&taken).filter(|(_, taken)| !**taken).map(|(part, _)| part);
     let usual = families.usual;
-    let fits =
-        |part: &Part| usual != Name::Auto && can_be(&part.what, usual) && is_usual(&part.what, usual, data.of_matrix);
-    let as_one = matches!(usual, Name::Gaussian(..) | Name::Multinomial | Name::Chain);
-    let in_vain = !matches!(usual, Name::Auto | Name::Gaussian(..)) && !rest().any(fits);
+    let fits = |part: &FeatureGroup| {
+        usual != FamilyName::Auto && can_be(&part.what, usual) && is_usual(&part.what, usual, data.of_matrix)
+    };
+    let as_one = matches!(usual, FamilyName::Gaussian(..) | FamilyName::Multinomial | FamilyName::MarkovChain);
+    let in_vain = !matches!(usual, FamilyName::Auto | FamilyName::Gaussian(..)) && !rest().any(fits);
     if let Some(part) = rest().find(|part| in_vain && !part.what.is_sparse()) {
         let problem = format!("'{usual}' is of no use here: no column is of a kind that has it by itself");
         let remedy = format!("Name the columns, for example {}={usual}.", part.name);
         return Err(Error::setting("family", problem, remedy));
     }
-    let joins = |part: &&Part| as_one && fits(part) && !part.what.is_sparse();
-    let together: Vec<&Part> = rest().filter(joins).collect();
+    let joins = |part: &&FeatureGroup| as_one && fits(part) && !part.what.is_sparse();
+    let together: Vec<&FeatureGroup> = rest().filter(joins).collect();
     for part in rest().filter(|part| !joins(part)) {
-        groups.push(Group::Single(part, if fits(part) { usual } else { Name::Auto }));
+        groups.push(Group::Single(part, if fits(part) { usual } else { FamilyName::Auto }));
     }
     if !together.is_empty() {
         groups.push(Group::Together(together, usual));
@@ -172,146 +178,158 @@ fn groups<'a>(data: &Data<'a>, families: &Families) -> Result<Vec<Group<'a>>> {
 }
 
 /// Whether a column of this kind can have a family at all.
-fn can_be(what: &What, name: Name) -> bool {
+fn can_be(what: &FeatureKind, name: FamilyName) -> bool {
     match what {
-        What::Words | What::Vector => matches!(name, Name::Auto | Name::Multinomial | Name::Bernoulli),
-        What::Category(_) => matches!(name, Name::Auto | Name::Categorical | Name::Chain),
-        _ => true,
-    }
-}
-
-/// Whether a family that is meant for all columns is meant for one of this kind too.
-fn is_usual(what: &What, name: Name, of_matrix: bool) -> bool {
-    match what {
-        What::YesNo => matches!(name, Name::Bernoulli | Name::Chain | Name::Categorical),
-        What::Number if !of_matrix => {
-            !matches!(name, Name::Poisson | Name::Bernoulli | Name::Chain | Name::Categorical | Name::Multinomial)
+        FeatureKind::Words | FeatureKind::Vector => {
+            matches!(name, FamilyName::Auto | FamilyName::Multinomial | FamilyName::Bernoulli)
         }
-        What::Count if !of_matrix => !matches!(name, Name::Bernoulli | Name::Chain | Name::Categorical),
+        FeatureKind::Category(_) => {
+            matches!(name, FamilyName::Auto | FamilyName::Categorical | FamilyName::MarkovChain)
+        }
         _ => true,
     }
 }
 
-fn possible(what: &What) -> &'static str {
+/// Whether a default family applies to a column of this kind.
+fn is_usual(what: &FeatureKind, name: FamilyName, of_matrix: bool) -> bool {
     match what {
-        What::Words | What::Vector => "multinomial or bernoulli",
-        What::Category(_) => "categorical or part of a chain",
+        FeatureKind::YesNo => matches!(name, FamilyName::Bernoulli | FamilyName::MarkovChain | FamilyName::Categorical),
+        FeatureKind::Number if !of_matrix => !matches!(
+            name,
+            FamilyName::Poisson
+                | FamilyName::Bernoulli
+                | FamilyName::MarkovChain
+                | FamilyName::Categorical
+                | FamilyName::Multinomial
+        ),
+        FeatureKind::Count if !of_matrix => {
+            !matches!(name, FamilyName::Bernoulli | FamilyName::MarkovChain | FamilyName::Categorical)
+        }
+        _ => true,
+    }
+}
+
+fn possible(what: &FeatureKind) -> &'static str {
+    match what {
+        FeatureKind::Words | FeatureKind::Vector => "multinomial or bernoulli",
+        FeatureKind::Category(_) => "categorical or part of a chain",
         _ => "any family",
     }
 }
 
-impl What {
+impl FeatureKind {
     pub(crate) fn name(&self) -> &'static str {
         match self {
-            What::Number => "a number",
-            What::Count => "a count",
-            What::YesNo => "yes or no",
-            What::Category(_) => "a category",
-            What::Words => "a text",
-            What::Vector => "a vector",
+            FeatureKind::Number => "a number",
+            FeatureKind::Count => "a count",
+            FeatureKind::YesNo => "yes or no",
+            FeatureKind::Category(_) => "a category",
+            FeatureKind::Words => "a text",
+            FeatureKind::Vector => "a vector",
         }
     }
 }
 
-/// Columns gathered by family.
+/// Columns collected by family.
 struct Builder<'a> {
-    data: &'a Data<'a>,
-    choices: &'a Choices<'a>,
+    data: &'a LayoutData<'a>,
+    options: &'a LayoutOptions<'a>,
     origin: Vec<f64>,
-    looks: Vec<Look>,
+    summaries: Vec<ColumnSummary>,
     /// With the step to which values are rounded.
     normal: Vec<(usize, f64)>,
     poisson: Vec<usize>,
     bernoulli: Vec<usize>,
     categories: (Vec<usize>, Vec<Coding>),
-    windows: (Vec<usize>, Vec<Vec<f64>>),
+    kernel_densities: (Vec<usize>, Vec<Vec<f64>>),
     /// Numbers whose family is to be chosen.
-    open: Vec<&'a Part>,
+    open: Vec<&'a FeatureGroup>,
     others: Vec<Block>,
 }
 
 impl<'a> Builder<'a> {
-    fn new(data: &'a Data<'a>, choices: &'a Choices<'a>) -> Builder<'a> {
+    fn new(data: &'a LayoutData<'a>, options: &'a LayoutOptions<'a>) -> Builder<'a> {
         Builder {
             data,
-            choices,
+            options,
             origin: origins(data.features),
-            looks: Vec::new(),
+            summaries: Vec::new(),
             normal: Vec::new(),
             poisson: Vec::new(),
             bernoulli: Vec::new(),
             categories: Default::default(),
-            windows: Default::default(),
+            kernel_densities: Default::default(),
             open: Vec::new(),
             others: Vec::new(),
         }
     }
 
-    fn single(&mut self, part: &'a Part, name: Name, run: &Run) -> Result<()> {
+    fn single(&mut self, part: &'a FeatureGroup, name: FamilyName, run: &Run) -> Result<()> {
         let column = || self.data.features.dense_column(part.first);
         match (name, &part.what) {
-            (Name::Auto, What::Words) | (Name::Multinomial, What::Words | What::Vector) => self.words(part, run)?,
-            (Name::Auto, What::Vector) => {
+            (FamilyName::Auto, FeatureKind::Words)
+            | (FamilyName::Multinomial, FeatureKind::Words | FeatureKind::Vector) => self.words(part, run)?,
+            (FamilyName::Auto, FeatureKind::Vector) => {
                 let counted = self.check_sparse(part, run)?;
                 if counted { self.words(part, run)? } else { self.sparse_answers(part)? }
             }
-            (Name::Bernoulli, What::Words | What::Vector) => self.sparse_answers(part)?,
-            (Name::Auto | Name::Categorical | Name::Chain, What::Category(names)) => {
+            (FamilyName::Bernoulli, FeatureKind::Words | FeatureKind::Vector) => self.sparse_answers(part)?,
+            (FamilyName::Auto | FamilyName::Categorical | FamilyName::MarkovChain, FeatureKind::Category(names)) => {
                 self.categories.0.push(part.first);
                 self.categories.1.push(Coding::Codes(names.len()));
             }
-            (Name::Auto, What::YesNo) | (Name::Bernoulli, _) => self.bernoulli.push(part.first),
-            (Name::Auto, _) => self.open.push(part),
-            (Name::Normal, _) => self.normal.push((part.first, 0.0)),
-            (Name::Poisson, _) => {
-                self.check(part, Look::counts, is_count, "a count", "poisson")?;
+            (FamilyName::Auto, FeatureKind::YesNo) | (FamilyName::Bernoulli, _) => self.bernoulli.push(part.first),
+            (FamilyName::Auto, _) => self.open.push(part),
+            (FamilyName::Normal, _) => self.normal.push((part.first, 0.0)),
+            (FamilyName::Poisson, _) => {
+                self.check(part, ColumnSummary::counts, is_count, "a count", "poisson")?;
                 self.poisson.push(part.first);
             }
-            (Name::Categorical | Name::Chain, _) => {
+            (FamilyName::Categorical | FamilyName::MarkovChain, _) => {
                 let count = self.codes(part)?;
                 self.categories.0.push(part.first);
-                let answers = part.what == What::YesNo;
+                let answers = part.what == FeatureKind::YesNo;
                 self.categories.1.push(if answers { Coding::Codes(count) } else { Coding::Numbers(count) });
             }
-            (Name::Histogram | Name::Quantiles, _) => {
+            (FamilyName::Histogram | FamilyName::Quantiles, _) => {
                 let mut sorted: Vec<f64> = column().into_iter().filter(|x| !x.is_nan()).collect();
                 sorted.sort_unstable_by(f64::total_cmp);
-                let edges = if name == Name::Histogram { equal_widths } else { equal_shares };
+                let edges = if name == FamilyName::Histogram { equal_widths } else { equal_frequencies };
                 let edges = edges(&sorted, self.bins(&sorted));
-                // A column that is constant has one bin, and says nothing.
+                // A constant column has one bin, and carries no information.
                 let half = |x: f64| (1e-9 * x.abs()).max(0.5);
                 let constant = || sorted.first().map_or(vec![0.0, 1.0], |&x| vec![x - half(x), x + half(x)]);
                 self.categories.0.push(part.first);
                 self.categories.1.push(Coding::Bins(if edges.len() < 2 { constant() } else { edges }));
             }
-            (Name::Window, _) => {
+            (FamilyName::KernelDensity, _) => {
                 let mut values: Vec<f64> = column().into_iter().filter(|x| !x.is_nan()).map(|x| x + 0.0).collect();
                 values.sort_unstable_by(f64::total_cmp);
                 values.dedup();
-                self.windows.0.push(part.first);
-                self.windows.1.push(values);
+                self.kernel_densities.0.push(part.first);
+                self.kernel_densities.1.push(values);
             }
-            (Name::Gaussian(..) | Name::Multinomial, _) => self.together(&[part], name, run)?,
+            (FamilyName::Gaussian(..) | FamilyName::Multinomial, _) => self.together(&[part], name, run)?,
         }
         Ok(())
     }
 
-    /// How many bins, if nobody says: as many as n rows can fill, 2 n^(1/3) (Rice's rule).
+    /// The number of bins by default: 2 n^(1/3) for n rows (Rice's rule).
     fn bins(&self, sorted: &[f64]) -> usize {
-        match self.choices.bins {
+        match self.options.bins {
             Count::Fixed(bins) => bins,
             Count::Auto => (2.0 * (sorted.len() as f64).cbrt()).ceil().max(1.0) as usize,
         }
     }
 
-    fn together(&mut self, parts: &[&'a Part], name: Name, run: &Run) -> Result<()> {
+    fn together(&mut self, parts: &[&'a FeatureGroup], name: FamilyName, run: &Run) -> Result<()> {
         let columns: Vec<usize> = parts.iter().map(|part| part.first).collect();
         match name {
-            Name::Chain => {
+            FamilyName::MarkovChain => {
                 let counts = parts.iter().map(|part| self.codes(part)).collect::<Result<_>>()?;
-                self.others.push(Block::Chain(Chain::new(columns, counts, self.choices.alpha)));
+                self.others.push(Block::MarkovChain(MarkovChains::new(columns, counts, self.options.alpha)));
             }
-            Name::Multinomial => {
+            FamilyName::Multinomial => {
                 for part in parts {
                     self.check(
                         part,
@@ -321,27 +339,27 @@ impl<'a> Builder<'a> {
                         "multinomial",
                     )?;
                 }
-                let holes = columns.iter().any(|&column| self.looks[column].holes);
-                let words = Words::new(Place::Dense(columns), self.choices.alpha);
-                self.others.push(Block::Multinomial(if holes { words.with_holes() } else { words }));
+                let missing = columns.iter().any(|&column| self.summaries[column].missing);
+                let words = Multinomials::new(Place::Dense(columns), self.options.alpha);
+                self.others.push(Block::Multinomial(if missing { words.with_missing() } else { words }));
             }
             _ => {
                 let (shape, shared) = match name {
-                    Name::Gaussian(shape, shared) => (shape, shared),
+                    FamilyName::Gaussian(shape, shared) => (shape, shared),
                     _ => (Shape::Full, Shared::No),
                 };
-                self.gaussian(parts, GaussianPlan { shape, shared, ..self.choices.gaussian }, run)?;
+                self.gaussian(parts, GaussianPlan { shape, shared, ..self.options.gaussian }, run)?;
             }
         }
         Ok(())
     }
 
-    fn gaussian(&mut self, parts: &[&'a Part], plan: GaussianPlan, run: &Run) -> Result<()> {
+    fn gaussian(&mut self, parts: &[&'a FeatureGroup], plan: GaussianPlan, run: &Run) -> Result<()> {
         let (mut columns, mut fill) = (Vec::new(), Vec::new());
         for part in parts {
-            let look = self.looks[part.first];
-            // A column that is constant says nothing, and would make the covariance singular.
-            if look.varies() || self.choices.least.added > 0.0 {
+            let look = self.summaries[part.first];
+            // A constant column carries no information, and would make the covariance singular.
+            if look.varies() || self.options.variance_floor.absolute > 0.0 {
                 columns.push(part.first);
                 fill.push(look.mean());
             }
@@ -349,10 +367,10 @@ impl<'a> Builder<'a> {
         if columns.is_empty() {
             return Ok(());
         }
-        if plan.shape == Shape::Full || self.choices.pca > 0 {
+        if plan.shape == Shape::Full || self.options.pca > 0 {
             Triangle::afford(columns.len())?;
         }
-        let axes = match self.choices.pca {
+        let axes = match self.options.pca {
             0 => None,
             pca => Some(pca::axes(self.data, (&columns, &fill), &self.origin, pca, run)?),
         };
@@ -364,61 +382,61 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// By what a column of a table varies for being rounded alone.
+    /// The variance of a table column's rounding error.
     fn rounding(&self, column: usize) -> f64 {
-        if self.data.of_matrix || self.choices.open == Open::Choose {
+        if self.data.of_matrix || self.options.open == Open::Choose {
             return 0.0;
         }
         let step = step(&self.data.features.dense_column(column));
         step * step / 12.0
     }
 
-    /// How many categories the codes of a column stand for.
-    fn codes(&self, part: &Part) -> Result<usize> {
-        if let What::Category(names) = &part.what {
+    /// The number of categories that the codes of a column stand for.
+    fn codes(&self, part: &FeatureGroup) -> Result<usize> {
+        if let FeatureKind::Category(names) = &part.what {
             return Ok(names.len());
         }
-        let most = (MOST_CATEGORIES - 1) as f64;
-        let few = |look: &Look| look.counts() && look.most <= most;
+        let most = (MAX_CATEGORIES - 1) as f64;
+        let few = |look: &ColumnSummary| look.counts() && look.most <= most;
         self.check(part, few, |x| is_count(x) && x <= most, "the number of a category", "categorical")?;
-        Ok((self.looks[part.first].most.max(0.0) as usize + 1).max(self.choices.categories))
+        Ok((self.summaries[part.first].most.max(0.0) as usize + 1).max(self.options.categories))
     }
 
-    /// An error at the first value that the family cannot have, if a look says that there is one.
+    /// An error at the first value that the family cannot have, if the summary says that there is one.
     fn check(
         &self,
-        part: &Part,
-        fine: impl Fn(&Look) -> bool,
+        part: &FeatureGroup,
+        fine: impl Fn(&ColumnSummary) -> bool,
         value: impl Fn(f64) -> bool,
         what: &str,
         family: &str,
     ) -> Result<()> {
-        if fine(&self.looks[part.first]) {
+        if fine(&self.summaries[part.first]) {
             return Ok(());
         }
         check_values(part, &self.data.features.dense_column(part.first), value, what, family)
     }
 
-    fn words(&mut self, part: &Part, run: &Run) -> Result<()> {
+    fn words(&mut self, part: &FeatureGroup, run: &Run) -> Result<()> {
         self.check_sparse(part, run)?;
         let place = Place::Sparse { first: part.first, width: part.width };
-        self.others.push(Block::Multinomial(Words::new(place, self.choices.alpha)));
+        self.others.push(Block::Multinomial(Multinomials::new(place, self.options.alpha)));
         Ok(())
     }
 
-    fn sparse_answers(&mut self, part: &Part) -> Result<()> {
-        if self.choices.threshold < 0.0 {
-            let problem = format!("cannot be {} for '{}', which is sparse", self.choices.threshold, part.name);
+    fn sparse_answers(&mut self, part: &FeatureGroup) -> Result<()> {
+        if self.options.threshold < 0.0 {
+            let problem = format!("cannot be {} for '{}', which is sparse", self.options.threshold, part.name);
             return Err(Error::setting("threshold", problem, "What is not there is 0, and a no: take at least 0."));
         }
         let place = Place::Sparse { first: part.first, width: part.width };
-        let prior = (2.0 * self.choices.alpha, self.choices.p);
-        self.others.push(Block::Bernoulli(Bernoullis::new(place, self.choices.threshold, prior)));
+        let prior = (2.0 * self.options.alpha, self.options.p);
+        self.others.push(Block::Bernoulli(Bernoullis::new(place, self.options.threshold, prior)));
         Ok(())
     }
 
-    /// Whether sparse values are counts of which some are more than one; below zero they are none.
-    fn check_sparse(&self, part: &Part, run: &Run) -> Result<bool> {
+    /// Whether sparse values are counts of which some are more than one; negative values are refused.
+    fn check_sparse(&self, part: &FeatureGroup, run: &Run) -> Result<bool> {
         let Some(sparse) = self.data.features.sparse_part() else { return Ok(true) };
         let (from, to) = (part.first, part.first + part.width);
         if part.width == sparse.columns() {
@@ -441,14 +459,17 @@ impl<'a> Builder<'a> {
         Ok(larger)
     }
 
-    fn finish(mut self, run: &Run) -> Result<(Vec<Block>, Vec<Choice>)> {
+    fn finish(mut self, run: &Run) -> Result<(Vec<Block>, Vec<FamilyChoice>)> {
         let mut open = std::mem::take(&mut self.open);
-        let Data { features, codes, classes, components, weights, .. } = *self.data;
-        if self.choices.open == Open::Together {
-            let small = |part: &Part| part.what == What::Count && self.looks[part.first].mean() < SMALL;
-            let (counts, numbers): (Vec<&Part>, Vec<&Part>) = open.drain(..).partition(|part| small(part));
+        let LayoutData { features, codes, classes, components, weights, .. } = *self.data;
+        if self.options.open == Open::Together {
+            let small = |part: &FeatureGroup| {
+                part.what == FeatureKind::Count && self.summaries[part.first].mean() < MAX_POISSON_MEAN
+            };
+            let (counts, numbers): (Vec<&FeatureGroup>, Vec<&FeatureGroup>) =
+                open.drain(..).partition(|part| small(part));
             self.poisson.extend(counts.iter().map(|part| part.first));
-            self.gaussian(&numbers, self.choices.gaussian, run)?;
+            self.gaussian(&numbers, self.options.gaussian, run)?;
         }
         let mut found = Vec::new();
         for some in open.chunks(8) {
@@ -457,8 +478,8 @@ impl<'a> Builder<'a> {
                 if column.iter().any(|x| x.is_infinite()) {
                     return Err(features.infinite());
                 }
-                let counts = some[at].what == What::Count;
-                choose(&some[at].name, &column, counts, (codes, classes), weights, self.choices)
+                let counts = some[at].what == FeatureKind::Count;
+                choose(&some[at].name, &column, counts, (codes, classes), weights, self.options)
             }));
             run.check()?;
         }
@@ -466,10 +487,10 @@ impl<'a> Builder<'a> {
         for (part, found) in open.iter().zip(found) {
             let (single, choice) = found?;
             match single {
-                Single::Normal(step) => self.normal.push((part.first, step)),
-                Single::Poisson => self.poisson.push(part.first),
-                Single::Bins(edges) => {
-                    // What was chosen by some rows must have room for all.
+                UnivariateFamily::Normal(step) => self.normal.push((part.first, step)),
+                UnivariateFamily::Poisson => self.poisson.push(part.first),
+                UnivariateFamily::Bins(edges) => {
+                    // Bins that were chosen by some rows must cover all rows.
                     let column = features.dense_column(part.first);
                     let all = Values::of(&column, codes, None, usize::MAX);
                     let (low, high) =
@@ -483,11 +504,11 @@ impl<'a> Builder<'a> {
             }
             chosen.push(choice);
         }
-        let Choices { alpha, least, threshold, p, bandwidth, .. } = *self.choices;
+        let LayoutOptions { alpha, variance_floor, threshold, p, bandwidth, .. } = *self.options;
         let mut blocks = Vec::new();
         if !self.normal.is_empty() {
             let (columns, steps) = self.normal.into_iter().unzip();
-            blocks.push(Block::Normal(Normals::new(columns, components, &self.origin, least, steps)));
+            blocks.push(Block::Normal(Normals::new(columns, components, &self.origin, variance_floor, steps)));
         }
         if !self.poisson.is_empty() {
             blocks.push(Block::Poisson(Poissons::new(self.poisson, alpha)));
@@ -499,20 +520,30 @@ impl<'a> Builder<'a> {
         if !self.categories.0.is_empty() {
             blocks.push(Block::Categorical(Categories::new(self.categories.0, self.categories.1, alpha)));
         }
-        if !self.windows.0.is_empty() {
-            blocks.push(Block::Window(Windows::new(self.windows.0, self.windows.1, bandwidth)));
+        if !self.kernel_densities.0.is_empty() {
+            blocks.push(Block::KernelDensity(KernelDensities::new(
+                self.kernel_densities.0,
+                self.kernel_densities.1,
+                bandwidth,
+            )));
         }
         blocks.extend(self.others);
-        // Of each class, and of each part of the rows; then what follows from them.
-        let numbers: f64 = blocks.iter().map(|block| block.family().sums() as f64).sum();
+        // For each class, and for each part of the rows; then the parameters.
+        let numbers: f64 = blocks.iter().map(|block| block.family().statistic_count() as f64).sum();
         let sets = (3 * components + partials(features.rows())) as f64;
-        afford(8.0 * numbers * sets, "what is learnt of these columns together")?;
+        afford(8.0 * numbers * sets, "the statistics of these columns together")?;
         Ok((blocks, chosen))
     }
 }
 
 /// An error at the first value that the family cannot have.
-fn check_values(part: &Part, column: &[f64], fine: impl Fn(f64) -> bool, what: &str, family: &str) -> Result<()> {
+fn check_values(
+    part: &FeatureGroup,
+    column: &[f64],
+    fine: impl Fn(f64) -> bool,
+    what: &str,
+    family: &str,
+) -> Result<()> {
     match column.iter().position(|&x| !x.is_nan() && !fine(x)) {
         None => Ok(()),
         Some(i) => Err(Error::data(
@@ -522,7 +553,7 @@ fn check_values(part: &Part, column: &[f64], fine: impl Fn(f64) -> bool, what: &
     }
 }
 
-/// A point near the means of the dense columns, holes left out: the mean of a few rows from all over.
+/// A point near the means of the dense columns without missing values: the mean of a few rows taken evenly.
 fn origins(features: &Features<'_>) -> Vec<f64> {
     const FEW: usize = 64;
     let Some(dense) = features.dense_part() else { return Vec::new() };
@@ -531,7 +562,7 @@ fn origins(features: &Features<'_>) -> Vec<f64> {
         let some = (0..count).map(|r| dense.get(features.rows() * r / count, j)).filter(|x| x.is_finite());
         let some: Vec<f64> = some.collect();
         match some.first() {
-            // Of a column that is the same in all of them just that value, so that a constant column leaves zeros.
+            // For a column that is the same in all of them exactly that value, so that a constant column leaves zeros.
             Some(first) if some.iter().all(|x| x == first) => *first,
             Some(_) => some.iter().map(|x| x / some.len() as f64).sum(),
             None => 0.0,

@@ -1,17 +1,16 @@
-//! Principal axes: the directions in which all rows together vary most.
+//! Principal component analysis: the axes along which all rows together vary most.
 
-use super::Data;
+use super::LayoutData;
 use crate::error::{Error, Result};
-use crate::family::block::{Axes, Block, GaussianPlan, Gaussians, Least, Shape, Shared, Shrink};
-use crate::family::sums::{Members, sums};
+use crate::family::block::{Axes, Block, GaussianPlan, Gaussians, Shape, Shared, Shrinkage, VarianceFloor};
+use crate::family::statistics::{Members, statistics};
 use crate::matrix::Matrix;
 use crate::run::Run;
 use faer::Side;
 
-/// The first axes of the covariance of these columns, the one with the largest variance first. An axis points to where its
-/// largest entry is positive.
+/// The first principal axes of these columns, by falling variance. The largest entry of an axis is positive.
 pub(crate) fn axes(
-    data: &Data<'_>,
+    data: &LayoutData<'_>,
     (columns, fill): (&[usize], &[f64]),
     origin: &[f64],
     count: usize,
@@ -21,14 +20,14 @@ pub(crate) fn axes(
         shape: Shape::Full,
         shared: Shared::No,
         unbiased: false,
-        least: Least::share(0.0),
-        shrink: Shrink { share: 0.0, to_one: true },
+        variance_floor: VarianceFloor::relative(0.0),
+        shrinkage: Shrinkage { amount: 0.0, to_one: true },
     };
     let mut block = Block::Gaussian(Gaussians::new(columns.to_vec(), 1, (origin, fill.to_vec()), None, &plan));
     let members = Members::new(&vec![0; data.features.rows()], 1, data.weights);
-    let mut all = sums(&[&block], data.features, &members, run)?.swap_remove(0);
+    let mut all = statistics(&[&block], data.features, &members, run)?.swap_remove(0);
     if block.family_mut().recentre(&all) {
-        all = sums(&[&block], data.features, &members, run)?.swap_remove(0);
+        all = statistics(&[&block], data.features, &members, run)?.swap_remove(0);
     }
     let Block::Gaussian(gaussian) = &block else { unreachable!("it was made as one") };
     let (centre, scatter) = gaussian.centre_and_scatter(&all);
@@ -39,7 +38,7 @@ pub(crate) fn axes(
     })?;
     let eigen =
         eigen.map_err(|_| Error::data("the principal axes cannot be found", "Look for values out of range."))?;
-    // What varies less than this is rounding.
+    // Smaller variances are rounding errors.
     let variances = eigen.S().column_vector();
     let least = 1e-12 * variances[width - 1];
     let count = (0..width).filter(|&axis| variances[axis] > least).count().clamp(1, count.min(width));

@@ -1,11 +1,11 @@
 //! Blocks of kernel rows.
 //!
-//! A [`Gallery`] holds many rows, laid out once. [`Probes`] are a few rows (those of a working set, or support vectors) that
-//! are compared with all of them: their kernels are written out ([`Gallery::fill`]), or weighted and added up without being
-//! written at all ([`Gallery::add`]). Dense rows lie in panels, sixteen side by side, and probes are multiplied with a panel
-//! six at a time. Of sparse rows, thirty-two are laid side by side when they are wanted, column by column for the columns that
-//! one of them has, so that every entry of a probe adds to thirty-two sums at once. Outputs are cut into pieces by the number of
-//! rows alone, so threads change no bit.
+//! [`KernelRows`] holds many rows, packed once. [`Queries`] are a few rows (those of a working set, or support vectors) whose
+//! kernels with all of them are computed: they are written out ([`KernelRows::fill`]), or weighted and summed without being
+//! stored ([`KernelRows::add`]). Dense rows lie in panels, sixteen side by side, and queries are multiplied with a panel six at a
+//! time. Sparse rows are interleaved, thirty-two at a time, when they are needed, for the columns that one of them has, so that
+//! every entry of a query adds to thirty-two sums at once. The work is split by the number of rows alone, so the number of threads
+//! changes no bit.
 
 use super::{Function, Kernel};
 use crate::error::Result;
@@ -14,26 +14,26 @@ use crate::matrix::fused::{Multiply, Panels, Visit, WIDE};
 use crate::matrix::simd::{Wide, on_wide_vectors};
 use crate::run::Run;
 
-/// Rows of a gallery that one task takes: a multiple of a panel.
-const PIECE: usize = 32 * SIDE_BY_SIDE;
-/// Sparse rows that are laid side by side.
-const SIDE_BY_SIDE: usize = 2 * WIDE;
-/// Probes that are weighted and added at a time.
-const AT_A_TIME: usize = 240;
+/// Rows per task: a multiple of a panel.
+const ROWS_PER_TASK: usize = 32 * INTERLEAVED;
+/// Sparse rows that are interleaved.
+const INTERLEAVED: usize = 2 * WIDE;
+/// Queries that are weighted and summed at a time: they stay in the nearer caches, and sums in single precision stay short.
+const QUERIES_PER_BLOCK: usize = 240;
 
-/// How rows are laid out for a kernel: galleries and probes of one space can be compared.
+/// How rows are packed for a kernel: kernel rows and queries of one space belong together.
 #[derive(Clone, Debug)]
-pub(in crate::margin) struct Space {
+pub(in crate::margin) struct KernelSpace {
     pub(in crate::margin) kernel: Kernel,
     columns: usize,
     sparse: bool,
-    /// Taken off all rows where that changes no kernel, so that large means cost no digits.
+    /// Subtracted from all rows where that changes no kernel, so that large means cost no digits.
     centre: Vec<f64>,
 }
 
-impl Space {
+impl KernelSpace {
     /// A space for rows like these.
-    pub(in crate::margin) fn of(rows: &Features<'_>, kernel: Kernel) -> Space {
+    pub(in crate::margin) fn of(rows: &Features<'_>, kernel: Kernel) -> KernelSpace {
         let columns = rows.columns();
         let stored = rows.sparse_part().map_or(0, |part| part.stored() / part.rows().max(1));
         // An entry of a sparse row costs about as much as two columns of a dense one.
@@ -42,156 +42,169 @@ impl Space {
             && 2 * (stored + rows.dense_columns()) < columns;
         let centred = matches!(kernel, Kernel::Rbf { .. }) && !sparse;
         let centre = if centred { rows.near_means() } else { Vec::new() };
-        Space { kernel, columns, sparse, centre }
+        KernelSpace { kernel, columns, sparse, centre }
     }
 
-    /// Adds the weighted kernels of probes to the sum of every row, as [`Gallery::add`] does, for rows that are laid out once only.
+    /// Adds the weighted kernels of queries to the sum of every row, as [`KernelRows::add`] does, for rows that are needed once.
     pub(in crate::margin) fn add_to(
         &self,
         sums: &mut [f64],
         rows: &Features<'_>,
-        probes: &Probes<f64>,
+        queries: &Queries<f64>,
         weights: &[f64],
         run: &Run,
     ) -> Result<()> {
-        let mut pieces: Vec<&mut [f64]> = sums.chunks_mut(PIECE).collect();
-        let at_a_time = pieces_at_a_time(pieces.len(), weights.len(), rows.row_cost());
+        let mut tasks: Vec<&mut [f64]> = sums.chunks_mut(ROWS_PER_TASK).collect();
+        let tasks_per_round = tasks_per_check(tasks.len(), weights.len(), rows.row_cost());
         let mut first = 0;
-        for some in pieces.chunks_mut(at_a_time) {
-            run.each(some, |piece, sums| {
-                let start = first + piece * PIECE;
-                let of: Vec<usize> = (start..start + sums.len()).collect();
-                let gallery: Gallery<'_, f64> = self.gallery(rows, &of);
-                on_wide_vectors(&mut Add { gallery: &gallery, probes, weights, first: 0, sums });
+        for some in tasks.chunks_mut(tasks_per_round) {
+            run.each(some, |task, sums| {
+                let start = first + task * ROWS_PER_TASK;
+                let indices: Vec<usize> = (start..start + sums.len()).collect();
+                let kernel_rows: KernelRows<'_, f64> = self.kernel_rows(rows, &indices);
+                on_wide_vectors(&mut AddTask { kernel_rows: &kernel_rows, queries, weights, first: 0, sums });
             });
-            first += some.len() * PIECE;
+            first += some.len() * ROWS_PER_TASK;
             run.check()?;
         }
         Ok(())
     }
 
     /// γ‖x‖² of a row, for kernels that need it.
-    fn half(&self, squared_norm: f64) -> f64 {
-        self.kernel.width() * squared_norm
+    fn scaled_norm(&self, squared_norm: f64) -> f64 {
+        self.kernel.rbf_gamma() * squared_norm
     }
 
-    /// Some rows, laid out.
-    pub(in crate::margin) fn gallery<'a, T: Multiply>(&self, rows: &Features<'a>, of: &[usize]) -> Gallery<'a, T> {
-        let count = of.len();
-        let mut halves = vec![T::ZERO; count.next_multiple_of(SIDE_BY_SIDE)];
+    /// Packs some rows.
+    pub(in crate::margin) fn kernel_rows<'a, T: Multiply>(
+        &self,
+        rows: &Features<'a>,
+        indices: &[usize],
+    ) -> KernelRows<'a, T> {
+        let count = indices.len();
+        let mut scaled_norms = vec![T::ZERO; count.next_multiple_of(INTERLEAVED)];
         let mut diagonal = vec![0.0; count];
         let mut set = |at: usize, squared_norm: f64| {
-            halves[at] = T::from_f64(self.half(squared_norm));
+            scaled_norms[at] = T::from_f64(self.scaled_norm(squared_norm));
             diagonal[at] = self.kernel.of_itself(squared_norm);
         };
-        let shape = if self.kernel == Kernel::Precomputed {
+        let layout = if self.kernel == Kernel::Precomputed {
             let mut row = vec![0.0; self.columns];
-            for (at, &i) in of.iter().enumerate() {
+            for (at, &i) in indices.iter().enumerate() {
                 rows.pack(std::iter::once(i), &mut row);
                 set(at, row.get(i).copied().unwrap_or(0.0));
             }
-            Shape::Given(*rows, of.to_vec())
+            RowLayout::Precomputed(*rows, indices.to_vec())
         } else if self.sparse {
-            Shape::Sparse(self.lists(rows, of, &mut set))
+            RowLayout::Sparse(self.sparse_rows(rows, indices, &mut set))
         } else {
             let mut panels = Panels::zeros(count, self.columns);
-            self.each_dense(rows, of, |at, row| {
+            self.each_dense(rows, indices, |at, row| {
                 panels.set_row(at, row.iter().map(|x| T::from_f64(*x)));
                 set(at, row.iter().map(|x| x * x).sum());
             });
-            Shape::Dense(panels)
+            RowLayout::Dense(panels)
         };
-        Gallery { function: Function::new(&self.kernel), shape, halves, diagonal, count }
+        KernelRows { function: Function::new(&self.kernel), layout, scaled_norms, diagonal, count }
     }
 
-    /// Some rows, to be compared with those of a gallery.
-    pub(in crate::margin) fn probes<T: Multiply>(&self, rows: &Features<'_>, of: &[usize]) -> Probes<T> {
-        let mut halves = Vec::with_capacity(of.len());
-        let shape = if self.kernel == Kernel::Precomputed {
-            halves.resize(of.len(), T::ZERO);
-            ProbeShape::Given(of.to_vec())
+    /// Packs some rows as queries.
+    pub(in crate::margin) fn queries<T: Multiply>(&self, rows: &Features<'_>, indices: &[usize]) -> Queries<T> {
+        let mut scaled_norms = Vec::with_capacity(indices.len());
+        let layout = if self.kernel == Kernel::Precomputed {
+            scaled_norms.resize(indices.len(), T::ZERO);
+            QueryLayout::Precomputed(indices.to_vec())
         } else if self.sparse {
-            ProbeShape::Sparse(self.lists(rows, of, |_, norm| halves.push(T::from_f64(self.half(norm)))))
+            QueryLayout::Sparse(
+                self.sparse_rows(rows, indices, |_, norm| scaled_norms.push(T::from_f64(self.scaled_norm(norm)))),
+            )
         } else {
-            let mut packed = Vec::with_capacity(of.len() * self.columns);
-            self.each_dense(rows, of, |_, row| {
+            let mut packed = Vec::with_capacity(indices.len() * self.columns);
+            self.each_dense(rows, indices, |_, row| {
                 packed.extend(row.iter().map(|x| T::from_f64(*x)));
-                halves.push(T::from_f64(self.half(row.iter().map(|x| x * x).sum())));
+                scaled_norms.push(T::from_f64(self.scaled_norm(row.iter().map(|x| x * x).sum())));
             });
-            ProbeShape::Dense(packed)
+            QueryLayout::Dense(packed)
         };
-        Probes { shape, halves }
+        Queries { layout, scaled_norms }
     }
 
-    /// Some rows by their entries; `set` is told the squared norm of each.
-    fn lists<T: Multiply>(&self, rows: &Features<'_>, of: &[usize], mut set: impl FnMut(usize, f64)) -> Lists<T> {
-        let mut lists = Lists { width: self.columns, starts: vec![0], columns: Vec::new(), values: Vec::new() };
-        for (at, &i) in of.iter().enumerate() {
+    /// The entries of some rows; `set` is called with the squared norm of each.
+    fn sparse_rows<T: Multiply>(
+        &self,
+        rows: &Features<'_>,
+        indices: &[usize],
+        mut set: impl FnMut(usize, f64),
+    ) -> SparseRows<T> {
+        let mut sparse_rows =
+            SparseRows { width: self.columns, starts: vec![0], columns: Vec::new(), values: Vec::new() };
+        for (at, &i) in indices.iter().enumerate() {
             let mut norm = 0.0;
             rows.for_row(i, |j, value| {
                 if value != 0.0 {
-                    lists.columns.push(j as u32);
-                    lists.values.push(T::from_f64(value));
+                    sparse_rows.columns.push(j as u32);
+                    sparse_rows.values.push(T::from_f64(value));
                     norm += value * value;
                 }
             });
-            lists.starts.push(lists.values.len());
+            sparse_rows.starts.push(sparse_rows.values.len());
             set(at, norm);
         }
-        lists
+        sparse_rows
     }
 
-    /// Calls `visit(place, row)` with every row, centred.
-    fn each_dense(&self, rows: &Features<'_>, of: &[usize], mut visit: impl FnMut(usize, &[f64])) {
+    /// Calls `visit(position, row)` with every row, centred.
+    fn each_dense(&self, rows: &Features<'_>, indices: &[usize], mut visit: impl FnMut(usize, &[f64])) {
         let rows = if self.centre.is_empty() { *rows } else { rows.centred(&self.centre) };
         let mut row = vec![0.0; self.columns];
-        for (at, &i) in of.iter().enumerate() {
+        for (at, &i) in indices.iter().enumerate() {
             rows.pack(std::iter::once(i), &mut row);
             visit(at, &row);
         }
     }
 }
 
-/// Many rows, laid out so that a block of kernel rows is one product.
-pub(in crate::margin) struct Gallery<'a, T> {
+/// Many rows, packed so that a block of their kernels is one matrix product.
+pub(in crate::margin) struct KernelRows<'a, T> {
     function: Function<T>,
-    shape: Shape<'a, T>,
-    /// γ‖x‖², and zeros past the last row.
-    halves: Vec<T>,
+    layout: RowLayout<'a, T>,
+    /// γ‖x‖² of each row, and zeros past the last row.
+    scaled_norms: Vec<T>,
+    /// The kernel of each row with itself.
     diagonal: Vec<f64>,
     count: usize,
 }
 
-enum Shape<'a, T> {
+enum RowLayout<'a, T> {
     Dense(Panels<T>),
-    Sparse(Lists<T>),
+    Sparse(SparseRows<T>),
     /// Kernels are read, not computed: these rows of the features.
-    Given(Features<'a>, Vec<usize>),
+    Precomputed(Features<'a>, Vec<usize>),
 }
 
-/// A few rows that are compared with all rows of a gallery.
-pub(in crate::margin) struct Probes<T> {
-    shape: ProbeShape<T>,
-    halves: Vec<T>,
+/// A few rows whose kernels with all kernel rows are computed.
+pub(in crate::margin) struct Queries<T> {
+    layout: QueryLayout<T>,
+    scaled_norms: Vec<T>,
 }
 
-enum ProbeShape<T> {
-    /// Row after row.
+enum QueryLayout<T> {
+    /// One row after another.
     Dense(Vec<T>),
-    Sparse(Lists<T>),
-    /// Which training rows.
-    Given(Vec<usize>),
+    Sparse(SparseRows<T>),
+    /// Indices of training rows.
+    Precomputed(Vec<usize>),
 }
 
-/// Sparse rows by their entries.
-struct Lists<T> {
+/// Entries of sparse rows.
+struct SparseRows<T> {
     width: usize,
     starts: Vec<usize>,
     columns: Vec<u32>,
     values: Vec<T>,
 }
 
-impl<T: Multiply> Lists<T> {
+impl<T: Multiply> SparseRows<T> {
     #[inline(always)]
     fn row(&self, i: usize) -> (&[u32], &[T]) {
         let row = self.starts[i]..self.starts[i + 1];
@@ -199,21 +212,21 @@ impl<T: Multiply> Lists<T> {
     }
 }
 
-/// Sparse rows side by side: a line for every column that one of them has, and for all other columns line 0, of zeros.
-struct SideBySide<T> {
+/// Interleaved sparse rows: one line for every column that one of them has, and line 0, of zeros, for all other columns.
+struct InterleavedRows<T> {
     line_of: Vec<u32>,
     used: Vec<u32>,
-    lines: Vec<[T; SIDE_BY_SIDE]>,
+    lines: Vec<[T; INTERLEAVED]>,
 }
 
-impl<T: Multiply> SideBySide<T> {
-    fn new(columns: usize) -> SideBySide<T> {
-        SideBySide { line_of: vec![0; columns], used: Vec::new(), lines: vec![[T::ZERO; SIDE_BY_SIDE]] }
+impl<T: Multiply> InterleavedRows<T> {
+    fn new(columns: usize) -> InterleavedRows<T> {
+        InterleavedRows { line_of: vec![0; columns], used: Vec::new(), lines: vec![[T::ZERO; INTERLEAVED]] }
     }
 
-    /// Lays out `count` rows from `first` on.
+    /// Interleaves `count` rows from `first` on.
     #[inline(always)]
-    fn lay_out(&mut self, rows: &Lists<T>, first: usize, count: usize) {
+    fn interleave(&mut self, rows: &SparseRows<T>, first: usize, count: usize) {
         self.used.drain(..).for_each(|column| self.line_of[column as usize] = 0);
         self.lines.truncate(1);
         for l in 0..count {
@@ -223,16 +236,16 @@ impl<T: Multiply> SideBySide<T> {
                 if *line == 0 {
                     *line = self.lines.len() as u32;
                     self.used.push(column);
-                    self.lines.push([T::ZERO; SIDE_BY_SIDE]);
+                    self.lines.push([T::ZERO; INTERLEAVED]);
                 }
                 self.lines[*line as usize][l] = value;
             }
         }
     }
 
-    /// The products of a probe with all of them.
+    /// The inner products of a query with all of them.
     #[inline(always)]
-    fn products<const FUSED: bool>(&self, (columns, values): (&[u32], &[T])) -> [T; SIDE_BY_SIDE] {
+    fn products<const FUSED: bool>(&self, (columns, values): (&[u32], &[T])) -> [T; INTERLEAVED] {
         // Arrays of sixteen, which the compiler keeps in registers.
         let (mut left, mut right) = ([T::ZERO; WIDE], [T::ZERO; WIDE]);
         for (&column, value) in columns.iter().zip(values) {
@@ -244,93 +257,104 @@ impl<T: Multiply> SideBySide<T> {
                 right[l] = value.times_plus::<FUSED>(line[WIDE + l], right[l]);
             }
         }
-        let mut sums = [T::ZERO; SIDE_BY_SIDE];
+        let mut sums = [T::ZERO; INTERLEAVED];
         sums[..WIDE].copy_from_slice(&left);
         sums[WIDE..].copy_from_slice(&right);
         sums
     }
 }
 
-impl<T: Multiply> Gallery<'_, T> {
+impl<T: Multiply> KernelRows<'_, T> {
     /// The kernel of each row with itself.
     pub(in crate::margin) fn diagonal(&self) -> &[f64] {
         &self.diagonal
     }
 
-    /// Writes the kernels of every probe with all rows into its place in `out`.
-    pub(in crate::margin) fn fill(&self, probes: &Probes<T>, out: Vec<&mut [T]>, run: &Run) -> Result<()> {
-        let some = self.pieces_at_a_time(out.len());
-        let mut pieces: Vec<Fill<'_, '_, T>> = (0..self.count.div_ceil(PIECE))
-            .map(|piece| Fill { gallery: self, probes, first: piece * PIECE, out: Vec::with_capacity(out.len()) })
+    /// Writes the kernels of every query with all rows into its slice of `out`.
+    pub(in crate::margin) fn fill(&self, queries: &Queries<T>, out: Vec<&mut [T]>, run: &Run) -> Result<()> {
+        let some = self.tasks_per_check(out.len());
+        let mut tasks: Vec<FillTask<'_, '_, T>> = (0..self.count.div_ceil(ROWS_PER_TASK))
+            .map(|task| FillTask {
+                kernel_rows: self,
+                queries,
+                first: task * ROWS_PER_TASK,
+                out: Vec::with_capacity(out.len()),
+            })
             .collect();
         for row in out {
-            row.chunks_mut(PIECE).zip(&mut pieces).for_each(|(part, piece)| piece.out.push(part));
+            row.chunks_mut(ROWS_PER_TASK).zip(&mut tasks).for_each(|(part, task)| task.out.push(part));
         }
-        for some in pieces.chunks_mut(some) {
-            run.each(some, |_, piece| on_wide_vectors(piece));
+        for some in tasks.chunks_mut(some) {
+            run.each(some, |_, task| on_wide_vectors(task));
             run.check_cancelled()?;
         }
         Ok(())
     }
 
-    /// Adds the weighted kernels of all probes to the sum of every row.
-    pub(in crate::margin) fn add(&self, probes: &Probes<T>, weights: &[T], sums: &mut [f64], run: &Run) -> Result<()> {
-        let mut pieces: Vec<Add<'_, T>> = sums
-            .chunks_mut(PIECE)
+    /// Adds the weighted kernels of all queries to the sum of every row.
+    pub(in crate::margin) fn add(
+        &self,
+        queries: &Queries<T>,
+        weights: &[T],
+        sums: &mut [f64],
+        run: &Run,
+    ) -> Result<()> {
+        let mut tasks: Vec<AddTask<'_, T>> = sums
+            .chunks_mut(ROWS_PER_TASK)
             .enumerate()
-            .map(|(piece, sums)| Add { gallery: self, probes, weights, first: piece * PIECE, sums })
+            .map(|(task, sums)| AddTask { kernel_rows: self, queries, weights, first: task * ROWS_PER_TASK, sums })
             .collect();
-        for some in pieces.chunks_mut(self.pieces_at_a_time(weights.len())) {
-            run.each(some, |_, piece| on_wide_vectors(piece));
+        for some in tasks.chunks_mut(self.tasks_per_check(weights.len())) {
+            run.each(some, |_, task| on_wide_vectors(task));
             run.check()?;
         }
         Ok(())
     }
 
-    /// How many pieces are done between two looks at the clock: about half a thousand million products.
-    fn pieces_at_a_time(&self, probes: usize) -> usize {
+    /// Tasks between two checks of the budget: about half a billion multiplications.
+    fn tasks_per_check(&self, queries: usize) -> usize {
         let columns = 32
-            + match &self.shape {
-                Shape::Dense(panels) => panels.columns(),
-                Shape::Sparse(lists) => 2 * lists.values.len() / self.count.max(1),
-                Shape::Given(..) => 0,
+            + match &self.layout {
+                RowLayout::Dense(panels) => panels.columns(),
+                RowLayout::Sparse(sparse_rows) => 2 * sparse_rows.values.len() / self.count.max(1),
+                RowLayout::Precomputed(..) => 0,
             };
-        pieces_at_a_time(self.count.div_ceil(PIECE), probes, columns)
+        tasks_per_check(self.count.div_ceil(ROWS_PER_TASK), queries, columns)
     }
 }
 
-/// How many of these pieces are done between two looks at the clock, with products of so many columns.
-fn pieces_at_a_time(pieces: usize, probes: usize, columns: usize) -> usize {
-    let most = (500_000_000 / (probes * PIECE * columns).max(1)).max(2);
-    // Rounds of the same length, so that no thread waits for the last piece.
-    let pieces = pieces.max(1);
-    pieces.div_ceil(pieces.div_ceil(most))
+/// Tasks between two checks of the budget, for inner products of this many columns.
+fn tasks_per_check(tasks: usize, queries: usize, columns: usize) -> usize {
+    let most = (500_000_000 / (queries * ROWS_PER_TASK * columns).max(1)).max(2);
+    // Rounds of the same length, so that no thread waits for the last task.
+    let tasks = tasks.max(1);
+    tasks.div_ceil(tasks.div_ceil(most))
 }
 
-/// A piece of [`Gallery::fill`].
-struct Fill<'g, 'o, T> {
-    gallery: &'g Gallery<'g, T>,
-    probes: &'g Probes<T>,
-    /// The first row of the piece.
+/// A task of [`KernelRows::fill`].
+struct FillTask<'g, 'o, T> {
+    kernel_rows: &'g KernelRows<'g, T>,
+    queries: &'g Queries<T>,
+    /// The first row of the task.
     first: usize,
-    /// A part of the output of every probe.
+    /// A part of the output of every query.
     out: Vec<&'o mut [T]>,
 }
 
-impl<T: Multiply> Wide for Fill<'_, '_, T> {
+impl<T: Multiply> Wide for FillTask<'_, '_, T> {
     #[inline(always)]
     fn run<const FUSED: bool>(&mut self) {
         let length = self.out.first().map_or(0, |row| row.len());
-        let gallery = self.gallery;
-        match (&gallery.shape, &self.probes.shape) {
-            (Shape::Dense(panels), ProbeShape::Dense(packed)) => {
+        let kernel_rows = self.kernel_rows;
+        match (&kernel_rows.layout, &self.queries.layout) {
+            (RowLayout::Dense(panels), QueryLayout::Dense(packed)) => {
                 let mut sums = Vec::new();
                 for at in (0..length).step_by(WIDE) {
                     let panel = (self.first + at) / WIDE;
-                    let mut write = Write::<T, FUSED> {
-                        function: gallery.function,
-                        own: &self.probes.halves,
-                        others: chunk(&gallery.halves, panel * WIDE),
+                    let mut write = WriteKernels::<T, FUSED> {
+                        function: kernel_rows.function,
+                        own: &self.queries.scaled_norms,
+                        others: chunk(&kernel_rows.scaled_norms, panel * WIDE),
                         at,
                         count: WIDE.min(length - at),
                         out: &mut self.out,
@@ -338,34 +362,37 @@ impl<T: Multiply> Wide for Fill<'_, '_, T> {
                     T::product::<_, FUSED>(panels.panel(panel), packed, &mut sums, &mut write);
                 }
             }
-            (Shape::Sparse(rows), ProbeShape::Sparse(probes)) => {
-                let mut side_by_side = SideBySide::new(rows.width);
-                for at in (0..length).step_by(SIDE_BY_SIDE) {
-                    let (first, count) = (self.first + at, SIDE_BY_SIDE.min(length - at));
-                    side_by_side.lay_out(rows, first, count);
-                    let others = chunk::<T, SIDE_BY_SIDE>(&gallery.halves, first);
+            (RowLayout::Sparse(rows), QueryLayout::Sparse(queries)) => {
+                let mut interleaved = InterleavedRows::new(rows.width);
+                for at in (0..length).step_by(INTERLEAVED) {
+                    let (first, count) = (self.first + at, INTERLEAVED.min(length - at));
+                    interleaved.interleave(rows, first, count);
+                    let others = chunk::<T, INTERLEAVED>(&kernel_rows.scaled_norms, first);
                     for (p, out) in self.out.iter_mut().enumerate() {
-                        let products = side_by_side.products::<FUSED>(probes.row(p));
-                        let kernels =
-                            gallery.function.apply::<SIDE_BY_SIDE, FUSED>(&products, self.probes.halves[p], others);
+                        let products = interleaved.products::<FUSED>(queries.row(p));
+                        let kernels = kernel_rows.function.apply::<INTERLEAVED, FUSED>(
+                            &products,
+                            self.queries.scaled_norms[p],
+                            others,
+                        );
                         put(&mut out[at..at + count], &kernels);
                     }
                 }
             }
-            (Shape::Given(rows, of), ProbeShape::Given(wanted)) => {
+            (RowLayout::Precomputed(rows, indices), QueryLayout::Precomputed(wanted)) => {
                 let mut whole = vec![T::ZERO; rows.columns()];
-                for (out, &probe) in self.out.iter_mut().zip(wanted) {
-                    rows.pack(std::iter::once(probe), &mut whole);
-                    out.iter_mut().zip(&of[self.first..]).for_each(|(out, &i)| *out = whole[i]);
+                for (out, &query) in self.out.iter_mut().zip(wanted) {
+                    rows.pack(std::iter::once(query), &mut whole);
+                    out.iter_mut().zip(&indices[self.first..]).for_each(|(out, &i)| *out = whole[i]);
                 }
             }
-            _ => unreachable!("probes and gallery are of one space"),
+            _ => unreachable!("queries and kernel rows are of one space"),
         }
     }
 }
 
-/// Writes the kernels of each probe with sixteen rows.
-struct Write<'w, 'o, T, const FUSED: bool> {
+/// Writes the kernels of each query with sixteen rows.
+struct WriteKernels<'w, 'o, T, const FUSED: bool> {
     function: Function<T>,
     own: &'w [T],
     others: &'w [T; WIDE],
@@ -374,7 +401,7 @@ struct Write<'w, 'o, T, const FUSED: bool> {
     out: &'w mut [&'o mut [T]],
 }
 
-impl<T: Multiply, const FUSED: bool> Visit<T> for Write<'_, '_, T, FUSED> {
+impl<T: Multiply, const FUSED: bool> Visit<T> for WriteKernels<'_, '_, T, FUSED> {
     #[inline(always)]
     fn scores(&mut self, row: usize, products: &[T; WIDE]) {
         let kernels = self.function.apply::<WIDE, FUSED>(products, self.own[row], self.others);
@@ -382,10 +409,10 @@ impl<T: Multiply, const FUSED: bool> Visit<T> for Write<'_, '_, T, FUSED> {
     }
 }
 
-/// So many numbers from this place on.
+/// N numbers from a position on.
 #[inline(always)]
 fn chunk<T, const N: usize>(values: &[T], first: usize) -> &[T; N] {
-    values[first..].first_chunk().expect("halves reach past the last row")
+    values[first..].first_chunk().expect("scaled norms reach past the last row")
 }
 
 /// Writes numbers, or as many as there is room for.
@@ -397,58 +424,56 @@ fn put<T: Copy, const N: usize>(out: &mut [T], values: &[T; N]) {
     }
 }
 
-/// A piece of [`Gallery::add`].
-struct Add<'g, T> {
-    gallery: &'g Gallery<'g, T>,
-    probes: &'g Probes<T>,
+/// A task of [`KernelRows::add`].
+struct AddTask<'g, T> {
+    kernel_rows: &'g KernelRows<'g, T>,
+    queries: &'g Queries<T>,
     weights: &'g [T],
     first: usize,
     sums: &'g mut [f64],
 }
 
-impl<T: Multiply> Wide for Add<'_, T> {
+impl<T: Multiply> Wide for AddTask<'_, T> {
     const WIDEST: bool = true;
 
     #[inline(always)]
     fn run<const FUSED: bool>(&mut self) {
         let length = self.sums.len();
-        let gallery = self.gallery;
-        match (&gallery.shape, &self.probes.shape) {
-            (Shape::Dense(panels), ProbeShape::Dense(packed)) => {
+        let kernel_rows = self.kernel_rows;
+        match (&kernel_rows.layout, &self.queries.layout) {
+            (RowLayout::Dense(panels), QueryLayout::Dense(packed)) => {
                 let columns = panels.columns().max(1);
                 let mut space = Vec::new();
-                // So many probes at a time stay in the nearer caches.
-                for some in (0..self.weights.len()).step_by(AT_A_TIME) {
-                    let end = (some + AT_A_TIME).min(self.weights.len());
+                for some in (0..self.weights.len()).step_by(QUERIES_PER_BLOCK) {
+                    let end = (some + QUERIES_PER_BLOCK).min(self.weights.len());
                     for at in (0..length).step_by(WIDE) {
                         let panel = (self.first + at) / WIDE;
-                        let mut weigh = Weigh::<T, FUSED> {
-                            function: gallery.function,
-                            own: &self.probes.halves[some..end],
-                            others: chunk(&gallery.halves, panel * WIDE),
+                        let mut sum_kernels = SumKernels::<T, FUSED> {
+                            function: kernel_rows.function,
+                            own: &self.queries.scaled_norms[some..end],
+                            others: chunk(&kernel_rows.scaled_norms, panel * WIDE),
                             weights: &self.weights[some..end],
                             sums: [T::ZERO; WIDE],
                         };
                         let rows = &packed[some * columns..end * columns];
-                        T::product::<_, FUSED>(panels.panel(panel), rows, &mut space, &mut weigh);
-                        self.sums[at..].iter_mut().zip(weigh.sums).for_each(|(sum, more)| *sum += more.into());
+                        T::product::<_, FUSED>(panels.panel(panel), rows, &mut space, &mut sum_kernels);
+                        self.sums[at..].iter_mut().zip(sum_kernels.sums).for_each(|(sum, more)| *sum += more.into());
                     }
                 }
             }
-            (Shape::Sparse(rows), ProbeShape::Sparse(probes)) => {
-                let mut side_by_side = SideBySide::new(rows.width);
-                for at in (0..length).step_by(SIDE_BY_SIDE) {
-                    let (first, count) = (self.first + at, SIDE_BY_SIDE.min(length - at));
-                    side_by_side.lay_out(rows, first, count);
-                    let others = chunk::<T, SIDE_BY_SIDE>(&gallery.halves, first);
-                    // So many at a time, because sums in single precision must not get long.
-                    for some in (0..self.weights.len()).step_by(AT_A_TIME) {
-                        let mut sums = [T::ZERO; SIDE_BY_SIDE];
-                        for p in some..(some + AT_A_TIME).min(self.weights.len()) {
-                            let (weight, own) = (self.weights[p], self.probes.halves[p]);
-                            let products = side_by_side.products::<FUSED>(probes.row(p));
-                            let kernels = gallery.function.apply::<SIDE_BY_SIDE, FUSED>(&products, own, others);
-                            for l in 0..SIDE_BY_SIDE {
+            (RowLayout::Sparse(rows), QueryLayout::Sparse(queries)) => {
+                let mut interleaved = InterleavedRows::new(rows.width);
+                for at in (0..length).step_by(INTERLEAVED) {
+                    let (first, count) = (self.first + at, INTERLEAVED.min(length - at));
+                    interleaved.interleave(rows, first, count);
+                    let others = chunk::<T, INTERLEAVED>(&kernel_rows.scaled_norms, first);
+                    for some in (0..self.weights.len()).step_by(QUERIES_PER_BLOCK) {
+                        let mut sums = [T::ZERO; INTERLEAVED];
+                        for p in some..(some + QUERIES_PER_BLOCK).min(self.weights.len()) {
+                            let (weight, own) = (self.weights[p], self.queries.scaled_norms[p]);
+                            let products = interleaved.products::<FUSED>(queries.row(p));
+                            let kernels = kernel_rows.function.apply::<INTERLEAVED, FUSED>(&products, own, others);
+                            for l in 0..INTERLEAVED {
                                 sums[l] = weight.times_plus::<FUSED>(kernels[l], sums[l]);
                             }
                         }
@@ -456,21 +481,21 @@ impl<T: Multiply> Wide for Add<'_, T> {
                     }
                 }
             }
-            (Shape::Given(rows, of), ProbeShape::Given(probes)) => {
+            (RowLayout::Precomputed(rows, indices), QueryLayout::Precomputed(queries)) => {
                 let mut whole = vec![0.0; rows.columns()];
-                for (sum, &i) in self.sums.iter_mut().zip(&of[self.first..]) {
+                for (sum, &i) in self.sums.iter_mut().zip(&indices[self.first..]) {
                     rows.pack(std::iter::once(i), &mut whole);
-                    let weighted = probes.iter().zip(self.weights);
-                    *sum += weighted.map(|(&probe, &weight)| whole[probe] * Into::<f64>::into(weight)).sum::<f64>();
+                    let weighted = queries.iter().zip(self.weights);
+                    *sum += weighted.map(|(&query, &weight)| whole[query] * Into::<f64>::into(weight)).sum::<f64>();
                 }
             }
-            _ => unreachable!("probes and gallery are of one space"),
+            _ => unreachable!("queries and kernel rows are of one space"),
         }
     }
 }
 
-/// Adds up the weighted kernels of probes with sixteen rows.
-struct Weigh<'w, T, const FUSED: bool> {
+/// Sums the weighted kernels of queries with sixteen rows.
+struct SumKernels<'w, T, const FUSED: bool> {
     function: Function<T>,
     own: &'w [T],
     others: &'w [T; WIDE],
@@ -478,7 +503,7 @@ struct Weigh<'w, T, const FUSED: bool> {
     sums: [T; WIDE],
 }
 
-impl<T: Multiply, const FUSED: bool> Visit<T> for Weigh<'_, T, FUSED> {
+impl<T: Multiply, const FUSED: bool> Visit<T> for SumKernels<'_, T, FUSED> {
     #[inline(always)]
     fn scores(&mut self, row: usize, products: &[T; WIDE]) {
         let kernels = self.function.apply::<WIDE, FUSED>(products, self.own[row], self.others);

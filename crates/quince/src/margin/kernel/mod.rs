@@ -1,4 +1,4 @@
-//! Kernels: how alike two rows are, as a product of features that nobody writes down.
+//! Kernels: similarities of two rows that are inner products in an implicit feature space.
 //!
 //! ```text
 //! linear       x·y
@@ -8,21 +8,22 @@
 //! precomputed  the features of a row are its kernel with every training row
 //! ```
 //!
-//! All but the last are functions of products of rows, so blocks of kernel rows are one matrix product, whose results become
-//! kernels while they are still in registers (`block.rs`).
+//! All but the last are functions of inner products, so a block of kernel rows is one matrix product, whose results become kernels
+//! while they are still in registers (`block.rs`).
 
 mod block;
 
-pub(super) use block::{Gallery, Space};
+pub(super) use block::{KernelRows, KernelSpace};
 
 use crate::error::Result;
+use crate::learn::{IntoSetting, Setting, SettingValue};
 use crate::matrix::Features;
 use crate::matrix::simd::Lane;
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A kernel with its numbers.
+/// A kernel with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "name", deny_unknown_fields)]
 pub enum Kernel {
@@ -30,23 +31,23 @@ pub enum Kernel {
     Linear,
     /// (γ x·y + c)^p
     Polynomial {
-        /// γ
+        /// Factor γ of the inner product or the squared distance.
         gamma: f64,
-        /// c
+        /// Constant term c.
         constant: f64,
-        /// p
+        /// Power p.
         degree: u32,
     },
     /// exp(-γ ‖x - y‖²)
     Rbf {
-        /// γ
+        /// Factor γ of the inner product or the squared distance.
         gamma: f64,
     },
     /// tanh(γ x·y + c)
     Sigmoid {
-        /// γ
+        /// Factor γ of the inner product or the squared distance.
         gamma: f64,
-        /// c
+        /// Constant term c.
         constant: f64,
     },
     /// The features of a row are its kernel with every training row.
@@ -54,7 +55,7 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// The kernel of two rows of numbers, as it is written.
+    /// The kernel of two rows, by its definition.
     pub fn of(&self, x: &[f64], y: &[f64]) -> f64 {
         let product: f64 = x.iter().zip(y).map(|(x, y)| x * y).sum();
         match *self {
@@ -85,34 +86,34 @@ impl Kernel {
         }
     }
 
-    /// How wide an RBF kernel is, γ; of others zero.
-    fn width(&self) -> f64 {
+    /// γ of an RBF kernel; zero for others.
+    fn rbf_gamma(&self) -> f64 {
         if let Kernel::Rbf { gamma } = self { *gamma } else { 0.0 }
     }
 }
 
-/// γ of a kernel: a number, or one that follows from the features.
+/// Coefficient γ of a kernel: a number, or derived from the features.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Value", into = "Value")]
 pub enum Gamma {
-    /// 1 / (features · their variance): the same whatever the unit.
+    /// 1 / (number of features · variance of all values): independent of their unit.
     #[default]
     Scale,
-    /// 1 / features.
+    /// 1 / number of features.
     Auto,
-    /// This.
+    /// This number.
     Fixed(f64),
 }
 
 impl Gamma {
-    /// The number for these rows.
+    /// γ for these rows.
     pub(super) fn of(self, rows: &Features<'_>, run: &Run) -> Result<f64> {
         let columns = rows.columns().max(1) as f64;
         Ok(match self {
             Gamma::Fixed(gamma) => gamma,
             Gamma::Auto => 1.0 / columns,
             Gamma::Scale => {
-                // The variance of all numbers at once, zeros that are not stored included, about a point near their mean.
+                // The variance of all values together, zeros that are not stored included, about a point near their mean.
                 let centre = rows.means(None, run)?.iter().sum::<f64>() / columns;
                 let about = vec![centre; rows.columns()];
                 let squares: f64 = rows.centred(&about).row_norms(run)?.iter().sum();
@@ -120,6 +121,27 @@ impl Gamma {
                 if variance > 0.0 { 1.0 / (columns * variance) } else { 1.0 }
             }
         })
+    }
+}
+
+impl SettingValue for Gamma {
+    fn check(&self, setting: &Setting) -> Result<()> {
+        match self {
+            Gamma::Fixed(gamma) => gamma.check(setting),
+            Gamma::Scale | Gamma::Auto => Ok(()),
+        }
+    }
+}
+
+impl IntoSetting<Gamma> for Gamma {
+    fn into_setting(self) -> Gamma {
+        self
+    }
+}
+
+impl IntoSetting<Gamma> for f64 {
+    fn into_setting(self) -> Gamma {
+        Gamma::Fixed(self)
     }
 }
 
@@ -146,7 +168,7 @@ impl From<Gamma> for Value {
     }
 }
 
-/// A kernel as a function of products, for lanes of vectors.
+/// A kernel as a function of inner products, for vector lanes.
 #[derive(Clone, Copy, Debug)]
 enum Function<T> {
     Linear,
@@ -179,7 +201,7 @@ impl<T: Lane> Function<T> {
         }
     }
 
-    /// Kernels from the products of one row with others; `own` and `others` are γ‖x‖².
+    /// Kernels from the inner products of one row with others; `own` and `others` are γ‖x‖².
     #[inline(always)]
     fn apply<const N: usize, const FUSED: bool>(&self, products: &[T; N], own: T, others: &[T; N]) -> [T; N] {
         let mut kernels = *products;

@@ -1,15 +1,16 @@
-//! An interior-point method for linear machines of few columns (Ferris and Munson 2002, with the steps of Mehrotra 1992).
+//! A primal-dual interior-point method for linear models of few columns (Ferris and Munson 2002, with the predictor-corrector
+//! steps of Mehrotra 1992).
 //!
-//! A row pulls at w from one side, or a number from both: β = Σ sα with s = ±1 and α ≥ 0, and q = s t - ε is what a side gains. At
-//! the optimum, for the slope of each side,
+//! β is split by sign, β = Σ sα with s = ±1 and α ≥ 0: a row of a class has one side, a number has two. With q = s t - ε the KKT
+//! conditions of each side are
 //!
 //! ```text
 //! s (w·x + b) + dα - q = z - u,    α z = μ,  (C - α) u = μ,    w = Σ s α x,  δb = Σ s α    with μ = 0
 //! ```
 //!
-//! where δ is what b costs (nothing if it is free), and z, u and all distances from bounds are never negative. While μ > 0 falls to
-//! zero, Newton's method follows the solution. What belongs to single rows is eliminated, which leaves as many equations as there are
-//! columns, and one for b:
+//! where δ is the penalty of b (zero if it is free), z and u are the multipliers of the bounds, and they and all slacks are never
+//! negative. Newton's method follows the central path while the barrier parameter μ > 0 falls to zero. The unknowns of single rows
+//! are eliminated, which leaves one equation per column, and one for b:
 //!
 //! ```text
 //! (1 + Σ θ x xᵀ) Δw + Σ θ x Δb = Σ s (α + θh) x - w        θ = 1 / (d + z/α + u/(C - α))
@@ -19,345 +20,403 @@
 //! so a step costs what a weighted least-squares fit costs, and a few dozen of them reach any accuracy, however columns are scaled
 //! and however large C is.
 
-use super::descent::{Descent, Method};
+use super::coordinate_descent::{LinearSolution, Method};
 use super::system::System;
-use super::{Constant, Coordinate, Problem};
+use super::{Coordinate, InterceptPenalty, Problem};
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::run::{Run, Stop};
+use crate::run::{Run, StopReason};
 
-/// A step ends at this share of the way to the nearest bound.
-const SHORT_OF: f64 = 0.995;
-/// Steps shorter than this lead nowhere.
-const SHORTEST: f64 = 1e-6;
-/// A step of this length need not be made longer; others are made longer by so much, so many times.
-const LONG_ENOUGH: f64 = 0.9;
-const LONGER: f64 = 0.3;
-const CORRECTIONS: usize = 3;
-/// Products between this share of μ and as many times of it are near to it.
-const NEAR: f64 = 0.1;
-/// So many steps that lead no closer are the last.
-const PATIENCE: usize = 50;
-/// A fit that goes on starts at least this share of C away from bounds.
-const AWAY: f64 = 1e-3;
-/// What is left of the first errors in all equations but those of the products when the gap counts.
-const FEASIBLE: f64 = 1e-9;
+/// A step goes at most this share of the way to the nearest bound.
+const BOUNDARY_FRACTION: f64 = 0.995;
+/// The method has stalled once steps are shorter than this.
+const MIN_STEP: f64 = 1e-6;
+/// Steps of at least this length need no centrality corrections.
+const LONG_STEP: f64 = 0.9;
+/// How much longer a correction tries to make a step.
+const STEP_INCREASE: f64 = 0.3;
+/// The largest number of corrections per step.
+const MAX_CORRECTIONS: usize = 3;
+/// Complementarity products from this share of μ to its inverse share are well centred.
+const CENTRALITY: f64 = 0.1;
+/// The method has stalled after this many steps without improvement.
+const MAX_STEPS_WITHOUT_IMPROVEMENT: usize = 50;
+/// A warm start is at least this share of C away from bounds.
+const MIN_DISTANCE_FROM_BOUNDS: f64 = 1e-3;
+/// The share of the first infeasibility that may be left at convergence.
+const FEASIBILITY_TOLERANCE: f64 = 1e-9;
 
-/// One side of a row.
+/// One sign of the β of a row: its α, slack and multipliers.
 #[derive(Clone, Copy)]
 struct Side {
-    /// Which of the rows that take part.
-    of: usize,
-    /// s
+    /// The coordinate of the row.
+    coordinate: usize,
+    /// Sign s of its part of β.
     sign: f64,
-    /// q
-    gain: f64,
-    /// α
+    /// Linear coefficient of the dual objective, q = s t - ε.
+    linear: f64,
+    /// Dual coefficient α, which is also the slack of its lower bound.
     alpha: f64,
-    /// C - α, which may be infinite.
-    room: f64,
-    /// z
-    below: f64,
-    /// u
-    above: f64,
+    /// Slack of the upper bound, C - α, which may be infinite.
+    upper_slack: f64,
+    /// Multiplier z of the lower bound.
+    lower_multiplier: f64,
+    /// Multiplier u of the upper bound.
+    upper_multiplier: f64,
 }
 
-/// How a side moves: Δα, Δz and Δu.
+/// The step of a side: Δα, Δz and Δu.
 #[derive(Clone, Copy)]
-struct Move {
+struct SideStep {
     alpha: f64,
-    below: f64,
-    above: f64,
+    lower_multiplier: f64,
+    upper_multiplier: f64,
 }
 
-/// What α z and (C - α) u are to become, if products of small changes are left out.
+/// Complementarity products α z and (C - α) u, or their targets to first order.
 #[derive(Clone, Copy, Default)]
-struct Aim {
-    below: f64,
-    above: f64,
+struct Products {
+    lower: f64,
+    upper: f64,
 }
 
 impl Side {
-    /// At w = 0, with as much ahead of the score there, and both products μ: α solves μ/α - μ/(C - α) = dα - ahead.
-    fn new(of: usize, sign: f64, ahead: f64, one: &Coordinate, mu: f64) -> Side {
+    /// The start at w = 0, where both products are μ: α solves μ/α - μ/(C - α) = dα - a, with a = q - s b, the advantage.
+    fn new(coordinate: usize, sign: f64, advantage: f64, one: &Coordinate, mu: f64) -> Side {
         let cost = one.cost;
-        let (alpha, room) = if one.is_bounded() {
-            let half = 0.5 * ahead.abs() * cost;
+        let (alpha, upper_slack) = if one.is_bounded() {
+            let half = 0.5 * advantage.abs() * cost;
             let root = mu.hypot(half);
             let nearer = cost * (mu / (mu + root + half));
             let farther = 0.5 * cost + half * (0.5 * cost / (mu + root));
-            if ahead > 0.0 { (farther, nearer) } else { (nearer, farther) }
+            if advantage > 0.0 { (farther, nearer) } else { (nearer, farther) }
         } else {
-            let root = ahead.hypot(2.0 * (one.diagonal * mu).sqrt());
-            let alpha = if ahead > 0.0 { (ahead + root) / (2.0 * one.diagonal) } else { 2.0 * mu / (root - ahead) };
+            let root = advantage.hypot(2.0 * (one.diagonal * mu).sqrt());
+            let alpha =
+                if advantage > 0.0 { (advantage + root) / (2.0 * one.diagonal) } else { 2.0 * mu / (root - advantage) };
             (alpha, f64::INFINITY)
         };
-        Side { of, sign, gain: 0.0, alpha, room, below: mu / alpha, above: mu / room }
+        Side {
+            coordinate,
+            sign,
+            linear: 0.0,
+            alpha,
+            upper_slack,
+            lower_multiplier: mu / alpha,
+            upper_multiplier: mu / upper_slack,
+        }
     }
 
-    /// The same with α near to a given one, and z and u by the slope there.
+    /// The side with α near a given one, and multipliers by the gradient there.
     fn moved_to(self, alpha: f64, score: f64, diagonal: f64, mu: f64) -> Side {
-        let cost = self.alpha + self.room;
-        let least = AWAY * if cost.is_finite() { cost } else { self.alpha };
+        let cost = self.alpha + self.upper_slack;
+        let least = MIN_DISTANCE_FROM_BOUNDS * if cost.is_finite() { cost } else { self.alpha };
         let alpha = alpha.clamp(least, cost - least);
-        let (room, slope) = (cost - alpha, self.sign * score + diagonal * alpha - self.gain);
-        let (below, above) = (slope.max(0.0) + mu / alpha, (-slope).max(0.0) + mu / room);
-        Side { alpha, room, below, above: if cost.is_finite() { above } else { 0.0 }, ..self }
+        let (upper_slack, gradient) = (cost - alpha, self.sign * score + diagonal * alpha - self.linear);
+        let (lower_multiplier, upper_multiplier) =
+            (gradient.max(0.0) + mu / alpha, (-gradient).max(0.0) + mu / upper_slack);
+        Side {
+            alpha,
+            upper_slack,
+            lower_multiplier,
+            upper_multiplier: if cost.is_finite() { upper_multiplier } else { 0.0 },
+            ..self
+        }
     }
 
-    /// α z + (C - α) u
-    fn apart(&self) -> f64 {
-        self.alpha * self.below + if self.is_bounded() { self.room * self.above } else { 0.0 }
+    /// The sum of its complementarity products, α z + (C - α) u.
+    fn complementarity(&self) -> f64 {
+        self.alpha * self.lower_multiplier
+            + if self.is_bounded() { self.upper_slack * self.upper_multiplier } else { 0.0 }
     }
 
-    /// θ
-    fn give(&self, diagonal: f64) -> f64 {
-        1.0 / (diagonal + self.below / self.alpha + self.above / self.room)
+    /// Weight θ of the row in the Newton system.
+    fn theta(&self, diagonal: f64) -> f64 {
+        1.0 / (diagonal + self.lower_multiplier / self.alpha + self.upper_multiplier / self.upper_slack)
     }
 
-    /// h
-    fn pull(&self, score: f64, diagonal: f64, aim: &Aim) -> f64 {
-        let slope = self.sign * score + diagonal * self.alpha - self.gain;
-        aim.below / self.alpha - aim.above / self.room - slope
+    /// Residual h on the right side of the Newton system.
+    fn residual(&self, score: f64, diagonal: f64, target: &Products) -> f64 {
+        let gradient = self.sign * score + diagonal * self.alpha - self.linear;
+        target.lower / self.alpha - target.upper / self.upper_slack - gradient
     }
 
-    /// How all three move with α.
-    fn along(&self, alpha: f64, aim: &Aim) -> Move {
-        let below = (aim.below - self.below * alpha) / self.alpha - self.below;
-        let above = (aim.above + self.above * alpha) / self.room - self.above;
-        Move { alpha, below, above }
+    /// The steps of the multipliers that go with a step of α.
+    fn step_for(&self, alpha: f64, target: &Products) -> SideStep {
+        let lower_multiplier = (target.lower - self.lower_multiplier * alpha) / self.alpha - self.lower_multiplier;
+        let upper_multiplier =
+            (target.upper + self.upper_multiplier * alpha) / self.upper_slack - self.upper_multiplier;
+        SideStep { alpha, lower_multiplier, upper_multiplier }
     }
 
-    /// Both products after a step.
-    fn after(&self, by: &Move, step: f64) -> Aim {
-        let above =
-            if self.is_bounded() { (self.room - step * by.alpha) * (self.above + step * by.above) } else { 0.0 };
-        Aim { below: (self.alpha + step * by.alpha) * (self.below + step * by.below), above }
+    /// Both complementarity products after a step.
+    fn products_after(&self, by: &SideStep, step: f64) -> Products {
+        let upper = if self.is_bounded() {
+            (self.upper_slack - step * by.alpha) * (self.upper_multiplier + step * by.upper_multiplier)
+        } else {
+            0.0
+        };
+        Products { lower: (self.alpha + step * by.alpha) * (self.lower_multiplier + step * by.lower_multiplier), upper }
     }
 
-    /// An aim at μ that makes up for what a move leaves out.
-    fn towards(&self, mu: f64, by: &Move) -> Aim {
-        let above = if self.is_bounded() { mu + by.alpha * by.above } else { 0.0 };
-        Aim { below: mu - by.alpha * by.below, above }
+    /// Target μ with the second-order correction of Mehrotra.
+    fn corrected_target(&self, mu: f64, by: &SideStep) -> Products {
+        let upper = if self.is_bounded() { mu + by.alpha * by.upper_multiplier } else { 0.0 };
+        Products { lower: mu - by.alpha * by.lower_multiplier, upper }
     }
 
-    /// An aim that keeps both products near μ after a step: what would be far from it is brought back.
-    fn kept_near(&self, mu: f64, by: &Move, step: f64, aim: &Aim) -> Aim {
-        let back = |product: f64| (product.clamp(NEAR * mu, mu / NEAR) - product).max(-mu / NEAR);
-        let after = self.after(by, step);
-        let above = if self.is_bounded() { aim.above + back(after.above) } else { 0.0 };
-        Aim { below: aim.below + back(after.below), above }
+    /// A target that keeps both products near μ after a step (Gondzio's centrality correction).
+    fn centred_target(&self, mu: f64, by: &SideStep, step: f64, target: &Products) -> Products {
+        let back = |product: f64| (product.clamp(CENTRALITY * mu, mu / CENTRALITY) - product).max(-mu / CENTRALITY);
+        let products_after = self.products_after(by, step);
+        let upper = if self.is_bounded() { target.upper + back(products_after.upper) } else { 0.0 };
+        Products { lower: target.lower + back(products_after.lower), upper }
     }
 
     fn is_bounded(&self) -> bool {
-        self.room.is_finite()
+        self.upper_slack.is_finite()
     }
 
-    /// How far it can go.
-    fn reach(&self, by: &Move) -> f64 {
+    /// The longest step that keeps slacks and multipliers above zero.
+    fn max_step(&self, by: &SideStep) -> f64 {
         let until = |value: f64, change: f64| if change < 0.0 { value / -change } else { f64::INFINITY };
-        let up = until(self.alpha, by.alpha).min(until(self.room, -by.alpha));
-        up.min(until(self.below, by.below)).min(until(self.above, by.above))
+        let up = until(self.alpha, by.alpha).min(until(self.upper_slack, -by.alpha));
+        up.min(until(self.lower_multiplier, by.lower_multiplier)).min(until(self.upper_multiplier, by.upper_multiplier))
     }
 
-    fn go(&mut self, by: &Move, step: f64) {
+    fn advance(&mut self, by: &SideStep, step: f64) {
         self.alpha += step * by.alpha;
-        self.room -= step * by.alpha;
-        self.below += step * by.below;
-        self.above += step * by.above;
+        self.upper_slack -= step * by.alpha;
+        self.lower_multiplier += step * by.lower_multiplier;
+        self.upper_multiplier += step * by.upper_multiplier;
     }
 }
 
-/// Where the method stands.
+/// The current iterate.
 struct Interior<'a> {
     problem: &'a Problem<'a>,
     sides: Vec<Side>,
     weights: Matrix,
     bias: f64,
-    /// w·x of the rows that take part.
+    /// Products w·x of the rows that take part.
     products: Vec<f64>,
 }
 
 impl Problem<'_> {
-    /// Follows the path until the gap is at most a share of the objective.
-    pub(super) fn follow(&self, start: Option<Vec<f64>>, share: f64, most: usize, run: &Run) -> Result<Descent> {
-        let mut at = run.finish(|| Interior::new(self, start, run))?;
-        // The share of the first errors that is left.
-        let mut infeasible = 1.0;
-        let mut passes = 0;
-        // The least that was off so far, and after how many steps.
-        let mut lowest = (f64::INFINITY, 0);
+    /// Follows the central path until the relative duality gap is at most `tolerance`.
+    pub(super) fn interior_point(
+        &self,
+        start: Option<Vec<f64>>,
+        tolerance: f64,
+        max_steps: usize,
+        run: &Run,
+    ) -> Result<LinearSolution> {
+        let mut state = run.finish(|| Interior::new(self, start, run))?;
+        // The share of the first infeasibility that is left.
+        let mut infeasibility = 1.0;
+        let mut steps = 0;
+        // The smallest error so far, and after how many steps it was reached.
+        let mut best = (f64::INFINITY, 0);
         let stop = loop {
-            let apart: f64 = at.sides.iter().map(Side::apart).sum();
-            let primal = self.primal(&at.weights, at.bias, &at.products).max(self.negligible());
-            run.tell(|| format!("gap {:.1e} of {share:.0e} after {passes} steps", apart / primal));
-            let off = infeasible + apart / primal;
-            if off < 0.9 * lowest.0 {
-                lowest = (off, passes);
+            let complementarity: f64 = state.sides.iter().map(Side::complementarity).sum();
+            let primal = self.primal(&state.weights, state.bias, &state.products).max(self.negligible());
+            run.tell(|| format!("duality gap {:.1e} of {tolerance:.0e} after {steps} steps", complementarity / primal));
+            let error = infeasibility + complementarity / primal;
+            if error < 0.9 * best.0 {
+                best = (error, steps);
             }
-            if infeasible <= FEASIBLE && apart <= share * primal {
-                break Stop::Converged;
+            if infeasibility <= FEASIBILITY_TOLERANCE && complementarity <= tolerance * primal {
+                break StopReason::Converged;
             }
-            if passes >= most {
-                break Stop::StepLimit;
+            if steps >= max_steps {
+                break StopReason::StepLimit;
             }
-            let step = if passes - lowest.1 < PATIENCE { at.step(apart, run) } else { Ok(None) };
+            let step = if steps - best.1 < MAX_STEPS_WITHOUT_IMPROVEMENT {
+                state.step(complementarity, run)
+            } else {
+                Ok(None)
+            };
             match step {
-                Ok(Some(step)) => infeasible *= 1.0 - step,
-                Ok(None) => break Stop::Stalled,
-                Err(Error::OutOfTime { .. }) => break Stop::Budget,
+                Ok(Some(step)) => infeasibility *= 1.0 - step,
+                Ok(None) => break StopReason::Stalled,
+                Err(Error::OutOfTime { .. }) => break StopReason::Budget,
                 Err(other) => return Err(other),
             }
-            passes += 1;
+            steps += 1;
         };
-        Ok(at.end(stop, passes))
+        Ok(state.into_solution(stop, steps))
     }
 }
 
 impl<'a> Interior<'a> {
     fn new(problem: &'a Problem<'a>, start: Option<Vec<f64>>, run: &Run) -> Result<Interior<'a>> {
-        let mean = problem.of.iter().map(|one| one.target).sum::<f64>() / problem.of.len() as f64;
-        let mut bias = if problem.numbers && problem.constant == Constant::Free { mean } else { 0.0 };
+        let mean = problem.coordinates.iter().map(|one| one.target).sum::<f64>() / problem.coordinates.len() as f64;
+        let mut bias = if problem.regression && problem.intercept == InterceptPenalty::Free { mean } else { 0.0 };
         let mut all: Vec<(usize, f64)> = Vec::new();
-        for (of, one) in problem.of.iter().enumerate() {
-            let signs = [1.0, -1.0].into_iter().filter(|sign| problem.numbers || sign * one.target > 0.0);
-            all.extend(signs.map(|sign| (of, sign)));
+        for (coordinate, one) in problem.coordinates.iter().enumerate() {
+            let signs = [1.0, -1.0].into_iter().filter(|sign| problem.regression || sign * one.target > 0.0);
+            all.extend(signs.map(|sign| (coordinate, sign)));
         }
-        let ahead = |of: usize, sign: f64| sign * (problem.of[of].target - bias) - problem.insensitive;
-        // μ is what products are on average if z is about the unit of the target away from zero.
-        let product = |&(of, sign): &(usize, f64)| {
-            let (one, ahead) = (&problem.of[of], ahead(of, sign));
-            let below = ahead.abs() + problem.unit;
-            let above = ahead.max(0.0) + (ahead.max(0.0) + problem.unit);
-            if one.is_bounded() { one.cost * above * (below / (above + below)) } else { above / one.diagonal * below }
+        let advantage =
+            |coordinate: usize, sign: f64| sign * (problem.coordinates[coordinate].target - bias) - problem.epsilon;
+        // μ is the mean product if multipliers are about the unit of the target away from zero.
+        let product = |&(coordinate, sign): &(usize, f64)| {
+            let (one, advantage) = (&problem.coordinates[coordinate], advantage(coordinate, sign));
+            let lower_multiplier = advantage.abs() + problem.unit;
+            let upper_multiplier = advantage.max(0.0) + (advantage.max(0.0) + problem.unit);
+            if one.is_bounded() {
+                one.cost * upper_multiplier * (lower_multiplier / (upper_multiplier + lower_multiplier))
+            } else {
+                upper_multiplier / one.diagonal * lower_multiplier
+            }
         };
         let mu = all.iter().map(product).sum::<f64>() / all.len() as f64;
-        let side = |&(of, sign): &(usize, f64)| {
-            let one = &problem.of[of];
-            let gain = sign * one.target - problem.insensitive;
-            Side { gain, ..Side::new(of, sign, ahead(of, sign), one, mu) }
+        let side = |&(coordinate, sign): &(usize, f64)| {
+            let one = &problem.coordinates[coordinate];
+            let linear = sign * one.target - problem.epsilon;
+            Side { linear, ..Side::new(coordinate, sign, advantage(coordinate, sign), one, mu) }
         };
         let mut sides: Vec<Side> = all.iter().map(side).collect();
         let mut weights = Matrix::zeros(problem.rows.columns(), 1);
-        let mut products = vec![0.0; problem.of.len()];
+        let mut products = vec![0.0; problem.coordinates.len()];
         let mut gap = problem.primal(&weights, bias, &products);
         let start = start.map(|beta| -> Result<_> {
             let weights = problem.weights_of(&beta, run)?;
             let products = problem.products(&weights, run)?;
-            let bias = problem.constant_of(&beta, &products);
+            let bias = problem.bias_of(&beta, &products);
             let gap = problem.primal(&weights, bias, &products) - problem.dual(&beta, &weights);
             Ok((beta, weights, products, bias, gap))
         });
-        // Coefficients from an early step may be worse than none.
+        // A warm start from an early step may be worse than none.
         if let Some(start) = start.transpose()?.filter(|start| start.4 < gap) {
             let beta;
             (beta, weights, products, bias, gap) = start;
             let mu = gap.max(f64::MIN_POSITIVE) / (2.0 * sides.len() as f64);
             for side in &mut sides {
-                let (score, one) = (products[side.of] + bias, &problem.of[side.of]);
-                *side = side.moved_to(side.sign * beta[side.of], score, one.diagonal, mu);
+                let (score, one) = (products[side.coordinate] + bias, &problem.coordinates[side.coordinate]);
+                *side = side.moved_to(side.sign * beta[side.coordinate], score, one.diagonal, mu);
             }
         }
         Ok(Interior { problem, sides, weights, bias, products })
     }
 
-    /// A step of Newton's method: first to see how far one towards μ = 0 would lead, then towards the μ that this suggests, and
-    /// again where single products keep it short (Gondzio 1996). How long it was; `None` if there is none.
-    fn step(&mut self, apart: f64, run: &Run) -> Result<Option<f64>> {
+    /// A predictor-corrector step: the predictor, towards μ = 0, suggests μ; the corrector goes there, with centrality corrections
+    /// where single products keep it short (Gondzio 1996). Returns its length; `None` if there is no step.
+    fn step(&mut self, complementarity: f64, run: &Run) -> Result<Option<f64>> {
         let problem = self.problem;
-        let thetas: Vec<f64> = self.sides.iter().map(|side| side.give(problem.of[side.of].diagonal)).collect();
+        let thetas: Vec<f64> =
+            self.sides.iter().map(|side| side.theta(problem.coordinates[side.coordinate].diagonal)).collect();
         let mut by_row = vec![0.0; problem.rows.rows()];
-        self.sides.iter().zip(&thetas).for_each(|(side, theta)| by_row[problem.of[side.of].row] += theta);
-        let Some(system) = System::of(problem.rows, by_row, problem.price(), run)? else { return Ok(None) };
-        let sum = |aim: Aim| aim.below + aim.above;
-        let tried = self.direction(&system, &thetas, &vec![Aim::default(); self.sides.len()], run)?.moves;
-        let reach = self.reach(&tried).min(1.0);
-        let left: f64 = self.sides.iter().zip(&tried).map(|(side, by)| sum(side.after(by, reach))).sum();
+        self.sides
+            .iter()
+            .zip(&thetas)
+            .for_each(|(side, theta)| by_row[problem.coordinates[side.coordinate].row] += theta);
+        let Some(system) = System::of(problem.rows, by_row, problem.intercept_penalty(), run)? else { return Ok(None) };
+        let sum = |target: Products| target.lower + target.upper;
+        let predictor = self.direction(&system, &thetas, &vec![Products::default(); self.sides.len()], run)?.steps;
+        let max_step = self.max_step(&predictor).min(1.0);
+        let left: f64 =
+            self.sides.iter().zip(&predictor).map(|(side, by)| sum(side.products_after(by, max_step))).sum();
         let products: usize = self.sides.iter().map(|side| 1 + usize::from(side.is_bounded())).sum();
-        let mu = (left / apart).powi(3) * apart / products as f64;
-        let mut aims: Vec<Aim> = self.sides.iter().zip(&tried).map(|(side, by)| side.towards(mu, by)).collect();
-        let mut by = self.direction(&system, &thetas, &aims, run)?;
-        let mut step = (SHORT_OF * self.reach(&by.moves)).min(1.0);
-        for _ in 0..CORRECTIONS {
-            if step >= LONG_ENOUGH {
+        let mu = (left / complementarity).powi(3) * complementarity / products as f64;
+        let mut targets: Vec<Products> =
+            self.sides.iter().zip(&predictor).map(|(side, by)| side.corrected_target(mu, by)).collect();
+        let mut by = self.direction(&system, &thetas, &targets, run)?;
+        let mut step = (BOUNDARY_FRACTION * self.max_step(&by.steps)).min(1.0);
+        for _ in 0..MAX_CORRECTIONS {
+            if step >= LONG_STEP {
                 break;
             }
-            let wished = (step + LONGER).min(1.0);
-            let sides = self.sides.iter().zip(&by.moves).zip(&aims);
-            let nearer: Vec<Aim> = sides.map(|((side, by), aim)| side.kept_near(mu, by, wished, aim)).collect();
+            let longer_step = (step + STEP_INCREASE).min(1.0);
+            let sides = self.sides.iter().zip(&by.steps).zip(&targets);
+            let nearer: Vec<Products> =
+                sides.map(|((side, by), target)| side.centred_target(mu, by, longer_step, target)).collect();
             let other = self.direction(&system, &thetas, &nearer, run)?;
-            let longer = (SHORT_OF * self.reach(&other.moves)).min(1.0);
-            if longer < step + 0.1 * LONGER {
+            let longer = (BOUNDARY_FRACTION * self.max_step(&other.steps)).min(1.0);
+            if longer < step + 0.1 * STEP_INCREASE {
                 break;
             }
-            (aims, by, step) = (nearer, other, longer);
+            (targets, by, step) = (nearer, other, longer);
         }
-        // Where rounding rules there is no way on.
-        if !(step > SHORTEST && by.bias.is_finite()) {
+        // Rounding leaves no better step.
+        if !(step > MIN_STEP && by.bias.is_finite()) {
             return Ok(None);
         }
-        self.sides.iter_mut().zip(&by.moves).for_each(|(side, by)| side.go(by, step));
+        self.sides.iter_mut().zip(&by.steps).for_each(|(side, by)| side.advance(by, step));
         self.products.iter_mut().zip(&by.products).for_each(|(product, by)| *product += step * by);
         self.weights.values_mut().iter_mut().zip(by.weights.values()).for_each(|(weight, by)| *weight += step * by);
         self.bias += step * by.bias;
         Ok(Some(step))
     }
 
-    fn reach(&self, moves: &[Move]) -> f64 {
-        self.sides.iter().zip(moves).map(|(side, by)| side.reach(by)).fold(f64::INFINITY, f64::min)
+    fn max_step(&self, steps: &[SideStep]) -> f64 {
+        self.sides.iter().zip(steps).map(|(side, by)| side.max_step(by)).fold(f64::INFINITY, f64::min)
     }
 
-    /// The way to some aims.
-    fn direction(&self, system: &System, thetas: &[f64], aims: &[Aim], run: &Run) -> Result<Direction> {
+    /// The Newton direction to some targets.
+    fn direction(&self, system: &System, thetas: &[f64], targets: &[Products], run: &Run) -> Result<Direction> {
         let problem = self.problem;
-        let pull = |(side, aim): (&Side, &Aim)| {
-            side.pull(self.products[side.of] + self.bias, problem.of[side.of].diagonal, aim)
+        let residual = |(side, target): (&Side, &Products)| {
+            side.residual(
+                self.products[side.coordinate] + self.bias,
+                problem.coordinates[side.coordinate].diagonal,
+                target,
+            )
         };
         // θh of every side.
-        let mut pulls: Vec<f64> = self.sides.iter().zip(aims).map(pull).collect();
-        pulls.iter_mut().zip(thetas).for_each(|(pull, theta)| *pull *= theta);
+        let mut residuals: Vec<f64> = self.sides.iter().zip(targets).map(residual).collect();
+        residuals.iter_mut().zip(thetas).for_each(|(residual, theta)| *residual *= theta);
         let mut by_row = Matrix::zeros(problem.rows.rows(), 1);
         let mut sum = 0.0;
-        for (side, pull) in self.sides.iter().zip(&pulls) {
-            let signed = side.sign * (side.alpha + pull);
-            by_row[(problem.of[side.of].row, 0)] += signed;
+        for (side, residual) in self.sides.iter().zip(&residuals) {
+            let signed = side.sign * (side.alpha + residual);
+            by_row[(problem.coordinates[side.coordinate].row, 0)] += signed;
             sum += signed;
         }
         let mut right = problem.rows.transposed_multiply(&by_row, run)?;
         right.values_mut().iter_mut().zip(self.weights.values()).for_each(|(right, weight)| *right -= weight);
-        let price = problem.price();
-        let of_constant = if price.is_finite() { sum - price * self.bias } else { 0.0 };
-        let (weights, bias) = system.solve(right, of_constant);
+        let intercept_penalty = problem.intercept_penalty();
+        let bias_term = if intercept_penalty.is_finite() { sum - intercept_penalty * self.bias } else { 0.0 };
+        let (weights, bias) = system.solve(right, bias_term);
         let products = problem.products(&weights, run)?;
-        let moves =
-            self.sides.iter().zip(aims).zip(&pulls).zip(thetas).map(|(((side, aim), pull), theta)| {
-                side.along(pull - theta * side.sign * (products[side.of] + bias), aim)
+        let steps =
+            self.sides.iter().zip(targets).zip(&residuals).zip(thetas).map(|(((side, target), residual), theta)| {
+                side.step_for(residual - theta * side.sign * (products[side.coordinate] + bias), target)
             });
-        Ok(Direction { moves: moves.collect(), weights, bias, products })
+        Ok(Direction { steps: steps.collect(), weights, bias, products })
     }
 
-    /// β, w and b. Of α and z one is zero in the end: whichever is the smaller, each in its unit.
-    fn end(self, stop: Stop, passes: usize) -> Descent {
+    /// The solution. Of α and z one is zero at the optimum: the smaller one, each in its unit.
+    fn into_solution(self, stop: StopReason, steps: usize) -> LinearSolution {
         let problem = self.problem;
-        let mut beta = vec![0.0; problem.of.len()];
-        let mut supports = vec![false; problem.of.len()];
+        let mut beta = vec![0.0; problem.coordinates.len()];
+        let mut supports = vec![false; problem.coordinates.len()];
         for side in &self.sides {
-            let cost = (side.alpha + side.room).min(1.0 / problem.of[side.of].diagonal);
-            beta[side.of] += side.sign * side.alpha;
-            supports[side.of] |= side.alpha * problem.unit > side.below * cost;
+            let cost = (side.alpha + side.upper_slack).min(1.0 / problem.coordinates[side.coordinate].diagonal);
+            beta[side.coordinate] += side.sign * side.alpha;
+            supports[side.coordinate] |= side.alpha * problem.unit > side.lower_multiplier * cost;
         }
-        beta.iter_mut().zip(&problem.of).for_each(|(beta, one)| *beta = beta.clamp(one.low, one.high));
+        beta.iter_mut().zip(&problem.coordinates).for_each(|(beta, one)| *beta = beta.clamp(one.low, one.high));
         let support = supports.into_iter().filter(|holds| *holds).count();
-        let known = Some((self.weights, self.bias));
-        Descent { beta, stop, passes, before: None, method: Method::Interior, violation: None, support, known }
+        let primal_point = Some((self.weights, self.bias));
+        LinearSolution {
+            beta,
+            stop,
+            iterations: steps,
+            before: None,
+            method: Method::Interior,
+            kkt_violation: None,
+            support,
+            primal_point,
+        }
     }
 }
 
-/// Where a step leads.
+/// A Newton direction.
 struct Direction {
-    moves: Vec<Move>,
+    steps: Vec<SideStep>,
     weights: Matrix,
     bias: f64,
-    /// x·Δw of the rows that take part.
+    /// Products x·Δw of the rows that take part.
     products: Vec<f64>,
 }

@@ -1,223 +1,156 @@
-//! Linear machines: the score is w·x + b, and w is found without kernels.
+//! Linear support vector machines: the score is w·x + b, and w is found without kernels.
 //!
 //! ```text
 //! minimise  ½‖w‖² + C Σ loss(yᵢ, w·xᵢ + b)    which is  1/λ times  λ/2 ‖w‖² + the mean loss,  with C = 1/(λN)
 //! ```
 //!
-//! Where there are few columns, `interior.rs` goes straight to the optimum, and `newton.rs` to that of the squared hinge; `descent.rs`
-//! goes down the dual, one row at a time, where there are many. All prove how close they are. `sgd.rs` goes down the primal, which
-//! takes any number of rows, but wavers about the optimum. All have the optimum of the kernel machine with a linear kernel.
+//! For few columns there are a primal-dual interior-point method (`interior.rs`) and, for the squared hinge, Newton's method
+//! (`newton.rs`); for many, dual coordinate descent (`coordinate_descent.rs`). All certify how close they are by the duality gap.
+//! Stochastic gradient descent in the primal (`sgd.rs`) takes any number of rows, but only comes near the optimum. All have the
+//! same optimum as [`Svm`](super::Svm) with a linear kernel.
 
-mod descent;
+mod coordinate_descent;
 mod interior;
 mod lanes;
-mod machine;
+mod model;
 mod newton;
 mod problem;
 mod rows;
 mod sgd;
 mod system;
 
-pub use machine::LinearMachine;
-pub(super) use machine::{row_table, weight_table};
-pub use sgd::{Loss, Schedule, Sgd, Walked};
+pub use model::LinearSvmModel;
+pub(super) use model::{row_table, weight_table};
+pub use sgd::{Loss, Schedule, Sgd, SgdSolution};
 
 use super::dual::balance;
 use super::leave_one_out::every_third;
-use super::svm::{CLASS_WEIGHTS, EPSILON, PROBABILITIES, STANDARDISE};
-use super::target::{class_scores, class_weights, finite_norms, one_class_only, one_number, spread};
+use super::target::{class_scores, class_weights, finite_norms, one_class_only, one_number, target_scale};
+use crate::calibration::temperature;
 use crate::error::{Error, Result};
-use crate::learn::{Examples, Learner, Target};
-use crate::linear::calibrate;
+use crate::learn::{Capability, Checked, Domain, Examples, Learner, MethodInfo, Settings, Target, TargetView};
 use crate::matrix::Matrix;
-use crate::registry::{Ability, Allowed, Card, Setting};
-use crate::run::{Certificate, Report, Run, Stop};
-use descent::{Descent, Method};
-use problem::{Constant, Coordinate, Problem};
-use serde::{Deserialize, Serialize};
+use crate::run::{Certificate, Report, Run, StopReason};
+use coordinate_descent::{LinearSolution, Method};
+use problem::{Coordinate, InterceptPenalty, Problem};
 
-/// Up to so many columns Newton's method is the faster, or, for the hinge and dense columns, the interior-point method.
-const AT_ONCE: usize = 300;
-/// Up to so many dense columns, if there are at least as many rows, Newton's method is too. Up to so many of any kind the
-/// interior-point method finishes what coordinate descent has not ended after so many passes a column, which take about as long...
-const AFTER_ALL: usize = 2000;
-const PASSES_A_COLUMN: usize = 1;
-/// ... and Newton's method after so many steps, as happens where C is very large.
-const STEPS: usize = 40;
-/// The gap that both are asked for, as a share of the objective, for a violation that would be allowed.
-const GAP_FOR_VIOLATION: f64 = 1e-3;
+/// Up to this many columns `auto` takes Newton's method or, for the hinge and dense columns, the interior-point method.
+const MAX_COLUMNS_FOR_DIRECT: usize = 300;
+/// Up to this many dense columns, if there are at least as many rows, `auto` also takes Newton's method. Up to this many of any kind
+/// the interior-point method takes over from a method that has not converged...
+const MAX_COLUMNS_FOR_INTERIOR: usize = 2000;
+/// ... after this many epochs of coordinate descent per column, which take about as long...
+const EPOCHS_PER_COLUMN: usize = 1;
+/// ... or this many steps of Newton's method, as happens where C is very large.
+const MAX_NEWTON_STEPS: usize = 40;
+/// The tolerance for the relative duality gap, in multiples of that for the KKT violation.
+const GAP_PER_VIOLATION: f64 = 1e-3;
 
-/// A gap that is good enough if rounding leaves no smaller one.
-const LEAST_GAP: f64 = 1e-10;
+/// A relative duality gap that is small enough if rounding leaves no smaller one.
+const MIN_GAP: f64 = 1e-10;
 
-/// So many passes.
-fn counted_passes(count: usize) -> String {
-    format!("{count} pass{}", if count == 1 { "" } else { "es" })
+/// A number of epochs, in words.
+fn counted_epochs(count: usize) -> String {
+    format!("{count} epoch{}", if count == 1 { "" } else { "s" })
 }
 
-/// A linear support vector machine for two classes or for numbers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct LinearSvm {
-    /// What a row costs that is on the wrong side of its margin; of numbers, how far off it is beyond ε, or the square of that.
-    pub loss: Loss,
-    /// C = 1/(λN)
-    pub c: f64,
-    /// ε: how far off a predicted number may be at no cost.
-    pub epsilon: f64,
-    /// Whether C and ε are meant for numbers with a standard deviation of one, whatever the unit of the target.
-    pub standardise: bool,
-    /// Whether there is a constant b, and whether it costs.
-    pub intercept: Intercept,
-    /// The value of the column whose weight is a constant that costs.
-    pub intercept_scale: f64,
-    /// What classes cost, in multiples of C: `none` for all alike, `balanced`, or `label=number` for some.
-    pub class_weights: String,
+crate::settings! {
+    /// A linear support vector machine for two classes or for numbers.
+    pub struct LinearSvm {
+        /// The loss of a row.
+        loss: Loss = Loss::Hinge, in Loss::DOMAIN;
+        /// The cost of the losses, beside half the squared norm of the weights.
+        c: f64 = 1.0, in Domain::Number(f64::MIN_POSITIVE, f64::MAX);
+        /// How far off a predicted number may be at no cost: half the width of the tube.
+        epsilon: f64 = 0.1, in Domain::Number(0.0, f64::MAX);
+        /// Whether c and epsilon are meant for a target of standard deviation 1, whatever its unit.
+        standardise: bool = true, in Domain::Boolean;
+        /// Whether there is an intercept, and whether it is penalised as a weight is.
+        intercept: Intercept = Intercept::Free, in Intercept::DOMAIN;
+        /// The value of the column whose weight is a penalised intercept: the larger, the weaker the penalty.
+        intercept_scale: f64 = 1.0, in Domain::Number(f64::MIN_POSITIVE, f64::MAX);
+        /// Factors of c for each class: none, balanced, or label=number,label=number.
+        class_weights: String = "none".into(), in Domain::Text;
+        /// Coordinate descent in the dual, an interior-point method for few columns, Newton's method for the squared
+        /// hinge, or stochastic gradient descent in the primal.
+        solver: Solver = Solver::Auto, in Solver::DOMAIN;
+        /// The KKT violation at which dual stops (interior and newton: a thousand times the relative duality gap), or
+        /// the improvement of the mean loss that an epoch of sgd must reach; 0 runs all epochs.
+        tolerance: f64 = 1e-3, in Domain::Number(0.0, 1.0);
+        /// The largest number of epochs (passes over the rows), or of steps of interior and newton.
+        epochs: usize = 10_000, in Domain::Integer(1);
+        /// How the learning rate of sgd falls.
+        schedule: Schedule = Schedule::Optimal, in Schedule::DOMAIN;
+        /// The first learning rate of sgd, for schedules that do not choose it.
+        learning_rate: f64 = 0.01, in Domain::Number(f64::MIN_POSITIVE, f64::MAX);
+        /// Whether sgd averages its weights, which lowers their variance.
+        average: bool = true, in Domain::Boolean;
+        /// Whether probabilities are calibrated, on held-out rows.
+        probabilities: bool = true, in Domain::Boolean;
+    }
+}
+
+crate::choices! {
+    /// The intercept, and whether it is penalised.
+    pub enum Intercept {
+        /// It is not penalised.
+        #[default]
+        Free = "free",
+        /// It is penalised as a weight is.
+        Penalised = "penalised",
+        /// There is no intercept.
+        None = "none",
+    }
+}
+
+crate::choices! {
     /// How the optimum is found.
-    pub solver: Solver,
-    /// The violation at which the dual stops, or what a pass of the primal must gain per row.
-    pub tolerance: f64,
-    /// Passes over the rows at most.
-    pub passes: usize,
-    /// How long the steps of the primal are.
-    pub schedule: Schedule,
-    /// The first step, for schedules that do not choose it.
-    pub rate: f64,
-    /// Whether the primal takes the mean of its steps.
-    pub average: bool,
-    /// Whether probabilities are calibrated; without that they come from the scores as they are.
-    pub probabilities: bool,
-}
-
-/// What becomes of the constant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Intercept {
-    /// It costs nothing.
-    #[default]
-    Free,
-    /// It costs as a weight does.
-    Penalised,
-    /// There is none.
-    None,
-}
-
-/// How the optimum is found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Solver {
-    /// Where there are few columns by Newton's method for the squared hinge, and by the interior-point method for the hinge; by
-    /// coordinate descent where there are many, or entries are few, as long as that gets on.
-    #[default]
-    Auto,
-    /// By coordinate descent in the dual.
-    Dual,
-    /// By an interior-point method.
-    Interior,
-    /// By Newton's method in the primal, for the squared hinge.
-    Newton,
-    /// By stochastic gradient descent in the primal.
-    Sgd,
-}
-
-impl Default for LinearSvm {
-    fn default() -> LinearSvm {
-        LinearSvm {
-            loss: Loss::Hinge,
-            c: 1.0,
-            epsilon: 0.1,
-            standardise: true,
-            intercept: Intercept::Free,
-            intercept_scale: 1.0,
-            class_weights: "none".into(),
-            solver: Solver::Auto,
-            tolerance: 1e-3,
-            passes: 10_000,
-            schedule: Schedule::Optimal,
-            rate: 0.01,
-            average: true,
-            probabilities: true,
-        }
+    pub enum Solver {
+        /// Where there are few columns by Newton's method for the squared hinge, and by the interior-point method for the hinge; by
+        /// coordinate descent where there are many, or entries are few, as long as that gets on.
+        #[default]
+        Auto = "auto",
+        /// By coordinate descent in the dual.
+        Dual = "dual",
+        /// By an interior-point method.
+        Interior = "interior",
+        /// By Newton's method in the primal, for the squared hinge.
+        Newton = "newton",
+        /// By stochastic gradient descent in the primal.
+        Sgd = "sgd",
     }
 }
 
 impl Learner for LinearSvm {
-    type Fitted = LinearMachine;
+    type Fitted = LinearSvmModel;
 
-    const CARD: Card = Card {
+    const RESUMES: bool = true;
+
+    const INFO: MethodInfo = MethodInfo {
         name: "linear-svm",
         title: "Linear support vector machine",
         summary: "The widest margin by a weighted sum of features: for many rows, texts and sparse tables.",
-        abilities: &[Ability::Classify, Ability::TwoClasses, Ability::Regress, Ability::Weights, Ability::Sparse],
-        settings: &[
-            Setting {
-                name: "loss",
-                allowed: Allowed::Choice(&["hinge", "squared-hinge", "perceptron", "log", "modified-huber"]),
-                help: "What a row costs that is on the wrong side of its margin.",
-            },
-            Setting {
-                name: "c",
-                allowed: Allowed::Number(f64::MIN_POSITIVE, f64::MAX),
-                help: "What the loss of a row costs beside half the squared length of the weights.",
-            },
-            EPSILON,
-            STANDARDISE,
-            Setting {
-                name: "intercept",
-                allowed: Allowed::Choice(&["free", "penalised", "none"]),
-                help: "Whether there is a constant, and whether it costs as a weight does.",
-            },
-            Setting {
-                name: "intercept_scale",
-                allowed: Allowed::Number(f64::MIN_POSITIVE, f64::MAX),
-                help: "How cheap a constant is that costs: the value of the column whose weight it is.",
-            },
-            CLASS_WEIGHTS,
-            Setting {
-                name: "solver",
-                allowed: Allowed::Choice(&["auto", "dual", "interior", "newton", "sgd"]),
-                help: "Coordinate descent in the dual, an interior-point method for few columns, Newton's method for the squared hinge, or stochastic gradient descent in the primal.",
-            },
-            Setting {
-                name: "tolerance",
-                allowed: Allowed::Number(0.0, 1.0),
-                help: "The violation at which the dual stops (interior and newton: a thousand times the gap, as a share of the objective), or what a pass of sgd must gain per row; 0 makes all passes.",
-            },
-            Setting {
-                name: "passes",
-                allowed: Allowed::Whole(1),
-                help: "Passes over the rows, or steps of interior and newton, at most.",
-            },
-            Setting {
-                name: "schedule",
-                allowed: Allowed::Choice(&["optimal", "constant", "inverse-scaling", "adaptive"]),
-                help: "How the steps of sgd get shorter.",
-            },
-            Setting {
-                name: "rate",
-                allowed: Allowed::Number(f64::MIN_POSITIVE, f64::MAX),
-                help: "The first step of sgd, for schedules that do not choose it.",
-            },
-            Setting {
-                name: "average",
-                allowed: Allowed::Switch,
-                help: "Whether sgd answers with the mean of its steps, which wavers less than the last.",
-            },
-            PROBABILITIES,
+        capabilities: &[
+            Capability::Classify,
+            Capability::TwoClasses,
+            Capability::Regress,
+            Capability::SampleWeights,
+            Capability::Sparse,
         ],
+        settings: Self::SETTINGS,
         python: &["LinearSVC", "LinearSVR", "SGDClassifier"],
     };
 
-    fn fit(&self, examples: &Examples<'_>, run: &Run) -> Result<(LinearMachine, Report)> {
+    fn fit_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<(LinearSvmModel, Report)> {
         self.fit_from(examples, None, run)
     }
 
-    fn resume(
+    fn resume_checked(
         &self,
-        from: &LinearMachine,
-        examples: &Examples<'_>,
+        from: &LinearSvmModel,
+        examples: &Checked<'_>,
         run: &Run,
-    ) -> Result<Option<(LinearMachine, Report)>> {
+    ) -> Result<Option<(LinearSvmModel, Report)>> {
         self.fit_from(examples, Some(from), run).map(Some)
     }
 }
@@ -226,9 +159,9 @@ impl LinearSvm {
     fn fit_from(
         &self,
         examples: &Examples<'_>,
-        from: Option<&LinearMachine>,
+        from: Option<&LinearSvmModel>,
         run: &Run,
-    ) -> Result<(LinearMachine, Report)> {
+    ) -> Result<(LinearSvmModel, Report)> {
         let problem = self.pose(examples, run)?;
         if self.solver == Solver::Sgd && self.intercept == Intercept::Penalised {
             return Err(Error::setting(
@@ -237,16 +170,16 @@ impl LinearSvm {
                 "Use free or none, or solver=auto.",
             ));
         }
-        let (mut machine, mut report) = match self.solver {
-            Solver::Sgd => self.walk(&problem, from, run)?,
-            _ => self.descend(&problem, from, run)?,
+        let (mut model, mut report) = match self.solver {
+            Solver::Sgd => self.fit_sgd(&problem, from, run)?,
+            _ => self.fit_exact(&problem, from, run)?,
         };
-        if let Target::Classes { codes, .. } = examples.target
+        if let TargetView::Classes { codes, .. } = examples.target.view()
             && self.probabilities
         {
-            run.finish(|| self.calibrate(&problem, codes, examples.weights, &mut machine, &mut report, run))?;
+            run.finish(|| self.calibrate(&problem, codes, examples.weights, &mut model, &mut report, run))?;
         }
-        Ok((machine, report))
+        Ok((model, report))
     }
 
     /// The problem of some examples.
@@ -269,8 +202,8 @@ impl LinearSvm {
                 "Use loss=squared-hinge, or another solver.",
             ));
         }
-        let numbers = matches!(examples.target, Target::Numbers(_));
-        if numbers && self.solver == Solver::Sgd {
+        let regression = matches!(examples.target.view(), TargetView::Numbers(_));
+        if regression && self.solver == Solver::Sgd {
             return Err(Error::setting("solver", "cannot be sgd for numbers", "Use auto."));
         }
         let coordinate = |row: usize, target: f64, cost: f64| {
@@ -280,17 +213,17 @@ impl LinearSvm {
                 norm: norms[row],
                 target,
                 cost,
-                low: if !numbers && target > 0.0 { 0.0 } else { -bound },
-                high: if !numbers && target < 0.0 { 0.0 } else { bound },
+                low: if !regression && target > 0.0 { 0.0 } else { -bound },
+                high: if !regression && target < 0.0 { 0.0 } else { bound },
                 diagonal: if squared { 0.5 / cost } else { 0.0 },
                 beta: 0.0,
             }
         };
         let taking_part = || (0..rows.rows()).filter(|&i| weight(i) > 0.0);
         let mut unit = 1.0;
-        let mut of: Vec<Coordinate> = match examples.target {
-            Target::Nothing(_) => return Err(Target::missing()),
-            Target::Classes { classes, codes } => {
+        let mut coordinates: Vec<Coordinate> = match examples.target.view() {
+            TargetView::None(_) => return Err(Target::missing()),
+            TargetView::Classes { classes, codes } => {
                 let weights = class_weights(&self.class_weights, classes, codes, examples.weights)?;
                 let of_row = |i: usize| {
                     let y = if codes[i] == 1 { 1.0 } else { -1.0 };
@@ -298,215 +231,221 @@ impl LinearSvm {
                 };
                 taking_part().map(of_row).collect()
             }
-            Target::Numbers(target) => {
+            TargetView::Numbers(target) => {
                 let target: Vec<f64> = taking_part().map(|i| one_number(target, i)).collect::<Result<_>>()?;
-                unit = if self.standardise { spread(&target) } else { 1.0 };
+                unit = if self.standardise { target_scale(&target) } else { 1.0 };
                 // The squared loss is in the square of the unit, as the squared length of the weights is.
                 let cost = if squared { self.c } else { unit * self.c };
                 taking_part().zip(target).map(|(i, y)| coordinate(i, y, cost * weight(i))).collect()
             }
         };
-        if of.iter().any(|one| !one.cost.is_finite()) {
+        if coordinates.iter().any(|one| !one.cost.is_finite()) {
             return Err(Error::setting("c", "is too large for the weights of these rows", "Give a smaller c."));
         }
         // What costs next to nothing takes no part.
-        of.retain(|one| one.cost >= f64::MIN_POSITIVE);
+        coordinates.retain(|one| one.cost >= f64::MIN_POSITIVE);
         let problem = Problem {
             rows,
-            of,
-            insensitive: if numbers { unit * self.epsilon } else { 0.0 },
-            constant: match self.intercept {
-                Intercept::None => Constant::None,
-                Intercept::Free => Constant::Free,
-                Intercept::Penalised => Constant::Penalised(self.intercept_scale),
+            coordinates,
+            epsilon: if regression { unit * self.epsilon } else { 0.0 },
+            intercept: match self.intercept {
+                Intercept::None => InterceptPenalty::None,
+                Intercept::Free => InterceptPenalty::Free,
+                Intercept::Penalised => InterceptPenalty::Penalised(self.intercept_scale),
             },
             loss: self.loss,
-            numbers,
+            regression,
             unit,
         };
-        if !numbers && !problem.has_both_classes() {
+        if !regression && !problem.has_both_classes() {
             return Err(one_class_only());
         }
         Ok(problem)
     }
 
-    /// To the optimum by one way or the other, to a violation or a gap.
-    fn optimum(
+    /// Finds the optimum by one solver or another, to a KKT violation or a relative duality gap.
+    fn solve(
         &self,
         problem: &Problem<'_>,
-        from: Option<&LinearMachine>,
-        (violation, gap): (f64, f64),
+        from: Option<&LinearSvmModel>,
+        (kkt_violation, gap): (f64, f64),
         run: &Run,
-    ) -> Result<Descent> {
+    ) -> Result<LinearSolution> {
         let columns = problem.rows.columns();
         let (sparse, squared) = (problem.rows.sparse_part().is_some(), self.loss == Loss::SquaredHinge);
-        let tall = !sparse && columns <= AFTER_ALL && problem.of.len() >= columns;
+        let tall = !sparse && columns <= MAX_COLUMNS_FOR_INTERIOR && problem.coordinates.len() >= columns;
         let method = match self.solver {
             Solver::Interior => Method::Interior,
             Solver::Newton => Method::Newton,
-            Solver::Auto if squared && (columns <= AT_ONCE || tall) => Method::Newton,
-            Solver::Auto if !sparse && columns <= AT_ONCE => Method::Interior,
+            Solver::Auto if squared && (columns <= MAX_COLUMNS_FOR_DIRECT || tall) => Method::Newton,
+            Solver::Auto if !sparse && columns <= MAX_COLUMNS_FOR_DIRECT => Method::Interior,
             _ => Method::Coordinates,
         };
         let first = match method {
-            _ if self.solver != Solver::Auto || columns > AFTER_ALL => self.passes,
-            Method::Newton => self.passes.min(STEPS),
-            _ => self.passes.min(PASSES_A_COLUMN * columns),
+            _ if self.solver != Solver::Auto || columns > MAX_COLUMNS_FOR_INTERIOR => self.epochs,
+            Method::Newton => self.epochs.min(MAX_NEWTON_STEPS),
+            _ => self.epochs.min(EPOCHS_PER_COLUMN * columns),
         };
-        let start = from.and_then(|machine| machine.start(problem));
+        let start = from.and_then(|model| model.start(problem));
         let descent = match method {
-            Method::Interior => return problem.follow(start, gap, self.passes, run),
+            Method::Interior => return problem.interior_point(start, gap, self.epochs, run),
             Method::Newton => problem.newton(from, gap, first, run)?,
-            Method::Coordinates => problem.descend(start, violation, first, run)?,
+            Method::Coordinates => problem.coordinate_descent(start, kkt_violation, first, run)?,
         };
-        let ended = matches!(descent.stop, Stop::Converged | Stop::Budget);
-        if ended || first == self.passes || self.solver != Solver::Auto || columns > AFTER_ALL {
+        let finished = matches!(descent.stop, StopReason::Converged | StopReason::Budget);
+        if finished || first == self.epochs || self.solver != Solver::Auto || columns > MAX_COLUMNS_FOR_INTERIOR {
             return Ok(descent);
         }
-        let mut interior = problem.follow(None, gap, self.passes - first, run)?;
-        if interior.stop != Stop::Converged {
-            // Which of the two is nearer?
-            let primal = |ended: &Descent| problem.prove(ended, run).map(|proof| proof.primal);
+        let mut interior = problem.interior_point(None, gap, self.epochs - first, run)?;
+        if interior.stop != StopReason::Converged {
+            // The better of the two is kept.
+            let primal =
+                |solution: &LinearSolution| problem.certify(solution, run).map(|certificate| certificate.primal);
             if run.finish(|| -> Result<bool> { Ok(primal(&descent)? < primal(&interior)?) })? {
-                return Ok(Descent { stop: interior.stop, ..descent });
+                return Ok(LinearSolution { stop: interior.stop, ..descent });
             }
         }
-        interior.before = Some((descent.method, descent.passes));
+        interior.before = Some((descent.method, descent.iterations));
         Ok(interior)
     }
 
-    /// Down the dual.
-    fn descend(
+    /// Fits to the optimum.
+    fn fit_exact(
         &self,
         problem: &Problem<'_>,
-        from: Option<&LinearMachine>,
+        from: Option<&LinearSvmModel>,
         run: &Run,
-    ) -> Result<(LinearMachine, Report)> {
+    ) -> Result<(LinearSvmModel, Report)> {
         let tolerance = problem.unit * self.tolerance;
-        let share = GAP_FOR_VIOLATION * self.tolerance;
-        let mut ended = self.optimum(problem, from, (tolerance, share), run)?;
+        let share = GAP_PER_VIOLATION * self.tolerance;
+        let mut solution = self.solve(problem, from, (tolerance, share), run)?;
         if self.intercept == Intercept::Free {
-            balance(&mut ended.beta);
+            balance(&mut solution.beta);
         }
-        let proof = run.finish(|| problem.prove(&ended, run))?;
-        let certificate = match ended.violation {
+        let certificate = run.finish(|| problem.certify(&solution, run))?;
+        let reported = match solution.kkt_violation {
             None => {
-                let (value, tolerance) = (proof.gap_share(problem.negligible()), share.max(LEAST_GAP));
-                // The proof has the last word.
-                if matches!(ended.stop, Stop::Converged | Stop::Stalled) {
-                    ended.stop = if value <= tolerance { Stop::Converged } else { Stop::Stalled };
+                let (value, tolerance) = (certificate.relative_gap(problem.negligible()), share.max(MIN_GAP));
+                // The certificate has the last word.
+                if matches!(solution.stop, StopReason::Converged | StopReason::Stalled) {
+                    solution.stop = if value <= tolerance { StopReason::Converged } else { StopReason::Stalled };
                 }
-                let measure = "gap, as a share of the objective".into();
+                let measure = "relative duality gap".into();
                 Certificate { measure, value, tolerance }
             }
             Some(value) => {
-                let measure = "largest violation of the optimality conditions".into();
+                let measure = "largest KKT violation".into();
                 Certificate { measure, value, tolerance }
             }
         };
-        let before = ended.before.map(|(method, passes)| format!(", after {}", method.told(passes)));
-        let route = ended.method.told(ended.passes) + &before.unwrap_or_default();
-        let mut report = Report { route, stop: ended.stop, certificate: Some(certificate), ..Report::default() };
-        proof.tell(&mut report);
-        report.fact("support vectors", ended.support as f64);
-        report.fact("passes", (ended.before.map_or(0, |before| before.1) + ended.passes) as f64);
-        match ended.stop {
-            Stop::Budget => report.remarks.push(super::machine::RESUME.into()),
-            Stop::Stalled => report.remarks.push(super::machine::STALLED.into()),
+        let before = solution.before.map(|(method, iterations)| format!(", after {}", method.describe(iterations)));
+        let route = solution.method.describe(solution.iterations) + &before.unwrap_or_default();
+        let mut report = Report { route, stop: solution.stop, certificate: Some(reported), ..Report::default() };
+        certificate.add_to(&mut report);
+        report.fact("support vectors", solution.support as f64);
+        report.fact("epochs", (solution.before.map_or(0, |before| before.1) + solution.iterations) as f64);
+        match solution.stop {
+            StopReason::Budget => report.remarks.push(super::model::RESUME.into()),
+            StopReason::Stalled => report.remarks.push(super::model::STALLED.into()),
             _ => {}
         }
-        let kept = if ended.stop == Stop::Converged { Vec::new() } else { ended.beta };
-        let machine = LinearMachine::new(problem, &proof, kept, ended.support);
-        Ok((machine, report))
+        let kept = if solution.stop == StopReason::Converged { Vec::new() } else { solution.beta };
+        let model = LinearSvmModel::new(problem, &certificate, kept, solution.support);
+        Ok((model, report))
     }
 
-    /// Down the primal.
-    fn walk(&self, problem: &Problem<'_>, from: Option<&LinearMachine>, run: &Run) -> Result<(LinearMachine, Report)> {
-        let total: f64 = problem.of.iter().map(|one| one.cost).sum();
-        let count = problem.of.len() as f64;
-        let rows: Vec<usize> = problem.of.iter().map(|one| one.row).collect();
+    /// Fits by stochastic gradient descent in the primal.
+    fn fit_sgd(
+        &self,
+        problem: &Problem<'_>,
+        from: Option<&LinearSvmModel>,
+        run: &Run,
+    ) -> Result<(LinearSvmModel, Report)> {
+        let total: f64 = problem.coordinates.iter().map(|one| one.cost).sum();
+        let count = problem.coordinates.len() as f64;
+        let rows: Vec<usize> = problem.coordinates.iter().map(|one| one.row).collect();
         let some = (rows.len() < problem.rows.rows()).then(|| problem.rows.take(&rows));
-        let second: Vec<bool> = problem.of.iter().map(|one| one.target > 0.0).collect();
-        let weights: Vec<f64> = problem.of.iter().map(|one| one.cost * count / total).collect();
+        let positive: Vec<bool> = problem.coordinates.iter().map(|one| one.target > 0.0).collect();
+        let weights: Vec<f64> = problem.coordinates.iter().map(|one| one.cost * count / total).collect();
         let sgd = Sgd {
             rows: some.as_ref().map_or(problem.rows, |some| some.features()),
-            second: &second,
+            positive: &positive,
             weights: Some(&weights),
             loss: self.loss,
-            lambda: 1.0 / total,
-            lambda_of_sizes: 0.0,
-            lambda_of_steps: 1.0 / total,
+            l2_penalty: 1.0 / total,
+            l1_penalty: 0.0,
+            schedule_penalty: 1.0 / total,
             intercept: self.intercept != Intercept::None,
-            intercept_share: 1.0,
+            intercept_decay: 1.0,
             schedule: self.schedule,
-            rate: self.rate,
+            learning_rate: self.learning_rate,
             power: 0.5,
-            // From the second half of the first pass on.
-            average: if self.average { 1 + problem.of.len() as u64 / 2 } else { 0 },
-            passes: self.passes,
+            // From the second half of the first epoch on.
+            average: if self.average { 1 + problem.coordinates.len() as u64 / 2 } else { 0 },
+            epochs: self.epochs,
             tolerance: if self.tolerance > 0.0 { self.tolerance } else { -1.0 },
             patience: 5,
             shuffle: true,
             steps_before: 0,
         };
-        let start = from.map(|machine| (machine.weights().to_vec(), machine.bias()));
-        let walked = sgd.walk(start, run)?;
-        if !(walked.bias.is_finite() && walked.weights.iter().all(|weight| weight.is_finite())) {
+        let start = from.map(|model| (model.weights().to_vec(), model.bias()));
+        let sgd_solution = sgd.fit(start, run)?;
+        if !(sgd_solution.bias.is_finite() && sgd_solution.weights.iter().all(|weight| weight.is_finite())) {
             return Err(Error::data(
-                "the steps have led beyond all numbers",
-                "Scale the columns, or give a smaller rate or c.",
+                "stochastic gradient descent has diverged",
+                "Scale the columns, or give a smaller learning_rate or c.",
             ));
         }
-        let proof = run.finish(|| problem.judge(&walked.weights, walked.bias, run))?;
+        let certificate = run.finish(|| problem.certify_weights(&sgd_solution.weights, sgd_solution.bias, run))?;
         let mut report = Report {
-            route: format!("stochastic gradient descent, {}", counted_passes(walked.passes)),
-            stop: walked.stop,
-            trace: walked.trace,
+            route: format!("stochastic gradient descent, {}", counted_epochs(sgd_solution.epochs)),
+            stop: sgd_solution.stop,
+            trace: sgd_solution.trace,
             ..Report::default()
         };
-        proof.tell(&mut report);
-        report.fact("passes", walked.passes as f64);
-        if walked.stop == Stop::Budget {
-            report.remarks.push(super::machine::RESUME.into());
+        certificate.add_to(&mut report);
+        report.fact("epochs", sgd_solution.epochs as f64);
+        if sgd_solution.stop == StopReason::Budget {
+            report.remarks.push(super::model::RESUME.into());
         }
         let nothing = Matrix::zeros(problem.rows.columns(), 1);
-        if proof.primal > problem.primal(&nothing, 0.0, &vec![0.0; problem.of.len()]) {
-            report.stop = Stop::Stalled;
-            let advice = "the steps were too long: this is worse than no weights at all; give schedule=adaptive and a small rate, or another solver";
+        if certificate.primal > problem.primal(&nothing, 0.0, &vec![0.0; problem.coordinates.len()]) {
+            report.stop = StopReason::Stalled;
+            let advice = "the learning rate was too large: this is worse than no weights at all; give schedule=adaptive and a small learning_rate, or another solver";
             report.remarks.push(advice.into());
         }
-        Ok((LinearMachine::new(problem, &proof, Vec::new(), 0), report))
+        Ok((LinearSvmModel::new(problem, &certificate, Vec::new(), 0), report))
     }
 
-    /// A temperature for probabilities, from every third row of a class by the machine of the others.
+    /// The temperature of probabilities, from every third row of each class, scored by a model of the others.
     fn calibrate(
         &self,
         problem: &Problem<'_>,
         codes: &[u32],
         weights: Option<&[f64]>,
-        machine: &mut LinearMachine,
+        model: &mut LinearSvmModel,
         report: &mut Report,
         run: &Run,
     ) -> Result<()> {
-        // A fit that was cut short has no time for a second one: its own scores must do.
+        // A fit that was stopped by its budget has no time for a second one: its own scores must do.
         let thirds = match report.stop {
-            Stop::Budget => None,
-            _ => every_third(problem.of.iter().map(|one| one.target > 0.0)),
+            StopReason::Budget => None,
+            _ => every_third(problem.coordinates.iter().map(|one| one.target > 0.0)),
         };
-        let judge = match (&thirds, self.solver) {
+        let calibration_model = match (&thirds, self.solver) {
             (None, _) => None,
-            (Some(thirds), Solver::Sgd) => Some(self.walk(&problem.part(|k| !thirds[k]), None, run)?.0),
-            (Some(thirds), _) => Some(self.descend(&problem.part(|k| !thirds[k]), None, run)?.0),
+            (Some(thirds), Solver::Sgd) => Some(self.fit_sgd(&problem.part(|k| !thirds[k]), None, run)?.0),
+            (Some(thirds), _) => Some(self.fit_exact(&problem.part(|k| !thirds[k]), None, run)?.0),
         };
-        let judged = problem.part(|k| thirds.as_ref().is_none_or(|thirds| thirds[k]));
-        let rows: Vec<usize> = judged.of.iter().map(|one| one.row).collect();
+        let held_out = problem.part(|k| thirds.as_ref().is_none_or(|thirds| thirds[k]));
+        let rows: Vec<usize> = held_out.coordinates.iter().map(|one| one.row).collect();
         let taken = problem.rows.take(&rows);
-        let scores = judge.as_ref().unwrap_or(machine).scores(&taken.features(), run)?;
+        let scores = calibration_model.as_ref().unwrap_or(model).scores(&taken.features(), run)?;
         let codes: Vec<u32> = rows.iter().map(|&i| codes[i]).collect();
         let weights: Option<Vec<f64>> = weights.map(|weights| rows.iter().map(|&i| weights[i]).collect());
         let scores = class_scores(&scores);
-        machine.temperature = calibrate::temperature(&scores, &codes, weights.as_deref(), run)?;
-        report.fact("temperature", machine.temperature);
+        model.temperature = temperature(&scores, &codes, weights.as_deref(), run)?;
+        report.fact("temperature", model.temperature);
         Ok(())
     }
 }

@@ -4,81 +4,103 @@
 //! minimise  ½‖w‖² + ½δb² + Σ C (t - w·x - b)²    over the rows on the wrong side of their margin
 //! ```
 //!
-//! with δ what b costs. (Numbers are on the wrong side if they are more than ε off, and cost the square of the rest.) As long as
-//! these rows stay the same this is a ridge regression of their targets. On the way to its solution other rows join and some leave,
-//! so the objective along it is made of pieces of parabolas, whose lowest point is found exactly, from one product of all rows with
-//! the way. A few such ways end at the optimum. Only where C is so large that nearly all rows end on the edge of their margin are
-//! there many, each a little further.
+//! with δ the penalty of b. (Numbers are on the wrong side if they are more than ε off; what is beyond ε is squared.) As long as
+//! this active set of rows stays the same, it is a ridge regression of their targets. Towards its solution some rows join the
+//! active set and some leave it, so the objective along that direction is piecewise quadratic, and an exact line search needs one
+//! product of all rows with the direction. A few steps reach the optimum; only where C is so large that nearly all rows end on
+//! the edge of their margin does it take many.
 //!
-//! What each row pulls at w is β, which proves how close that is.
+//! The negative derivatives of the losses are β, which gives the duality gap.
 
-use super::descent::{Descent, Method};
-use super::problem::gap_share;
+use super::coordinate_descent::{LinearSolution, Method};
+use super::problem::relative_gap;
 use super::system::System;
-use super::{Constant, Coordinate, LEAST_GAP, LinearMachine, Problem};
+use super::{Coordinate, InterceptPenalty, LinearSvmModel, MIN_GAP, Problem};
 use crate::error::{Error, Result};
 use crate::margin::dual::balance;
 use crate::matrix::Matrix;
-use crate::run::{Run, Stop};
+use crate::run::{Run, StopReason};
 
-/// A way on which the objective falls by less than this share of it is the last.
-const NOTHING: f64 = 1e-15;
-/// The lowest point of a way is known to this share of its distance.
-const EXACTLY: f64 = 1e-10;
+/// The method has stalled once a step lowers the objective by less than this share of it.
+const MIN_DECREASE: f64 = 1e-15;
+/// Relative tolerance of the step length.
+const LINE_SEARCH_TOLERANCE: f64 = 1e-10;
 
-/// Where the method stands, or a way it could go.
+/// An iterate, or a direction.
 #[derive(Clone)]
-struct Place {
+struct Point {
     weights: Matrix,
     bias: f64,
-    /// w·x of the rows that take part.
+    /// Products w·x of the rows that take part.
     products: Vec<f64>,
 }
 
-/// Where it stands, in numbers.
-struct Standing {
+/// The dual coefficients, gradient, objective and gap at an iterate.
+struct Evaluation {
     beta: Vec<f64>,
-    /// The way down: the slope of the objective, with its sign turned.
-    down: Matrix,
+    /// Negative gradient of the primal objective in w.
+    negative_gradient: Matrix,
     primal: f64,
-    /// As a share of the primal.
+    /// Duality gap relative to the primal objective.
     gap: f64,
 }
 
 impl Problem<'_> {
-    /// Goes down the primal of the squared hinge until the gap is at most a share of the objective.
-    pub(super) fn newton(&self, from: Option<&LinearMachine>, share: f64, most: usize, run: &Run) -> Result<Descent> {
-        // Numbers far from zero would cost digits.
-        let far = self.numbers && self.constant == Constant::Free;
-        let middle = if far { self.of.iter().map(|one| one.target / self.of.len() as f64).sum() } else { 0.0 };
-        let of = self.of.iter().map(|one| Coordinate { target: one.target - middle, ..*one }).collect();
-        let mut ended = Problem { of, ..*self }.down(from.map(|from| (from, middle)), share, most, run)?;
-        ended.known.iter_mut().for_each(|(_, bias)| *bias += middle);
-        Ok(ended)
+    /// Minimises the primal objective of the squared hinge until the relative duality gap is at most `tolerance`.
+    pub(super) fn newton(
+        &self,
+        from: Option<&LinearSvmModel>,
+        tolerance: f64,
+        max_steps: usize,
+        run: &Run,
+    ) -> Result<LinearSolution> {
+        // Targets far from zero would cost digits.
+        let centred = self.regression && self.intercept == InterceptPenalty::Free;
+        let target_mean = if centred {
+            self.coordinates.iter().map(|one| one.target / self.coordinates.len() as f64).sum()
+        } else {
+            0.0
+        };
+        let coordinates =
+            self.coordinates.iter().map(|one| Coordinate { target: one.target - target_mean, ..*one }).collect();
+        let mut solution = Problem { coordinates, ..*self }.minimise(
+            from.map(|from| (from, target_mean)),
+            tolerance,
+            max_steps,
+            run,
+        )?;
+        solution.primal_point.iter_mut().for_each(|(_, bias)| *bias += target_mean);
+        Ok(solution)
     }
 
-    fn down(&self, from: Option<(&LinearMachine, f64)>, share: f64, most: usize, run: &Run) -> Result<Descent> {
-        let mut at = run.finish(|| self.place(from, run))?;
-        let (mut passes, mut last) = (0, f64::INFINITY);
+    fn minimise(
+        &self,
+        from: Option<(&LinearSvmModel, f64)>,
+        tolerance: f64,
+        max_steps: usize,
+        run: &Run,
+    ) -> Result<LinearSolution> {
+        let mut point = run.finish(|| self.start_point(from, run))?;
+        let (mut steps, mut last) = (0, f64::INFINITY);
         let (stop, beta) = loop {
-            let now = run.finish(|| self.stand(&at, run))?;
-            run.tell(|| format!("gap {:.1e} of {share:.0e} after {passes} steps", now.gap));
-            let stop = if now.gap <= share {
-                Some(Stop::Converged)
-            } else if passes >= most {
-                Some(Stop::StepLimit)
-            } else if last - now.primal <= NOTHING * now.primal {
-                Some(if now.gap <= LEAST_GAP { Stop::Converged } else { Stop::Stalled })
+            let now = run.finish(|| self.evaluate(&point, run))?;
+            run.tell(|| format!("duality gap {:.1e} of {tolerance:.0e} after {steps} steps", now.gap));
+            let stop = if now.gap <= tolerance {
+                Some(StopReason::Converged)
+            } else if steps >= max_steps {
+                Some(StopReason::StepLimit)
+            } else if last - now.primal <= MIN_DECREASE * now.primal {
+                Some(if now.gap <= MIN_GAP { StopReason::Converged } else { StopReason::Stalled })
             } else {
                 last = now.primal;
-                match self.way(&at, &now, run) {
-                    Ok(Some(way)) => {
-                        self.go(&mut at, &way, run)?;
-                        passes += 1;
+                match self.direction(&point, &now, run) {
+                    Ok(Some(direction)) => {
+                        self.move_along(&mut point, &direction, run)?;
+                        steps += 1;
                         None
                     }
-                    Ok(None) => Some(Stop::Stalled),
-                    Err(Error::OutOfTime { .. }) => Some(Stop::Budget),
+                    Ok(None) => Some(StopReason::Stalled),
+                    Err(Error::OutOfTime { .. }) => Some(StopReason::Budget),
                     Err(other) => return Err(other),
                 }
             };
@@ -87,106 +109,140 @@ impl Problem<'_> {
             }
         };
         let support = beta.iter().filter(|beta| **beta != 0.0).count();
-        let known = Some((at.weights, at.bias));
-        Ok(Descent { beta, stop, passes, before: None, method: Method::Newton, violation: None, support, known })
+        let primal_point = Some((point.weights, point.bias));
+        Ok(LinearSolution {
+            beta,
+            stop,
+            iterations: steps,
+            before: None,
+            method: Method::Newton,
+            kkt_violation: None,
+            support,
+            primal_point,
+        })
     }
 
-    /// Where to start: at the weights of a machine, or at zero.
-    fn place(&self, from: Option<(&LinearMachine, f64)>, run: &Run) -> Result<Place> {
+    /// Where to start: at the weights of a model, or at zero.
+    fn start_point(&self, from: Option<(&LinearSvmModel, f64)>, run: &Run) -> Result<Point> {
         let columns = self.rows.columns();
-        let mut place = Place { weights: Matrix::zeros(columns, 1), bias: 0.0, products: vec![0.0; self.of.len()] };
-        if let Some((machine, middle)) = from.filter(|(machine, _)| machine.weights().len() == columns) {
-            place.weights.values_mut().copy_from_slice(machine.weights());
-            place.products = self.products(&place.weights, run)?;
-            place.bias = if self.price().is_finite() { machine.bias() - middle } else { 0.0 };
+        let mut start_point =
+            Point { weights: Matrix::zeros(columns, 1), bias: 0.0, products: vec![0.0; self.coordinates.len()] };
+        if let Some((model, target_mean)) = from.filter(|(model, _)| model.weights().len() == columns) {
+            start_point.weights.values_mut().copy_from_slice(model.weights());
+            start_point.products = self.products(&start_point.weights, run)?;
+            start_point.bias = if self.intercept_penalty().is_finite() { model.bias() - target_mean } else { 0.0 };
         }
-        self.move_constant(&mut place, run)?;
-        Ok(place)
+        self.minimise_over_bias(&mut start_point, run)?;
+        Ok(start_point)
     }
 
-    /// β of all rows.
-    fn pulls(&self, at: &Place) -> impl Iterator<Item = f64> {
-        self.of.iter().zip(&at.products).map(|(one, product)| self.pull(one, product + at.bias))
+    /// Dual coefficients β of all rows.
+    fn dual_coefficients(&self, point: &Point) -> impl Iterator<Item = f64> {
+        self.coordinates
+            .iter()
+            .zip(&point.products)
+            .map(|(one, product)| self.dual_coefficient(one, product + point.bias))
     }
 
-    fn stand(&self, at: &Place, run: &Run) -> Result<Standing> {
-        let mut beta: Vec<f64> = self.pulls(at).collect();
-        if self.constant == Constant::Free {
+    fn evaluate(&self, point: &Point, run: &Run) -> Result<Evaluation> {
+        let mut beta: Vec<f64> = self.dual_coefficients(point).collect();
+        if self.intercept == InterceptPenalty::Free {
             balance(&mut beta);
         }
-        let mut down = self.weights_of(&beta, run)?;
-        let primal = self.primal(&at.weights, at.bias, &at.products);
-        let gap = gap_share(primal, self.dual(&beta, &down), self.negligible());
-        down.values_mut().iter_mut().zip(at.weights.values()).for_each(|(down, weight)| *down -= weight);
-        Ok(Standing { beta, down, primal, gap })
+        let mut negative_gradient = self.weights_of(&beta, run)?;
+        let primal = self.primal(&point.weights, point.bias, &point.products);
+        let gap = relative_gap(primal, self.dual(&beta, &negative_gradient), self.negligible());
+        negative_gradient
+            .values_mut()
+            .iter_mut()
+            .zip(point.weights.values())
+            .for_each(|(negative_gradient, weight)| *negative_gradient -= weight);
+        Ok(Evaluation { beta, negative_gradient, primal, gap })
     }
 
-    /// The way to the optimum of the rows that cost something.
-    fn way(&self, at: &Place, now: &Standing, run: &Run) -> Result<Option<Place>> {
-        let costly = || self.of.iter().zip(&now.beta).filter(|(_, beta)| **beta != 0.0).map(|(one, _)| one);
-        let some: Vec<usize> = costly().map(|one| one.row).collect();
+    /// The direction to the ridge regression of the active rows, those whose loss is not zero.
+    fn direction(&self, point: &Point, now: &Evaluation, run: &Run) -> Result<Option<Point>> {
+        let active = || self.coordinates.iter().zip(&now.beta).filter(|(_, beta)| **beta != 0.0).map(|(one, _)| one);
+        let some: Vec<usize> = active().map(|one| one.row).collect();
         let taken = (2 * some.len() < self.rows.rows()).then(|| self.rows.take(&some));
         let rows = taken.as_ref().map_or(self.rows, |taken| taken.features());
-        let mut thetas = vec![0.0; rows.rows()];
-        costly().enumerate().for_each(|(k, one)| thetas[if taken.is_some() { k } else { one.row }] = 2.0 * one.cost);
-        let price = self.price();
+        let mut row_weights = vec![0.0; rows.rows()];
+        active()
+            .enumerate()
+            .for_each(|(k, one)| row_weights[if taken.is_some() { k } else { one.row }] = 2.0 * one.cost);
+        let intercept_penalty = self.intercept_penalty();
         if some.is_empty() {
-            // Nothing pulls at w: it can be shorter.
-            let mut way = at.clone();
-            way.weights.values_mut().iter_mut().chain(&mut way.products).for_each(|value| *value = -*value);
-            way.bias = if price > 0.0 { -at.bias } else { 0.0 };
-            return Ok(Some(way));
+            // No row has a loss: w can be shorter.
+            let mut direction = point.clone();
+            direction.weights.values_mut().iter_mut().chain(&mut direction.products).for_each(|value| *value = -*value);
+            direction.bias = if intercept_penalty > 0.0 { -point.bias } else { 0.0 };
+            return Ok(Some(direction));
         }
-        let Some(system) = System::of(rows, thetas, price, run)? else { return Ok(None) };
-        let of_constant = if price.is_finite() { now.beta.iter().sum::<f64>() - price * at.bias } else { 0.0 };
-        let (weights, bias) = system.solve(now.down.clone(), of_constant);
+        let Some(system) = System::of(rows, row_weights, intercept_penalty, run)? else { return Ok(None) };
+        let bias_term = if intercept_penalty.is_finite() {
+            now.beta.iter().sum::<f64>() - intercept_penalty * point.bias
+        } else {
+            0.0
+        };
+        let (weights, bias) = system.solve(now.negative_gradient.clone(), bias_term);
         let products = self.products(&weights, run)?;
-        Ok(Some(Place { weights, bias, products }))
+        Ok(Some(Point { weights, bias, products }))
     }
 
-    /// Goes to the lowest point of a way, and of b.
-    fn go(&self, at: &mut Place, way: &Place, run: &Run) -> Result<()> {
-        let step = self.lowest(at, way, run)?;
-        at.weights.values_mut().iter_mut().zip(way.weights.values()).for_each(|(weight, by)| *weight += step * by);
-        at.products.iter_mut().zip(&way.products).for_each(|(product, by)| *product += step * by);
-        at.bias += step * way.bias;
-        self.move_constant(at, run)
+    /// Moves to the minimum along a direction, and then to that of b.
+    fn move_along(&self, point: &mut Point, direction: &Point, run: &Run) -> Result<()> {
+        let step = self.exact_line_search(point, direction, run)?;
+        point
+            .weights
+            .values_mut()
+            .iter_mut()
+            .zip(direction.weights.values())
+            .for_each(|(weight, by)| *weight += step * by);
+        point.products.iter_mut().zip(&direction.products).for_each(|(product, by)| *product += step * by);
+        point.bias += step * direction.bias;
+        self.minimise_over_bias(point, run)
     }
 
-    /// Moves b to where it costs least.
-    fn move_constant(&self, at: &mut Place, run: &Run) -> Result<()> {
-        let price = self.price();
-        if price.is_infinite() {
+    /// Moves b to where the objective is smallest.
+    fn minimise_over_bias(&self, point: &mut Point, run: &Run) -> Result<()> {
+        let intercept_penalty = self.intercept_penalty();
+        if intercept_penalty.is_infinite() {
             return Ok(());
         }
-        let (mut down, mut stiff) = (-price * at.bias, price);
-        for (one, pull) in self.of.iter().zip(self.pulls(at)).filter(|(_, pull)| *pull != 0.0) {
-            down += pull;
-            stiff += 2.0 * one.cost;
+        let (mut negative_gradient, mut curvature) = (-intercept_penalty * point.bias, intercept_penalty);
+        for (one, dual_coefficient) in self
+            .coordinates
+            .iter()
+            .zip(self.dual_coefficients(point))
+            .filter(|(_, dual_coefficient)| *dual_coefficient != 0.0)
+        {
+            negative_gradient += dual_coefficient;
+            curvature += 2.0 * one.cost;
         }
-        if down != 0.0 {
-            let (weights, products) = (Matrix::zeros(at.weights.rows(), 1), vec![0.0; at.products.len()]);
-            let way = Place { weights, bias: down / stiff, products };
-            at.bias += self.lowest(at, &way, run)? * way.bias;
+        if negative_gradient != 0.0 {
+            let (weights, products) = (Matrix::zeros(point.weights.rows(), 1), vec![0.0; point.products.len()]);
+            let direction = Point { weights, bias: negative_gradient / curvature, products };
+            point.bias += self.exact_line_search(point, &direction, run)? * direction.bias;
         }
         Ok(())
     }
 
-    /// How far it is to the lowest point of a way on which the objective falls at first.
-    fn lowest(&self, at: &Place, way: &Place, run: &Run) -> Result<f64> {
-        let price = if self.price().is_finite() { self.price() } else { 0.0 };
-        let product = |a: &Place, b: &Place| -> f64 {
-            a.weights.values().iter().zip(b.weights.values()).map(|(a, b)| a * b).sum::<f64>() + price * a.bias * b.bias
+    /// The step to the minimum of the objective along a descent direction.
+    fn exact_line_search(&self, point: &Point, direction: &Point, run: &Run) -> Result<f64> {
+        let intercept_penalty = if self.intercept_penalty().is_finite() { self.intercept_penalty() } else { 0.0 };
+        let product = |a: &Point, b: &Point| -> f64 {
+            a.weights.values().iter().zip(b.weights.values()).map(|(a, b)| a * b).sum::<f64>()
+                + intercept_penalty * a.bias * b.bias
         };
-        let (own_slope, own_curvature) = (product(at, way), product(way, way));
-        // Slope and curvature after so much of the way.
-        let look = |step: f64| {
-            let (mut slope, mut curvature) = (own_slope + step * own_curvature, own_curvature);
-            for ((one, product), along) in self.of.iter().zip(&at.products).zip(&way.products) {
-                let along = along + way.bias;
-                let pull = self.pull(one, product + at.bias + step * along);
-                if pull != 0.0 {
-                    slope -= pull * along;
+        let (penalty_slope, penalty_curvature) = (product(point, direction), product(direction, direction));
+        // Slope and curvature of the objective along the direction, after a step.
+        let derivatives = |step: f64| {
+            let (mut slope, mut curvature) = (penalty_slope + step * penalty_curvature, penalty_curvature);
+            for ((one, product), along) in self.coordinates.iter().zip(&point.products).zip(&direction.products) {
+                let along = along + direction.bias;
+                let dual_coefficient = self.dual_coefficient(one, product + point.bias + step * along);
+                if dual_coefficient != 0.0 {
+                    slope -= dual_coefficient * along;
                     curvature += 2.0 * one.cost * along * along;
                 }
             }
@@ -195,14 +251,14 @@ impl Problem<'_> {
         let (mut low, mut high, mut step) = (0.0, f64::INFINITY, 1.0);
         for _ in 0..100 {
             run.check_cancelled()?;
-            let (slope, curvature) = look(step);
+            let (slope, curvature) = derivatives(step);
             if slope < 0.0 {
                 low = step
             } else {
                 high = step
             }
             let change = -slope / curvature;
-            if slope == 0.0 || change.abs().min(high - low) <= EXACTLY * step {
+            if slope == 0.0 || change.abs().min(high - low) <= LINE_SEARCH_TOLERANCE * step {
                 break;
             }
             let next = step + change;

@@ -3,8 +3,8 @@
 use crate::matrix::simd::{add_times, prefetch, product};
 use crate::matrix::{Dense, Features, Sparse};
 
-/// Rows that are visited one at a time.
-pub(super) struct Visited<'a> {
+/// Access to one row at a time.
+pub(super) struct RowAccess<'a> {
     rows: Features<'a>,
     dense: Option<Dense<'a>>,
     sparse: Option<&'a Sparse>,
@@ -12,13 +12,13 @@ pub(super) struct Visited<'a> {
     split: usize,
 }
 
-impl<'a> Visited<'a> {
-    pub(super) fn new(rows: Features<'a>) -> Visited<'a> {
+impl<'a> RowAccess<'a> {
+    pub(super) fn new(rows: Features<'a>) -> RowAccess<'a> {
         let dense = rows.dense_part().filter(|dense| dense.columns() > 0);
-        Visited { rows, dense, sparse: rows.sparse_part(), split: rows.dense_columns() }
+        RowAccess { rows, dense, sparse: rows.sparse_part(), split: rows.dense_columns() }
     }
 
-    /// w·x of row `i`.
+    /// The product w·x of row `i`.
     #[inline]
     pub(super) fn product(&self, i: usize, weights: &[f64]) -> f64 {
         let (left, right) = weights.split_at(self.split);
@@ -59,7 +59,7 @@ impl<'a> Visited<'a> {
         }
     }
 
-    /// Calls `visit` with every column that row `i` has.
+    /// Calls `visit` with every column of which row `i` has a value.
     pub(super) fn each_column(&self, i: usize, mut visit: impl FnMut(usize)) {
         (0..self.split).for_each(&mut visit);
         if let Some(sparse) = self.sparse {
@@ -67,7 +67,7 @@ impl<'a> Visited<'a> {
         }
     }
 
-    /// Asks for a row that will be visited soon.
+    /// Prefetches a row that will be visited soon.
     #[inline]
     pub(super) fn prefetch(&self, i: usize) {
         match self.dense {

@@ -4,38 +4,37 @@
 //! a ← a - η (λ a + ℓ'(a·x + b) x),    b ← b - η ℓ'(a·x + b)
 //! ```
 //!
-//! For the hinge loss ℓ' is -y where y (a·x + b) < 1 and zero elsewhere; for "loss 1", the perceptron's, the bound is 0.
-//! The weights a are kept as a scale times a vector, so that a step that only shrinks it costs nothing. The steps η get shorter by a
-//! schedule; the mean of all a since some step wavers less than the last one.
+//! For the hinge loss ℓ' is -y where y (a·x + b) < 1 and zero elsewhere; for the perceptron's loss the threshold is 0.
+//! The weights a are kept as a scale times a vector, so that a step that only shrinks them costs nothing. The learning rate η falls
+//! by a schedule; averaging all a since some step lowers their variance.
 
-use super::rows::Visited;
+use super::rows::RowAccess;
 use crate::error::{Error, Result};
 use crate::matrix::simd::prefetch;
-use crate::run::{Run, Stop};
-use serde::{Deserialize, Serialize};
+use crate::run::{Run, StopReason};
 
-/// How many rows ahead one is asked for.
-const AHEAD: usize = 4;
+/// How many rows ahead are prefetched.
+const PREFETCH_DISTANCE: usize = 4;
 
-/// What a row costs that has the score s and the class y = ±1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Loss {
-    /// max(0, 1 - y s)
-    #[default]
-    Hinge,
-    /// max(0, 1 - y s)²
-    SquaredHinge,
-    /// max(0, -y s): "loss 1", the perceptron's.
-    Perceptron,
-    /// ln(1 + exp(-y s))
-    Log,
-    /// max(0, 1 - y s)², but -4 y s where y s < -1.
-    ModifiedHuber,
+crate::choices! {
+    /// The loss of a row with the score s and the class y = ±1.
+    pub enum Loss {
+        /// Hinge loss, max(0, 1 - y s).
+        #[default]
+        Hinge = "hinge",
+        /// Squared hinge loss, max(0, 1 - y s)².
+        SquaredHinge = "squared-hinge",
+        /// The perceptron's loss, max(0, -y s).
+        Perceptron = "perceptron",
+        /// Logistic loss, ln(1 + exp(-y s)).
+        Log = "log",
+        /// Modified Huber loss, max(0, 1 - y s)², but -4 y s where y s < -1.
+        ModifiedHuber = "modified-huber",
+    }
 }
 
 impl Loss {
-    /// What the row costs.
+    /// The loss.
     pub fn of(self, y: f64, score: f64) -> f64 {
         let margin = y * score;
         match self {
@@ -50,7 +49,7 @@ impl Loss {
     }
 
     /// Its derivative in the score.
-    pub fn slope(self, y: f64, score: f64) -> f64 {
+    pub fn derivative(self, y: f64, score: f64) -> f64 {
         let margin = y * score;
         match self {
             Loss::Hinge if margin < 1.0 => -y,
@@ -64,83 +63,84 @@ impl Loss {
     }
 }
 
-/// How long steps are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Schedule {
-    /// 1 / (λ (t + t₀)), with t₀ so that the first step fits weights of a typical size (Bottou 2010).
-    #[default]
-    Optimal,
-    /// The rate throughout.
-    Constant,
-    /// The rate over a power of t.
-    InverseScaling,
-    /// The rate, divided by five whenever a few passes have gained nothing.
-    Adaptive,
+crate::choices! {
+    /// How the learning rate falls with the number t of steps.
+    pub enum Schedule {
+        /// 1 / (λ (t + t₀)), with t₀ so that the first step fits weights of a typical size (Bottou 2010).
+        #[default]
+        Optimal = "optimal",
+        /// The first learning rate throughout.
+        Constant = "constant",
+        /// The first learning rate, divided by a power of t.
+        InverseScaling = "inverse-scaling",
+        /// The first learning rate, divided by five after every few epochs without improvement.
+        Adaptive = "adaptive",
+    }
 }
 
-/// A problem in the primal.
+/// A problem in the primal, and the options of stochastic gradient descent.
 pub struct Sgd<'a> {
     /// The rows.
     pub rows: crate::matrix::Features<'a>,
-    /// Whether y of each is 1, and not -1. One byte a row stays near the processor, which visits rows in any order.
-    pub second: &'a [bool],
-    /// How much each counts, if not all count one.
+    /// Whether each row is of the positive class, y = 1, not y = -1. One byte per row stays in the caches, though rows are visited in
+    /// any order.
+    pub positive: &'a [bool],
+    /// Weight of each row; one without.
     pub weights: Option<&'a [f64]>,
-    /// What a row costs.
+    /// The loss of a row.
     pub loss: Loss,
-    /// λ
-    pub lambda: f64,
-    /// What the sum of the sizes of weights costs, beside half the sum of their squares.
-    pub lambda_of_sizes: f64,
-    /// λ as the optimal schedule sees it: of both penalties, or what they would be.
-    pub lambda_of_steps: f64,
-    /// Whether there is a constant b.
+    /// Penalty λ of half the sum of squared weights.
+    pub l2_penalty: f64,
+    /// Penalty of the sum of absolute weights.
+    pub l1_penalty: f64,
+    /// Penalty λ of the optimal schedule: the sum of both penalties, or what it would be.
+    pub schedule_penalty: f64,
+    /// Whether there is an intercept b.
     pub intercept: bool,
-    /// How much of a step b takes: less where rows are sparse, because it is in every row.
-    pub intercept_share: f64,
-    /// How long steps are.
+    /// Factor of the learning rate for b: below one where rows are sparse, because b is in every row.
+    pub intercept_decay: f64,
+    /// How the learning rate falls.
     pub schedule: Schedule,
-    /// The first step of a schedule that does not choose it.
-    pub rate: f64,
-    /// The power of t for [`Schedule::InverseScaling`].
+    /// The first learning rate, for schedules that do not choose it.
+    pub learning_rate: f64,
+    /// Power of t in [`Schedule::InverseScaling`].
     pub power: f64,
-    /// From which step on the mean is taken; zero for no mean.
+    /// The step from which on weights are averaged; zero for no averaging.
     pub average: u64,
-    /// Passes at most.
-    pub passes: usize,
-    /// A pass that gains less than this, per row, gains nothing; below zero all passes are made.
+    /// The largest number of epochs.
+    pub epochs: usize,
+    /// An epoch must lower the mean loss by this to count as an improvement; below zero all epochs are run.
     pub tolerance: f64,
-    /// So many passes without a gain end it.
+    /// The number of epochs without improvement after which to stop.
     pub patience: usize,
-    /// Whether rows are visited in another order in each pass.
+    /// Whether rows are shuffled before each epoch.
     pub shuffle: bool,
-    /// Steps that were made before, by which the schedule goes on.
+    /// Steps of earlier fits, from which the schedule goes on.
     pub steps_before: u64,
 }
 
-/// Where it has ended.
+/// The result of stochastic gradient descent.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Walked {
-    /// a
+pub struct SgdSolution {
+    /// Weights of the features.
     pub weights: Vec<f64>,
-    /// b
+    /// Constant b of the score.
     pub bias: f64,
-    /// Steps that were made, from 1.
+    /// Number of steps, those of earlier fits included.
     pub steps: u64,
-    /// Passes that were made.
-    pub passes: usize,
-    /// Why it ended.
-    pub stop: Stop,
-    /// The mean loss of each pass.
+    /// Number of epochs.
+    pub epochs: usize,
+    /// Why it stopped.
+    pub stop: StopReason,
+    /// Mean loss of each epoch.
     pub trace: Vec<f64>,
 }
 
-/// a = scale · direction, and the sum of all a so far.
-struct Scaled {
+/// Weights a = scale · direction, and the sum of all a so far.
+struct ScaledWeights {
     direction: Vec<f64>,
     scale: f64,
-    /// With S the sum of all scales, the sum of all a is S · direction - lag: only a change of direction needs a look at it.
+    /// With S the sum of all scales, the sum of all a is S · direction - lag: only a change of direction updates it.
     lag: Vec<f64>,
     scales: f64,
     bias: f64,
@@ -148,26 +148,26 @@ struct Scaled {
     counted: f64,
 }
 
-impl Scaled {
-    /// Shrinks a by a factor, which costs nothing until digits are at stake.
+impl ScaledWeights {
+    /// Shrinks a by a factor, which is free until digits are at stake.
     fn shrink(&mut self, factor: f64) {
         self.scale *= factor;
         if self.scale < 1e-9 {
-            // What was counted so far goes into the lag.
+            // The sum so far goes into the lag.
             self.lag.iter_mut().zip(&self.direction).for_each(|(lag, x)| *lag -= self.scales * x);
             self.direction.iter_mut().for_each(|x| *x *= self.scale);
             (self.scale, self.scales) = (1.0, 0.0);
         }
     }
 
-    /// Counts a and b as they are now.
-    fn count(&mut self) {
+    /// Adds a and b to their sums.
+    fn accumulate(&mut self) {
         self.scales += self.scale;
         self.biases += self.bias;
         self.counted += 1.0;
     }
 
-    /// a and b: their mean if any were counted, or as they are.
+    /// a and b, averaged if they were summed.
     fn into_parts(self) -> (Vec<f64>, f64) {
         if self.counted == 0.0 {
             return (self.direction.into_iter().map(|x| x * self.scale).collect(), self.bias);
@@ -178,61 +178,61 @@ impl Scaled {
 }
 
 impl Sgd<'_> {
-    /// Walks from a start (zero if there is none).
-    pub fn walk(&self, start: Option<(Vec<f64>, f64)>, run: &Run) -> Result<Walked> {
-        let rows = Visited::new(self.rows);
-        let count = self.second.len();
+    /// Descends from a start (zero if there is none).
+    pub fn fit(&self, start: Option<(Vec<f64>, f64)>, run: &Run) -> Result<SgdSolution> {
+        let rows = RowAccess::new(self.rows);
+        let count = self.positive.len();
         let fits = rows.count() == count
             && self.weights.is_none_or(|weights| weights.len() == count)
             && start.as_ref().is_none_or(|(weights, _)| weights.len() == rows.columns());
         if !fits {
             return Err(Error::data("rows, classes, weights and start do not match", "Give as many of each."));
         }
-        let look = rows.piece().min(4096);
+        let rows_per_check = rows.piece().min(4096);
         let (direction, bias) = start.unwrap_or_else(|| (vec![0.0; rows.columns()], 0.0));
         let lag = if self.average > 0 { vec![0.0; rows.columns()] } else { Vec::new() };
-        let mut a = Scaled { direction, scale: 1.0, lag, scales: 0.0, bias, biases: 0.0, counted: 0.0 };
+        let mut a = ScaledWeights { direction, scale: 1.0, lag, scales: 0.0, bias, biases: 0.0, counted: 0.0 };
         let mut order: Vec<u32> = (0..count as u32).collect();
         let mut stream = run.stream(0);
-        let first = self.first_optimal();
-        let mut rate = self.rate;
-        let (mut step, mut passes, mut stop) = (self.steps_before + 1, 0, Stop::StepLimit);
-        // What every weight should have lost by now, and what each has lost (Tsuruoka and others 2009).
-        let mut due = 0.0;
-        let mut paid = if self.lambda_of_sizes > 0.0 { vec![0.0; rows.columns()] } else { Vec::new() };
-        let (mut best, mut in_vain) = (f64::INFINITY, 0);
+        let offset = self.optimal_offset();
+        let mut learning_rate = self.learning_rate;
+        let (mut step, mut epochs, mut stop) = (self.steps_before + 1, 0, StopReason::StepLimit);
+        // The cumulative L1 penalty, and how much of it each weight has received (Tsuruoka and others 2009).
+        let mut l1_due = 0.0;
+        let mut l1_applied = if self.l1_penalty > 0.0 { vec![0.0; rows.columns()] } else { Vec::new() };
+        let (mut best, mut epochs_without_improvement) = (f64::INFINITY, 0);
         let mut trace = Vec::new();
-        'passes: while passes < self.passes {
-            run.progress("passes", passes, self.passes);
+        'epochs: while epochs < self.epochs {
+            run.progress("epochs", epochs, self.epochs);
             if self.shuffle {
                 stream.shuffle(&mut order);
             }
-            let mut lost = 0.0;
+            let mut total_loss = 0.0;
             for (at, &i) in order.iter().enumerate() {
-                if at % look == 0 {
+                if at % rows_per_check == 0 {
                     run.check_cancelled()?;
                     if run.out_of_time() {
-                        stop = Stop::Budget;
-                        break 'passes;
+                        stop = StopReason::Budget;
+                        break 'epochs;
                     }
                 }
                 let i = i as usize;
-                if let Some(&next) = order.get(at + AHEAD) {
+                if let Some(&next) = order.get(at + PREFETCH_DISTANCE) {
                     self.prefetch(&rows, next as usize);
                 }
-                let y = if self.second[i] { 1.0 } else { -1.0 };
+                let y = if self.positive[i] { 1.0 } else { -1.0 };
                 let score = a.scale * rows.product(i, &a.direction) + a.bias;
                 let eta = match self.schedule {
-                    Schedule::Optimal => 1.0 / (self.lambda_of_steps * (first + step as f64 - 1.0)),
-                    Schedule::InverseScaling => self.rate / (step as f64).powf(self.power),
-                    Schedule::Constant | Schedule::Adaptive => rate,
+                    Schedule::Optimal => 1.0 / (self.schedule_penalty * (offset + step as f64 - 1.0)),
+                    Schedule::InverseScaling => self.learning_rate / (step as f64).powf(self.power),
+                    Schedule::Constant | Schedule::Adaptive => learning_rate,
                 };
-                lost += self.loss.of(y, score);
-                // Steps that a loss without bound makes too long are cut.
-                let slope = self.loss.slope(y, score).clamp(-1e12, 1e12);
-                let change = -eta * slope * self.weights.map_or(1.0, |weights| weights[i]);
-                if self.lambda > 0.0 {
-                    a.shrink((1.0 - eta * self.lambda).max(0.0));
+                total_loss += self.loss.of(y, score);
+                // Derivatives of unbounded losses are clipped.
+                let derivative = self.loss.derivative(y, score).clamp(-1e12, 1e12);
+                let change = -eta * derivative * self.weights.map_or(1.0, |weights| weights[i]);
+                if self.l2_penalty > 0.0 {
+                    a.shrink((1.0 - eta * self.l2_penalty).max(0.0));
                 }
                 if change != 0.0 {
                     let along = change / a.scale;
@@ -241,69 +241,69 @@ impl Sgd<'_> {
                         rows.add(i, along * a.scales, &mut a.lag);
                     }
                     if self.intercept {
-                        a.bias += change * self.intercept_share;
+                        a.bias += change * self.intercept_decay;
                     }
                 }
-                if self.lambda_of_sizes > 0.0 {
-                    due += eta * self.lambda_of_sizes;
-                    rows.each_column(i, |j| pay(&mut a.direction[j], a.scale, due, &mut paid[j]));
+                if self.l1_penalty > 0.0 {
+                    l1_due += eta * self.l1_penalty;
+                    rows.each_column(i, |j| apply_l1(&mut a.direction[j], a.scale, l1_due, &mut l1_applied[j]));
                 }
                 if self.average > 0 && step >= self.average {
-                    a.count();
+                    a.accumulate();
                 }
                 step += 1;
             }
-            passes += 1;
-            trace.push(lost / count.max(1) as f64);
-            if !(a.bias.is_finite() && a.scale.is_finite() && lost.is_finite()) {
+            epochs += 1;
+            trace.push(total_loss / count.max(1) as f64);
+            if !(a.bias.is_finite() && a.scale.is_finite() && total_loss.is_finite()) {
                 break;
             }
-            if self.tolerance >= 0.0 && lost > best - self.tolerance * count as f64 {
-                in_vain += 1;
+            if self.tolerance >= 0.0 && total_loss > best - self.tolerance * count as f64 {
+                epochs_without_improvement += 1;
             } else {
-                in_vain = 0;
+                epochs_without_improvement = 0;
             }
-            best = best.min(lost);
-            if in_vain >= self.patience {
-                if self.schedule == Schedule::Adaptive && rate > 1e-6 {
-                    rate /= 5.0;
-                    in_vain = 0;
+            best = best.min(total_loss);
+            if epochs_without_improvement >= self.patience {
+                if self.schedule == Schedule::Adaptive && learning_rate > 1e-6 {
+                    learning_rate /= 5.0;
+                    epochs_without_improvement = 0;
                 } else {
-                    stop = Stop::Converged;
+                    stop = StopReason::Converged;
                     break;
                 }
             }
         }
         let (weights, bias) = a.into_parts();
-        Ok(Walked { weights, bias, steps: step - 1, passes, stop, trace })
+        Ok(SgdSolution { weights, bias, steps: step - 1, epochs, stop, trace })
     }
 
-    /// Asks for a row that will be visited soon.
+    /// Prefetches a row that will be visited soon.
     #[inline]
-    fn prefetch(&self, rows: &Visited<'_>, i: usize) {
+    fn prefetch(&self, rows: &RowAccess<'_>, i: usize) {
         rows.prefetch(i);
-        prefetch(&self.second[i..=i]);
+        prefetch(&self.positive[i..=i]);
         if let Some(weights) = self.weights {
             prefetch(&weights[i..=i]);
         }
     }
 
     /// t₀ of the optimal schedule: the first step moves a weight of a typical size, λ^-¼, by no more than that.
-    fn first_optimal(&self) -> f64 {
-        let typical = (1.0 / self.lambda_of_steps.sqrt()).sqrt();
-        let slope = self.loss.slope(1.0, -typical).abs();
-        let eta = typical / slope.max(1.0);
-        1.0 / (eta * self.lambda_of_steps)
+    fn optimal_offset(&self) -> f64 {
+        let typical = (1.0 / self.schedule_penalty.sqrt()).sqrt();
+        let derivative = self.loss.derivative(1.0, -typical).abs();
+        let eta = typical / derivative.max(1.0);
+        1.0 / (eta * self.schedule_penalty)
     }
 }
 
-/// Takes from a weight what is due, but not past zero.
-fn pay(direction: &mut f64, scale: f64, due: f64, paid: &mut f64) {
+/// Applies the L1 penalty that is due to a weight, but not past zero.
+fn apply_l1(direction: &mut f64, scale: f64, l1_due: f64, l1_applied: &mut f64) {
     let before = *direction;
     if scale * before > 0.0 {
-        *direction = (before - (due + *paid) / scale).max(0.0);
+        *direction = (before - (l1_due + *l1_applied) / scale).max(0.0);
     } else if scale * before < 0.0 {
-        *direction = (before + (due - *paid) / scale).min(0.0);
+        *direction = (before + (l1_due - *l1_applied) / scale).min(0.0);
     }
-    *paid += scale * (*direction - before);
+    *l1_applied += scale * (*direction - before);
 }

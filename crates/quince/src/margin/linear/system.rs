@@ -5,8 +5,8 @@
 //! Σ θ x·w + (δ + Σ θ) b      = c
 //! ```
 //!
-//! b is eliminated. If it cost nothing (δ = 0), that would leave sums about the mean of x by θ; of the mean, so much is missing as
-//! b costs.
+//! with weights θ of rows and the penalty δ of b. b is eliminated: if it is free (δ = 0), that leaves moments about the weighted
+//! mean of x; otherwise a multiple of the mean's outer product is added.
 
 use crate::error::Result;
 use crate::matrix::{About, Cholesky, Features, Matrix, Triangle, centred_moments};
@@ -15,21 +15,27 @@ use crate::run::Run;
 /// The equations, factored.
 pub(super) struct System {
     factor: Cholesky,
-    /// What each unknown is multiplied with, so that the diagonal is one.
+    /// Scale of each unknown, which makes the diagonal one.
     scale: Vec<f64>,
-    /// Σθ, and the mean of x by θ.
+    /// Sum of the weights θ.
     total: f64,
+    /// Mean of x, weighted by θ.
     means: Vec<f64>,
-    /// δ; infinite if there is no b.
-    price: f64,
+    /// Penalty δ of b; infinite if there is no intercept.
+    intercept_penalty: f64,
 }
 
 impl System {
-    /// From the θ of all rows; `None` where rounding leaves nothing to be solved.
-    pub(super) fn of(rows: Features<'_>, thetas: Vec<f64>, price: f64, run: &Run) -> Result<Option<System>> {
+    /// The system for weights θ of all rows; `None` if rounding leaves it singular.
+    pub(super) fn of(
+        rows: Features<'_>,
+        thetas: Vec<f64>,
+        intercept_penalty: f64,
+        run: &Run,
+    ) -> Result<Option<System>> {
         Triangle::afford(rows.columns())?;
         let total: f64 = thetas.iter().sum();
-        // Where products have become zero, rounding rules.
+        // Where products have become zero, only rounding errors are left.
         if !(total > 0.0 && total.is_finite()) {
             return Ok(None);
         }
@@ -40,7 +46,11 @@ impl System {
         let (means, found) = centred_moments(rows, beside, Some(&roots), run)?;
         let mut matrix = found.gram;
         matrix.add_to_diagonal(1.0);
-        let missing = if price.is_infinite() { total } else { total * (price / (price + total)) };
+        let missing = if intercept_penalty.is_infinite() {
+            total
+        } else {
+            total * (intercept_penalty / (intercept_penalty + total))
+        };
         let size = matrix.size();
         for j in 0..size {
             (j..size).for_each(|i| matrix.add(i, j, missing * means[i] * means[j]));
@@ -49,18 +59,19 @@ impl System {
         for j in 0..size {
             (j..size).for_each(|i| matrix.set(i, j, matrix.get(i, j) * scale[i] * scale[j]));
         }
-        Ok(Cholesky::of(matrix, run)?.map(|factor| System { factor, scale, total, means, price }))
+        Ok(Cholesky::of(matrix, run)?.map(|factor| System { factor, scale, total, means, intercept_penalty }))
     }
 
-    /// w and b from both right sides.
-    pub(super) fn solve(&self, mut right: Matrix, of_constant: f64) -> (Matrix, f64) {
-        let share = if self.price.is_infinite() { 0.0 } else { 1.0 / (self.total + self.price) };
+    /// w and b from both right-hand sides.
+    pub(super) fn solve(&self, mut right: Matrix, bias_term: f64) -> (Matrix, f64) {
+        let share =
+            if self.intercept_penalty.is_infinite() { 0.0 } else { 1.0 / (self.total + self.intercept_penalty) };
         for (j, value) in right.values_mut().iter_mut().enumerate() {
-            *value = (*value - self.total * share * self.means[j] * of_constant) * self.scale[j];
+            *value = (*value - self.total * share * self.means[j] * bias_term) * self.scale[j];
         }
         let mut weights = self.factor.solve(&right);
         weights.values_mut().iter_mut().zip(&self.scale).for_each(|(weight, scale)| *weight *= scale);
         let along: f64 = weights.values().iter().zip(&self.means).map(|(weight, mean)| weight * mean).sum();
-        (weights, share * (of_constant - self.total * along))
+        (weights, share * (bias_term - self.total * along))
     }
 }

@@ -1,4 +1,4 @@
-//! A stretch of records, parsed into columns: numbers where all cells are numbers, words where not.
+//! A chunk of records, parsed into columns: numbers where all cells are numbers, words where not.
 
 use super::cursor::{Behind, Cursor, Layout};
 use crate::error::Result;
@@ -24,25 +24,25 @@ pub(super) enum Want {
 /// The cells of one column in one chunk.
 #[derive(Debug)]
 pub(super) enum Piece {
-    /// Not-a-number is a hole.
+    /// Not-a-number is a missing value.
     Numbers(Vec<f64>),
-    Words(Words),
+    Words(WordColumn),
     /// Numbers were wanted, and there is a cell that is none; or nothing was wanted.
     Nothing,
 }
 
 /// Words one after another.
 #[derive(Debug, Default)]
-pub(super) struct Words {
+pub(super) struct WordColumn {
     pub(super) text: Vec<u8>,
     pub(super) ends: Vec<usize>,
     pub(super) filled: Vec<bool>,
 }
 
-impl Words {
+impl WordColumn {
     fn push(&mut self, cell: &[u8]) {
         let cell = trimmed(cell);
-        let filled = !is_hole(cell);
+        let filled = !is_missing(cell);
         if filled {
             self.text.extend_from_slice(cell);
         }
@@ -64,12 +64,12 @@ impl Chunk {
         let width = wants.len();
         let new = |want: &Want| match want {
             Want::Numbers => Piece::Numbers(Vec::new()),
-            Want::Words => Piece::Words(Words::default()),
+            Want::Words => Piece::Words(WordColumn::default()),
             Want::Nothing => Piece::Nothing,
         };
         let mut parsed = Parsed { columns: wants.iter().map(new).collect(), lines: Vec::new() };
         let mut cursor = Cursor::new(&bytes[..self.bytes.end], self.bytes.start, self.line, layout);
-        // In a table of one column a blank line is a hole, unless only blank lines follow.
+        // In a table of one column a blank line is a missing value, unless only blank lines follow.
         let mut blank_lines = Vec::new();
         while !cursor.is_done() {
             let line = cursor.line;
@@ -117,10 +117,10 @@ impl Chunk {
     }
 }
 
-/// A cell as a number, not-a-number for a hole; `None` for anything else.
+/// A cell as a number, not-a-number for a missing value; `None` for anything else.
 fn number_of(cell: &[u8]) -> Option<f64> {
     let cell = trimmed(cell);
-    if is_hole(cell) { Some(f64::NAN) } else { std::str::from_utf8(cell).ok()?.parse().ok() }
+    if is_missing(cell) { Some(f64::NAN) } else { std::str::from_utf8(cell).ok()?.parse().ok() }
 }
 
 /// Without white space around it, Unicode's as well.
@@ -133,7 +133,7 @@ fn trimmed(cell: &[u8]) -> &[u8] {
     std::str::from_utf8(cell).map_or(cell, |text| text.trim().as_bytes())
 }
 
-fn is_hole(cell: &[u8]) -> bool {
-    // No spelling of a hole is longer.
-    cell.len() <= 4 && std::str::from_utf8(cell).is_ok_and(kind::is_hole)
+fn is_missing(cell: &[u8]) -> bool {
+    // No spelling of a missing value is longer.
+    cell.len() <= 4 && std::str::from_utf8(cell).is_ok_and(kind::is_missing)
 }

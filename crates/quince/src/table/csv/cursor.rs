@@ -1,10 +1,10 @@
-//! Walks through the bytes of a text table, cell by cell.
+//! Reads the bytes of a text table, cell by cell.
 
 use crate::error::{Error, Place, Result};
 use memchr::{memchr, memchr_iter};
 use std::borrow::Cow;
 
-/// How cells are parted, and how the file is called in errors.
+/// How cells are separated, and how the file is called in errors.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub(super) delimiter: u8,

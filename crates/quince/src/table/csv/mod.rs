@@ -4,8 +4,8 @@
 //! In tab-separated files a quote is a quote only if the cell both begins and ends with it: many write texts there with
 //! quotation marks and no quoting.
 //!
-//! The text is cut into chunks of whole records, which are parsed on all threads. A column is hoped to be numbers; a chunk
-//! in which it is not says so, and that column alone is read again as words. Cuts depend on the text alone.
+//! The text is cut into chunks of whole records, which are parsed on all threads. A column is first read as numbers; where
+//! a chunk has another cell, that column alone is read again as words. Cuts depend on the text alone.
 
 mod chunk;
 mod cursor;
@@ -18,13 +18,13 @@ use crate::error::{Error, Place, Result};
 use crate::run::Run;
 use arrow_array::LargeStringArray;
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
-use chunk::{Chunk, Parsed, Piece, Want, Words};
+use chunk::{Chunk, Parsed, Piece, Want, WordColumn};
 use cursor::{Behind, Cursor, Layout, line_ends};
 use memchr::memchr;
 use std::borrow::Cow;
 
 /// Chunks are about this long.
-const CHUNK: usize = 1 << 20;
+const CHUNK_BYTES: usize = 1 << 20;
 
 /// A text table: its bytes, and where its records are.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ impl Written {
         self.layout.delimiter != b','
     }
 
-    /// Calls `visit` with the cells of every one of so many rows.
+    /// Calls `visit` with the cells of each of the first `rows` rows.
     pub(super) fn each_row(&self, rows: usize, mut visit: impl FnMut(&[&str])) -> Result<()> {
         let Some(first) = self.chunks.first() else { return Ok(()) };
         let mut cursor = Cursor::new(&self.bytes, first.bytes.start, first.line, &self.layout);
@@ -123,7 +123,7 @@ impl Written {
         let mut wants = vec![Want::Nothing; self.width];
         wants[j] = Want::Words;
         let parsed = self.each_chunk(|_| wants.clone(), run)?;
-        let pieces: Vec<Words> =
+        let pieces: Vec<WordColumn> =
             parsed.into_iter().filter_map(|mut chunk| chunk.columns.swap_remove(j).words()).collect();
         Ok(join(&pieces))
     }
@@ -144,7 +144,7 @@ impl Written {
     /// Parses chunks on all threads; a chunk of which nothing is wanted is left out.
     fn each_chunk(&self, wants: impl Fn(usize) -> Vec<Want> + Sync, run: &Run) -> Result<Vec<Parsed>> {
         let mut all = Vec::with_capacity(self.chunks.len());
-        // Some 64 megabytes between two looks.
+        // Some 64 megabytes between two checks for cancellation.
         for (round, chunks) in self.chunks.chunks(64).enumerate() {
             let parsed = run.map(chunks.len(), |c| match wants(round * 64 + c) {
                 wants if wants.is_empty() => Ok(Parsed { columns: Vec::new(), lines: Vec::new() }),
@@ -201,20 +201,20 @@ impl Piece {
         if let Piece::Numbers(numbers) = self { numbers } else { &[] }
     }
 
-    fn words(self) -> Option<Words> {
+    fn words(self) -> Option<WordColumn> {
         if let Piece::Words(words) = self { Some(words) } else { None }
     }
 }
 
 fn join_pieces(pieces: &[Piece]) -> LargeStringArray {
-    let words: Vec<&Words> =
+    let words: Vec<&WordColumn> =
         pieces.iter().filter_map(|piece| if let Piece::Words(words) = piece { Some(words) } else { None }).collect();
     join(&words)
 }
 
 /// One array of the words of all chunks.
-fn join<W: std::borrow::Borrow<Words>>(pieces: &[W]) -> LargeStringArray {
-    let size = |of: &dyn Fn(&Words) -> usize| pieces.iter().map(|words| of(words.borrow())).sum::<usize>();
+fn join<W: std::borrow::Borrow<WordColumn>>(pieces: &[W]) -> LargeStringArray {
+    let size = |of: &dyn Fn(&WordColumn) -> usize| pieces.iter().map(|words| of(words.borrow())).sum::<usize>();
     let mut text = Vec::with_capacity(size(&|words| words.text.len()));
     let rows = size(&|words| words.ends.len());
     let (mut offsets, mut filled) = (Vec::with_capacity(rows + 1), Vec::with_capacity(rows));
@@ -231,7 +231,7 @@ fn join<W: std::borrow::Borrow<Words>>(pieces: &[W]) -> LargeStringArray {
 /// Cuts the records from `at` on into chunks of about a megabyte.
 fn cut(bytes: &[u8], at: usize, line: u64, layout: &Layout, width: usize, run: &Run) -> Result<Vec<Chunk>> {
     // The first chunk is short: it tells which columns are numbers.
-    let goal = |start: usize| start + if start == at { CHUNK / 16 } else { CHUNK };
+    let goal = |start: usize| start + if start == at { CHUNK_BYTES / 16 } else { CHUNK_BYTES };
     let mut chunks = Vec::new();
     let mut start = at;
     // What a blank line means in a single column depends on what follows.
@@ -286,7 +286,7 @@ pub(super) fn check_text(bytes: &[u8], source: &str, run: &Run) -> Result<usize>
     }
     let start = if bytes.starts_with(&[0xef, 0xbb, 0xbf]) { 3 } else { 0 };
     // Cut where a character begins.
-    let parts: Vec<usize> = (start..bytes.len()).step_by(CHUNK).collect();
+    let parts: Vec<usize> = (start..bytes.len()).step_by(CHUNK_BYTES).collect();
     let begins = |at: usize| (at..bytes.len()).find(|&at| bytes[at] & 0xc0 != 0x80).unwrap_or(bytes.len());
     let looks = run.map(parts.len(), |p| {
         let from = if p == 0 { start } else { begins(parts[p]) };

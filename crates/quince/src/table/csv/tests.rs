@@ -60,7 +60,7 @@ fn a_comma_is_a_decimal_point_where_it_does_not_separate_cells() {
 }
 
 #[test]
-fn a_blank_line_of_a_single_column_is_a_hole_unless_it_is_the_end() {
+fn a_blank_line_of_a_single_column_is_a_missing_value_unless_it_is_the_end() {
     assert_eq!(rows("x\n1\n\n3\n\"\"\n5\n\n\n"), [["1"], [""], ["3"], [""], ["5"]]);
 }
 

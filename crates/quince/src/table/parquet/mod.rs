@@ -14,7 +14,7 @@ use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
-use thrift::{FOOTER, PAGE, Walk};
+use thrift::{FOOTER, PAGE, ThriftReader};
 
 const LIES: &str = "it contradicts itself";
 
@@ -102,7 +102,7 @@ fn too_much(bytes: &[u8]) -> String {
 fn check_footer(bytes: &[u8]) -> std::result::Result<(), String> {
     let Some((rest, &[a, b, c, d, b'P', b'A', b'R', b'1'])) = bytes.split_last_chunk::<8>() else { return Ok(()) };
     let Some(start) = rest.len().checked_sub(u32::from_le_bytes([a, b, c, d]) as usize) else { return Ok(()) };
-    Walk { rest: &rest[start..] }.fields(&FOOTER, &mut |_, _, _| {}).ok_or_else(|| LIES.into())
+    ThriftReader { rest: &rest[start..] }.fields(&FOOTER, &mut |_, _, _| {}).ok_or_else(|| LIES.into())
 }
 
 /// Whether the file is long enough for its rows and pages; the bytes of the largest page.
@@ -151,7 +151,7 @@ fn pages(bytes: &[u8], chunk: &ColumnChunkMetaData) -> Option<Vec<Page>> {
     let mut pages = Vec::new();
     while left > 0 {
         let rest = bytes.get(at..)?;
-        let mut walk = Walk { rest };
+        let mut walk = ThriftReader { rest };
         let (mut page, mut negative) = (Page::default(), false);
         walk.fields(&PAGE, &mut |around, field, number| {
             let place = match (around, field) {

@@ -1,11 +1,11 @@
 //! A look at the headers of a Parquet file before the `parquet` crate reads them.
 //!
-//! Headers are written in Thrift's compact protocol. That crate makes room for as many elements as a list claims to have, and
+//! Headers are written in Thrift's compact protocol. That crate allocates as many elements as a list claims to have, and
 //! takes as many steps to skip them, so a few bytes could ask for all memory or for hours. Here a list has no more elements
 //! than bytes, and a field that the crate reads by its number has the type it is read as: both see the same header.
 
-/// How deep values may lie within each other.
-const DEEPEST: u8 = 32;
+/// The largest depth of nested values.
+const MAX_DEPTH: u8 = 32;
 
 const YES_NO: u8 = 1;
 const BYTE: u8 = 3;
@@ -21,70 +21,72 @@ const UUID: u8 = 13;
 
 /// The types of fields 1, 2, 3 and so on of a struct, and the shapes of those that are structs or lists of structs. What has no
 /// shape may be anything.
-pub(super) struct Shape(&'static [u8], &'static [(i16, &'static Shape)]);
+pub(super) struct StructType(&'static [u8], &'static [(i16, &'static StructType)]);
 
-const ANY: Shape = Shape(&[], &[]);
-const STATISTICS: Shape = Shape(&[BYTES, BYTES, LONG, LONG, BYTES, BYTES, YES_NO, YES_NO], &[]);
+const ANY: StructType = StructType(&[], &[]);
+const STATISTICS: StructType = StructType(&[BYTES, BYTES, LONG, LONG, BYTES, BYTES, YES_NO, YES_NO], &[]);
 
-pub(super) const PAGE: Shape = Shape(
+pub(super) const PAGE: StructType = StructType(
     &[INT, INT, INT, INT, STRUCT, STRUCT, STRUCT, STRUCT],
     &[
-        (5, &Shape(&[INT, INT, INT, INT, STRUCT], &[(5, &STATISTICS)])),
-        (7, &Shape(&[INT, INT, YES_NO], &[])),
-        (8, &Shape(&[INT, INT, INT, INT, INT, INT, YES_NO, STRUCT], &[(8, &STATISTICS)])),
+        (5, &StructType(&[INT, INT, INT, INT, STRUCT], &[(5, &STATISTICS)])),
+        (7, &StructType(&[INT, INT, YES_NO], &[])),
+        (8, &StructType(&[INT, INT, INT, INT, INT, INT, YES_NO, STRUCT], &[(8, &STATISTICS)])),
     ],
 );
 
-pub(super) const FOOTER: Shape =
-    Shape(&[INT, LIST, LONG, LIST, LIST, BYTES, LIST, STRUCT, BYTES], &[(2, &ELEMENT), (4, &ROW_GROUP), (5, &PAIR)]);
+pub(super) const FOOTER: StructType = StructType(
+    &[INT, LIST, LONG, LIST, LIST, BYTES, LIST, STRUCT, BYTES],
+    &[(2, &ELEMENT), (4, &ROW_GROUP), (5, &PAIR)],
+);
 
-const PAIR: Shape = Shape(&[BYTES, BYTES], &[]);
-const ELEMENT: Shape = Shape(&[INT, INT, INT, BYTES, INT, INT, INT, INT, INT, STRUCT], &[(10, &LOGICAL)]);
-const LOGICAL: Shape = Shape(
+const PAIR: StructType = StructType(&[BYTES, BYTES], &[]);
+const ELEMENT: StructType = StructType(&[INT, INT, INT, BYTES, INT, INT, INT, INT, INT, STRUCT], &[(10, &LOGICAL)]);
+const LOGICAL: StructType = StructType(
     &[STRUCT; 18],
     &[
-        (5, &Shape(&[INT, INT], &[])),
-        (7, &Shape(&[YES_NO, STRUCT], &[])),
-        (8, &Shape(&[YES_NO, STRUCT], &[])),
-        (10, &Shape(&[BYTE, YES_NO], &[])),
-        (16, &Shape(&[BYTE], &[])),
-        (17, &Shape(&[BYTES], &[])),
-        (18, &Shape(&[BYTES, INT], &[])),
+        (5, &StructType(&[INT, INT], &[])),
+        (7, &StructType(&[YES_NO, STRUCT], &[])),
+        (8, &StructType(&[YES_NO, STRUCT], &[])),
+        (10, &StructType(&[BYTE, YES_NO], &[])),
+        (16, &StructType(&[BYTE], &[])),
+        (17, &StructType(&[BYTES], &[])),
+        (18, &StructType(&[BYTES, INT], &[])),
     ],
 );
-const ROW_GROUP: Shape = Shape(
+const ROW_GROUP: StructType = StructType(
     &[LIST, LONG, LONG, LIST, LONG, LONG, SHORT],
     &[
-        (1, &Shape(&[BYTES, LONG, STRUCT, LONG, INT, LONG, INT, STRUCT, BYTES], &[(3, &COLUMN)])),
-        (4, &Shape(&[INT, YES_NO, YES_NO], &[])),
+        (1, &StructType(&[BYTES, LONG, STRUCT, LONG, INT, LONG, INT, STRUCT, BYTES], &[(3, &COLUMN)])),
+        (4, &StructType(&[INT, YES_NO, YES_NO], &[])),
     ],
 );
-const COLUMN: Shape = Shape(
+const COLUMN: StructType = StructType(
     &[INT, LIST, LIST, INT, LONG, LONG, LONG, LIST, LONG, LONG, LONG, STRUCT, LIST, LONG, INT, STRUCT, STRUCT],
     &[
         (8, &PAIR),
         (12, &STATISTICS),
-        (13, &Shape(&[INT, INT, INT], &[])),
-        (16, &Shape(&[LONG, LIST, LIST], &[])),
-        (17, &Shape(&[STRUCT, LIST], &[(1, &Shape(&[DOUBLE; 8], &[]))])),
+        (13, &StructType(&[INT, INT, INT], &[])),
+        (16, &StructType(&[LONG, LIST, LIST], &[])),
+        (17, &StructType(&[STRUCT, LIST], &[(1, &StructType(&[DOUBLE; 8], &[]))])),
     ],
 );
 
-/// Bytes that are walked through.
-pub(super) struct Walk<'a> {
+/// A reader of bytes in Thrift's compact protocol.
+pub(super) struct ThriftReader<'a> {
     pub(super) rest: &'a [u8],
 }
 
-impl Walk<'_> {
+impl ThriftReader<'_> {
     /// Goes past a struct, and calls `found` with the numbers of the field and of the field around it (0 where there is none)
     /// for every whole number. `None` if the bytes are no such struct.
-    pub(super) fn fields(&mut self, shape: &Shape, found: &mut dyn FnMut(i16, i16, i64)) -> Option<()> {
+    pub(super) fn fields(&mut self, shape: &StructType, found: &mut dyn FnMut(i16, i16, i64)) -> Option<()> {
         self.structure(shape, 0, 0, found)
     }
 
     fn structure(
         &mut self,
-        Shape(types, shapes): &Shape,
+        StructType(types, shapes): &StructType,
         around: i16,
         depth: u8,
         found: &mut dyn FnMut(i16, i16, i64),
@@ -107,7 +109,7 @@ impl Walk<'_> {
             let shape = shapes.iter().find(|(number, _)| *number == field).map_or(&ANY, |(_, shape)| shape);
             match kind {
                 SHORT | INT | LONG => found(around, field, self.signed()?),
-                STRUCT if depth < DEEPEST => self.structure(shape, field, depth + 1, found)?,
+                STRUCT if depth < MAX_DEPTH => self.structure(shape, field, depth + 1, found)?,
                 // The yes or no of a field is its type.
                 YES_NO | 2 => {}
                 kind => self.value(kind, shape, depth)?,
@@ -115,7 +117,7 @@ impl Walk<'_> {
         }
     }
 
-    fn value(&mut self, kind: u8, shape: &Shape, depth: u8) -> Option<()> {
+    fn value(&mut self, kind: u8, shape: &StructType, depth: u8) -> Option<()> {
         match kind {
             BYTE => self.skip(1),
             SHORT | INT | LONG => self.number().map(|_| ()),
@@ -124,7 +126,7 @@ impl Walk<'_> {
                 let length = self.number()?;
                 self.skip(usize::try_from(length).ok()?)
             }
-            LIST | SET if depth < DEEPEST => {
+            LIST | SET if depth < MAX_DEPTH => {
                 let head = self.byte()?;
                 let length = if head >> 4 == 15 { self.number()? } else { u64::from(head >> 4) };
                 // No header has a list of yes and no, which the crate would skip without taking a byte.
@@ -133,7 +135,7 @@ impl Walk<'_> {
                 }
                 (0..length).try_for_each(|_| self.value(head & 15, shape, depth + 1))
             }
-            STRUCT if depth < DEEPEST => self.structure(shape, 0, depth + 1, &mut |_, _, _| {}),
+            STRUCT if depth < MAX_DEPTH => self.structure(shape, 0, depth + 1, &mut |_, _, _| {}),
             UUID => self.skip(16),
             _ => None,
         }
@@ -174,9 +176,9 @@ impl Walk<'_> {
 mod tests {
     use super::*;
 
-    fn walk(bytes: &[u8], shape: &Shape) -> Option<Vec<(i16, i16, i64)>> {
+    fn walk(bytes: &[u8], shape: &StructType) -> Option<Vec<(i16, i16, i64)>> {
         let mut numbers = Vec::new();
-        let mut walk = Walk { rest: bytes };
+        let mut walk = ThriftReader { rest: bytes };
         walk.fields(shape, &mut |around, field, number| numbers.push((around, field, number)))?;
         walk.rest.is_empty().then_some(numbers)
     }

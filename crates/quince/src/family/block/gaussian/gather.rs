@@ -1,47 +1,48 @@
-//! The sums of Gaussians from rows with shares, about the present means: holes count as what they are expected to be.
+//! Sufficient statistics of Gaussians weighted by responsibilities, about the present means. Missing values count as their
+//! conditional expectation and covariance.
 
 use super::Gaussians;
-use super::holes::{Completed, Stretch};
-use crate::family::block::normals::weighed_moments;
+use super::missing::{ConditionalMoments, MissingPattern};
+use crate::family::block::normal::weighed_moments;
 use crate::family::block::{Family, Gather, Scores, Tile};
 use crate::matrix::{Matrix, gram};
 
-/// A tile as a block sees it.
-struct Seen<'a> {
+/// A tile as a Gaussian block sees it.
+struct ScoredTile<'a> {
     block: &'a Gaussians,
     rows: usize,
-    /// Column after column.
+    /// The values by columns.
     values: Vec<f64>,
-    /// None if no row has a hole.
-    stretches: Vec<Stretch>,
-    /// What each component makes of the rows, if they have holes.
-    completed: Vec<Completed>,
+    /// Rows grouped by their missing values; empty if none is missing.
+    patterns: Vec<MissingPattern>,
+    /// The conditional moments of the rows under each component, if values are missing.
+    conditional: Vec<ConditionalMoments>,
 }
 
-impl<'a> Seen<'a> {
-    fn new(block: &'a Gaussians, components: usize) -> Seen<'a> {
-        let completed = (0..components).map(|_| Completed::default()).collect();
-        Seen { block, rows: 0, values: Vec::new(), stretches: Vec::new(), completed }
+impl<'a> ScoredTile<'a> {
+    fn new(block: &'a Gaussians, components: usize) -> ScoredTile<'a> {
+        let conditional = (0..components).map(|_| ConditionalMoments::default()).collect();
+        ScoredTile { block, rows: 0, values: Vec::new(), patterns: Vec::new(), conditional }
     }
 
     fn score(&mut self, tile: &Tile<'_>, scores: &mut Scores) {
-        (self.rows, self.values, self.stretches) =
-            (tile.rows(), self.block.gather_rows(tile), self.block.stretches(tile));
-        if self.stretches.is_empty() {
-            self.block.score_whole(self.rows, &self.values, scores);
+        (self.rows, self.values, self.patterns) =
+            (tile.rows(), self.block.gather_rows(tile), self.block.patterns(tile));
+        if self.patterns.is_empty() {
+            self.block.score_complete(self.rows, &self.values, scores);
         } else {
-            self.block.score_holes(self.rows, &self.values, &self.stretches, &mut self.completed, scores);
+            self.block.score_missing(self.rows, &self.values, &self.patterns, &mut self.conditional, scores);
         }
     }
 
-    /// Of a component: calls `visit(i, j, covariance times weight)` for all pairs of holes, j up to i.
-    fn each_pair(&self, component: usize, shares: &[f64], mut visit: impl FnMut(usize, usize, f64)) {
-        let completed = &self.completed[component];
-        for (s, stretch) in self.stretches.iter().enumerate() {
-            let weight: f64 = shares[stretch.rows.clone()].iter().sum();
-            let (covariance, count) = (completed.covariance(s), stretch.holes.len());
-            for (a, &i) in stretch.holes.iter().enumerate() {
-                for (b, &j) in stretch.holes.iter().enumerate().take(a + 1) {
+    /// Calls `visit(i, j, covariance times weight)` for all pairs of missing columns of a component, j up to i.
+    fn each_pair(&self, component: usize, responsibilities: &[f64], mut visit: impl FnMut(usize, usize, f64)) {
+        let conditional = &self.conditional[component];
+        for (s, pattern) in self.patterns.iter().enumerate() {
+            let weight: f64 = responsibilities[pattern.rows.clone()].iter().sum();
+            let (covariance, count) = (conditional.covariance(s), pattern.missing.len());
+            for (a, &i) in pattern.missing.iter().enumerate() {
+                for (b, &j) in pattern.missing.iter().enumerate().take(a + 1) {
                     visit(i, j, weight * covariance[a * count + b]);
                 }
             }
@@ -49,12 +50,12 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// Sums of full covariances: products of deviations, which are weighed by the roots of the shares and have a column of ones
-/// beside them.
+/// Statistics of full covariances: products of deviations, weighted by the roots of the responsibilities, with a column of
+/// ones beside them.
 pub(super) struct Full<'a> {
-    seen: Seen<'a>,
+    scored: ScoredTile<'a>,
     products: Vec<gram::Products>,
-    /// What holes vary by, lower triangles.
+    /// The conditional covariances of missing values, lower triangles.
     expected: Matrix,
     rows: gram::Tile,
     weighed: gram::Tile,
@@ -66,47 +67,48 @@ impl<'a> Full<'a> {
         let products = (0..components).map(|_| gram::Products::zeros(width + 1)).collect();
         let tile = || gram::Tile::zeros(0, width + 1);
         let expected = Matrix::zeros(components, width * width);
-        Full { seen: Seen::new(block, components), products, expected, rows: tile(), weighed: tile() }
+        Full { scored: ScoredTile::new(block, components), products, expected, rows: tile(), weighed: tile() }
     }
 }
 
 impl Gather for Full<'_> {
     fn score(&mut self, tile: &Tile<'_>, scores: &mut Scores) {
-        self.seen.score(tile, scores);
+        self.scored.score(tile, scores);
     }
 
-    fn add(&mut self, tile: &Tile<'_>, shares: &Scores) {
-        let (rows, width, means) = (tile.rows(), self.seen.block.width(), &self.seen.block.means);
+    fn add(&mut self, tile: &Tile<'_>, responsibilities: &Scores) {
+        let (rows, width, means) = (tile.rows(), self.scored.block.width(), &self.scored.block.means);
         if rows == 0 {
             return;
         }
-        let whole = self.seen.stretches.is_empty();
+        let whole = self.scored.patterns.is_empty();
         let mut roots = vec![0.0; rows];
         self.weighed.resize(rows, width + 1);
         if whole {
-            self.seen.values.resize(rows * (width + 1), 1.0);
+            self.scored.values.resize(rows * (width + 1), 1.0);
             self.rows.resize(rows, width + 1);
-            self.rows.put_columns(&self.seen.values);
+            self.rows.put_columns(&self.scored.values);
         }
         for (k, products) in self.products.iter_mut().enumerate() {
-            roots.iter_mut().zip(shares.of(k)).for_each(|(root, share)| *root = share.sqrt());
+            roots.iter_mut().zip(responsibilities.of(k)).for_each(|(root, r)| *root = r.sqrt());
             if whole {
                 self.weighed.put_deviations(&self.rows, means.row(k), &roots);
             } else {
-                self.weighed.put_weighed(&self.seen.completed[k].deviations, &roots);
+                self.weighed.put_weighed(&self.scored.conditional[k].deviations, &roots);
                 let expected = self.expected.row_mut(k);
-                self.seen.each_pair(k, shares.of(k), |i, j, covariance| expected[j * width + i] += covariance);
+                self.scored
+                    .each_pair(k, responsibilities.of(k), |i, j, covariance| expected[j * width + i] += covariance);
             }
             products.add(&self.weighed);
         }
     }
 
-    fn sums(self: Box<Self>) -> Matrix {
-        let width = self.seen.block.width();
-        let mut sums = Matrix::zeros(self.products.len(), self.seen.block.sums());
+    fn statistics(self: Box<Self>) -> Matrix {
+        let width = self.scored.block.width();
+        let mut statistics = Matrix::zeros(self.products.len(), self.scored.block.statistic_count());
         for (k, products) in self.products.iter().enumerate() {
-            let (triangle, sums) = (products.triangle(), sums.row_mut(k));
-            let (head, b) = sums.split_at_mut(1 + width);
+            let (triangle, statistics) = (products.triangle(), statistics.row_mut(k));
+            let (head, b) = statistics.split_at_mut(1 + width);
             head[0] = triangle.get(width, width);
             (0..width).for_each(|j| head[1 + j] = triangle.get(width, j));
             for j in 0..width {
@@ -115,50 +117,54 @@ impl Gather for Full<'_> {
                 }
             }
         }
-        sums
+        statistics
     }
 }
 
-/// Sums of variances.
+/// Statistics of diagonal and spherical covariances.
 pub(super) struct Variances<'a> {
-    seen: Seen<'a>,
-    sums: Matrix,
+    scored: ScoredTile<'a>,
+    statistics: Matrix,
 }
 
 impl<'a> Variances<'a> {
     pub(super) fn new(block: &'a Gaussians, components: usize) -> Variances<'a> {
-        Variances { seen: Seen::new(block, components), sums: Matrix::zeros(components, block.sums()) }
+        Variances {
+            scored: ScoredTile::new(block, components),
+            statistics: Matrix::zeros(components, block.statistic_count()),
+        }
     }
 }
 
 impl Gather for Variances<'_> {
     fn score(&mut self, tile: &Tile<'_>, scores: &mut Scores) {
-        self.seen.score(tile, scores);
+        self.scored.score(tile, scores);
     }
 
-    fn add(&mut self, tile: &Tile<'_>, shares: &Scores) {
-        let (rows, width) = (tile.rows(), self.seen.block.width());
-        for k in 0..if rows > 0 { self.sums.rows() } else { 0 } {
-            let (head, b) = self.sums.row_mut(k).split_at_mut(1 + width);
-            let shares = shares.of(k);
-            head[0] += shares.iter().sum::<f64>();
+    fn add(&mut self, tile: &Tile<'_>, responsibilities: &Scores) {
+        let (rows, width) = (tile.rows(), self.scored.block.width());
+        for k in 0..if rows > 0 { self.statistics.rows() } else { 0 } {
+            let (head, b) = self.statistics.row_mut(k).split_at_mut(1 + width);
+            let responsibilities = responsibilities.of(k);
+            head[0] += responsibilities.iter().sum::<f64>();
             let mut add = |j: usize, column: &[f64], mean: f64| {
-                let (_, sum, squares) = weighed_moments(column, shares, mean);
+                let (_, sum, squares) = weighed_moments(column, responsibilities, mean);
                 head[1 + j] += sum;
                 b[j] += squares;
             };
-            if self.seen.stretches.is_empty() {
-                let columns = self.seen.values.chunks_exact(rows).zip(self.seen.block.means.row(k));
+            if self.scored.patterns.is_empty() {
+                let columns = self.scored.values.chunks_exact(rows).zip(self.scored.block.means.row(k));
                 columns.enumerate().for_each(|(j, (column, mean))| add(j, column, *mean));
             } else {
-                let columns = self.seen.completed[k].deviations.chunks_exact(rows);
+                let columns = self.scored.conditional[k].deviations.chunks_exact(rows);
                 columns.enumerate().for_each(|(j, column)| add(j, column, 0.0));
-                self.seen.each_pair(k, shares, |i, j, covariance| b[j] += if i == j { covariance } else { 0.0 });
+                self.scored
+                    .each_pair(k, responsibilities, |i, j, covariance| b[j] += if i == j { covariance } else { 0.0 });
             }
         }
     }
 
-    fn sums(self: Box<Self>) -> Matrix {
-        self.sums
+    fn statistics(self: Box<Self>) -> Matrix {
+        self.statistics
     }
 }

@@ -1,74 +1,74 @@
-//! Several columns together as one Gaussian: ln p(x) = -½ (d ln 2π + ln |Σ| + (x - μ)ᵀ Σ⁻¹ (x - μ)).
+//! Several columns as one multivariate Gaussian: ln p(x) = -½ (d ln 2π + ln |Σ| + (x - μ)ᵀ Σ⁻¹ (x - μ)).
 //!
-//! Sums are W = Σ w, A = Σ w (x - o) and B = Σ w (x - o)(x - o)ᵀ about an origin o; the scatter B - A Aᵀ / W divided by W is the
-//! covariance. Scores come from the factor L of Σ = L Lᵀ: with z = L⁻¹ (x - μ) the quadratic form is zᵀz, and it is never formed
-//! as a difference of large numbers.
+//! The statistics are W = Σ w, A = Σ w (x - o) and B = Σ w (x - o)(x - o)ᵀ about an origin o; the scatter B - A Aᵀ / W
+//! divided by W is the covariance. Scores come from the Cholesky factor Σ = L Lᵀ: with z = L⁻¹ (x - μ) the quadratic form is
+//! zᵀz, and it is never formed as a difference of large numbers.
 
+mod covariance;
 mod gather;
-mod given;
-mod holes;
-mod spread;
-mod white;
-mod without;
+mod leave_one_out;
+mod missing;
+mod set;
+mod whitening;
 
-use super::normals::Least;
-use super::{Draw, Expected, Family, Gather, Scores, TILE, Tile, each_hole, is_scatter, unit_of};
+use super::normal::VarianceFloor;
+use super::{Draw, Expected, Family, Gather, Scores, TILE, Tile, each_missing, is_scatter, unit_of};
 use crate::error::Result;
 use crate::matrix::{Matrix, gram};
 use crate::run::{Run, Stream};
+use covariance::{FactoredCovariance, add_squares};
 use faer::{Accum, MatMut, MatRef, Par};
 use gather::{Full, Variances};
-use holes::Completed;
+use missing::ConditionalMoments;
 use serde::{Deserialize, Serialize};
-use spread::{Spread, add_squares};
 
-/// A pivot below this share of its diagonal says that the matrix is singular.
-const SINGULAR: f64 = 1e-14;
+/// A pivot below this fraction of its diagonal entry means that the matrix is singular.
+const MIN_PIVOT_RATIO: f64 = 1e-14;
 
-/// Columns as one Gaussian.
+/// A multivariate Gaussian of several columns.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Gaussians {
     columns: Vec<usize>,
     pub(crate) shape: Shape,
     pub(crate) shared: Shared,
     unbiased: bool,
-    least: Least,
-    shrink: Shrink,
-    /// By what each column varies for being rounded alone, which is added to its variance; empty if none does.
+    variance_floor: VarianceFloor,
+    shrinkage: Shrinkage,
+    /// The variance of each column's rounding error, which is added to its variance; empty if nothing is rounded.
     #[serde(default)]
     rounding: Vec<f64>,
-    /// What stands in for a hole of each column.
+    /// What a missing value of each column is filled with before projection.
     fill: Vec<f64>,
-    /// Principal axes that the columns are first laid along.
+    /// Principal axes onto which the columns are projected first.
     axes: Option<Axes>,
-    /// About what sums are taken: a row a component.
+    /// The origins about which statistics are collected, one row per component.
     origin: Matrix,
-    /// The mean and variance of each column over all rows, and what is added to variances.
+    /// The mean, variance and variance floor of each column over all rows.
     settled: Vec<[f64; 3]>,
     #[serde(skip)]
     means: Matrix,
-    /// One for each component, or one for all.
+    /// One per component, or a shared one.
     #[serde(skip)]
-    spreads: Vec<Spread>,
+    covariances: Vec<FactoredCovariance>,
 }
 
-/// What a covariance may be.
+/// The shape of a covariance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Shape {
-    /// Anything.
+    /// Any symmetric positive definite matrix.
     Full,
-    /// A variance for each column.
+    /// One variance per column.
     Diagonal,
     /// One variance for all columns.
     Spherical,
 }
 
-/// Whether components have a covariance in common.
+/// Whether components share a covariance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Shared {
-    /// Each has its own.
+    /// Each component has its own.
     No,
     /// The mean of their covariances.
     Mean,
@@ -76,29 +76,29 @@ pub(crate) enum Shared {
     Pooled,
 }
 
-/// Covariances are drawn towards a multiple of the identity: (1 - share) Σ + share t I.
+/// Shrinkage of covariances towards a multiple of the identity: (1 - amount) Σ + amount t I.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Shrink {
-    pub(crate) share: f64,
-    /// t is one, rather than the mean of the variances.
+pub(crate) struct Shrinkage {
+    pub(crate) amount: f64,
+    /// Whether t is one, rather than the mean of the variances.
     pub(crate) to_one: bool,
 }
 
-/// A linear map: (x - centre) · vectors, a column an axis.
+/// A projection: (x - centre) · vectors, one column per axis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Axes {
     pub(crate) centre: Vec<f64>,
     pub(crate) vectors: Matrix,
 }
 
-/// How a Gaussian is laid out.
+/// The options of a Gaussian block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub(crate) shape: Shape,
     pub(crate) shared: Shared,
     pub(crate) unbiased: bool,
-    pub(crate) least: Least,
-    pub(crate) shrink: Shrink,
+    pub(crate) variance_floor: VarianceFloor,
+    pub(crate) shrinkage: Shrinkage,
 }
 
 /// Weight, mean and scatter of a component.
@@ -110,7 +110,7 @@ struct Moments {
 }
 
 impl Gaussians {
-    /// Columns whose values lie about `origin`, with what stands in for their holes.
+    /// Columns whose values lie about `origin`, with what fills their missing values.
     pub(crate) fn new(
         columns: Vec<usize>,
         components: usize,
@@ -129,24 +129,24 @@ impl Gaussians {
             shape: plan.shape,
             shared: plan.shared,
             unbiased: plan.unbiased,
-            least: plan.least,
-            shrink: plan.shrink,
+            variance_floor: plan.variance_floor,
+            shrinkage: plan.shrinkage,
             rounding: Vec::new(),
             fill,
             axes,
             origin,
             settled: Vec::new(),
             means: Matrix::default(),
-            spreads: Vec::new(),
+            covariances: Vec::new(),
         }
     }
 
-    /// The same, of columns that vary so much for being rounded alone.
+    /// The same for columns with these variances of rounding errors.
     pub(crate) fn rounded(self, rounding: Vec<f64>) -> Gaussians {
         Gaussians { rounding, ..self }
     }
 
-    /// How many numbers a row has, once it is laid along the axes.
+    /// The number of columns, or of axes if rows are projected.
     pub(crate) fn width(&self) -> usize {
         self.axes.as_ref().map_or(self.columns.len(), |axes| axes.vectors.columns())
     }
@@ -156,20 +156,20 @@ impl Gaussians {
         self.axes.as_ref()
     }
 
-    /// A row a component.
+    /// The means, one row per component.
     pub(crate) fn means(&self) -> &Matrix {
         &self.means
     }
 
-    /// The covariance of a component, whole.
+    /// The covariance of a component, all entries.
     pub(crate) fn covariance(&self, component: usize) -> Matrix {
-        let (spread, width) = (&self.spreads[self.spread_of(component)], self.width());
+        let (factored, width) = (&self.covariances[self.covariance_of(component)], self.width());
         let mut whole = Matrix::zeros(width, width);
         for i in 0..width {
             for j in 0..width {
                 whole[(i, j)] = match self.shape {
-                    Shape::Full => spread.covariance[i.min(j) * width + i.max(j)],
-                    _ if i == j => spread.covariance[i],
+                    Shape::Full => factored.covariance[i.min(j) * width + i.max(j)],
+                    _ if i == j => factored.covariance[i],
                     _ => 0.0,
                 };
             }
@@ -179,40 +179,45 @@ impl Gaussians {
 
     /// The variance of a column in a component.
     pub(crate) fn variance(&self, component: usize, j: usize) -> f64 {
-        let spread = &self.spreads[self.spread_of(component)];
-        spread.covariance[if self.is_full() { j * self.width() + j } else { j }]
+        let factored = &self.covariances[self.covariance_of(component)];
+        factored.covariance[if self.is_full() { j * self.width() + j } else { j }]
     }
 
-    /// How many covariances there are: one for each component, or one for all.
+    /// The number of covariances: one per component, or a shared one.
     pub(crate) fn covariances(&self) -> usize {
-        self.spreads.len()
+        self.covariances.len()
     }
 
     /// ln |Σ| of a component.
     pub(crate) fn log_determinant(&self, component: usize) -> f64 {
-        self.spreads[self.spread_of(component)].log_determinant
+        self.covariances[self.covariance_of(component)].log_determinant
     }
 
     /// Σ⁻¹ of a component.
     pub(crate) fn precision(&self, component: usize) -> Matrix {
-        let (spread, width) = (&self.spreads[self.spread_of(component)], self.width());
+        let (factored, width) = (&self.covariances[self.covariance_of(component)], self.width());
         if self.is_full() {
-            return Matrix::new(width, width, spread.precision(width).to_vec()).expect("as wide as it is high");
+            return Matrix::new(width, width, factored.precision(width).to_vec()).expect("as wide as it is high");
         }
         let mut precision = Matrix::zeros(width, width);
-        (0..width).for_each(|j| precision[(j, j)] = spread.white[j] * spread.white[j]);
+        (0..width).for_each(|j| precision[(j, j)] = factored.white[j] * factored.white[j]);
         precision
     }
 
-    /// The sums of another block as if they had been taken about the origins of this one.
-    pub(super) fn sums_of(&mut self, other: &Gaussians, own_sums: &Matrix, sums: &Matrix) -> Option<Matrix> {
+    /// The statistics of another block as if they had been collected about the origins of this one.
+    pub(super) fn statistics_of(
+        &mut self,
+        other: &Gaussians,
+        own_statistics: &Matrix,
+        statistics: &Matrix,
+    ) -> Option<Matrix> {
         let alike = (&self.columns, self.shape, self.shared, self.unbiased)
             == (&other.columns, other.shape, other.shared, other.unbiased)
-            && (self.least, self.shrink, &self.rounding, &self.axes, &self.fill)
-                == (other.least, other.shrink, &other.rounding, &other.axes, &other.fill);
-        let mut moved = sums.clone();
-        for k in 0..if alike { sums.rows() } else { 0 } {
-            if own_sums[(k, 0)] == 0.0 {
+            && (self.variance_floor, self.shrinkage, &self.rounding, &self.axes, &self.fill)
+                == (other.variance_floor, other.shrinkage, &other.rounding, &other.axes, &other.fill);
+        let mut moved = statistics.clone();
+        for k in 0..if alike { statistics.rows() } else { 0 } {
+            if own_statistics[(k, 0)] == 0.0 {
                 self.origin.row_mut(k).copy_from_slice(other.origin.row(k));
             }
             self.shift(&mut moved, k, other.origin.row(k), self.origin.row(k));
@@ -220,28 +225,28 @@ impl Gaussians {
         alike.then_some(moved)
     }
 
-    /// Sums of a component as if they had been taken about another origin.
-    fn shift(&self, sums: &mut Matrix, component: usize, from: &[f64], to: &[f64]) {
+    /// Moves the statistics of a component to another origin.
+    fn shift(&self, statistics: &mut Matrix, component: usize, from: &[f64], to: &[f64]) {
         let width = self.width();
         let shift: Vec<f64> = from.iter().zip(to).map(|(from, to)| from - to).collect();
-        let sums = sums.row_mut(component);
-        let (weight, a) = (sums[0], sums[1..1 + width].to_vec());
+        let statistics = statistics.row_mut(component);
+        let (weight, a) = (statistics[0], statistics[1..1 + width].to_vec());
         for j in 0..width {
-            sums[1 + j] += weight * shift[j];
+            statistics[1 + j] += weight * shift[j];
             for i in if self.is_full() { j..width } else { j..j + 1 } {
                 let place = 1 + width + if self.is_full() { j * width + i } else { j };
-                sums[place] += shift[i] * a[j] + a[i] * shift[j] + weight * shift[i] * shift[j];
+                statistics[place] += shift[i] * a[j] + a[i] * shift[j] + weight * shift[i] * shift[j];
             }
         }
     }
 
-    /// The mean of the first component, and its scatter (of a full block, lower triangle, column after column).
-    pub(crate) fn centre_and_scatter(&self, sums: &Matrix) -> (Vec<f64>, Vec<f64>) {
-        let moments = self.moments(0, sums.row(0));
+    /// The mean of the first component, and its scatter (full shape: lower triangle by columns).
+    pub(crate) fn centre_and_scatter(&self, statistics: &Matrix) -> (Vec<f64>, Vec<f64>) {
+        let moments = self.moments(0, statistics.row(0));
         (moments.mean, moments.scatter)
     }
 
-    fn spread_of(&self, component: usize) -> usize {
+    fn covariance_of(&self, component: usize) -> usize {
         if self.shared == Shared::No { component } else { 0 }
     }
 
@@ -249,13 +254,13 @@ impl Gaussians {
         self.shape == Shape::Full
     }
 
-    /// A tile's rows, holes filled, laid along the axes: column after column.
+    /// A tile's rows, missing values filled, projected onto the axes, by columns.
     fn gather_rows(&self, tile: &Tile<'_>) -> Vec<f64> {
         let (rows, width) = (tile.rows(), self.columns.len());
         let mut values = Vec::with_capacity(rows * width);
         for (&column, &fill) in self.columns.iter().zip(&self.fill) {
             let x = tile.column(column);
-            if tile.has_holes(column) {
+            if tile.has_missing(column) {
                 values.extend(x.iter().map(|&x| if x.is_nan() { fill } else { x }));
             } else {
                 values.extend_from_slice(x);
@@ -272,9 +277,9 @@ impl Gaussians {
         along
     }
 
-    fn moments(&self, component: usize, sums: &[f64]) -> Moments {
-        let (width, weight) = (self.width(), sums[0]);
-        let (a, b) = sums[1..].split_at(width);
+    fn moments(&self, component: usize, statistics: &[f64]) -> Moments {
+        let (width, weight) = (self.width(), statistics[0]);
+        let (a, b) = statistics[1..].split_at(width);
         if weight <= 0.0 {
             let mean = self.settled.iter().map(|settled| settled[0]).collect();
             return Moments { weight: 0.0, mean, scatter: vec![0.0; b.len()] };
@@ -292,30 +297,30 @@ impl Gaussians {
         Moments { weight, mean, scatter }
     }
 
-    /// Adds the log likelihood of rows without holes, which lie column after column, under each component.
-    fn score_whole(&self, rows: usize, values: &[f64], scores: &mut Scores) {
+    /// Adds the log likelihood of complete rows, stored by columns, under each component.
+    fn score_complete(&self, rows: usize, values: &[f64], scores: &mut Scores) {
         if rows == 0 {
             return;
         }
         let mut squares = [0.0; TILE];
         let squares = &mut squares[..rows];
         let mut add = |k: usize, squares: &[f64]| {
-            let constant = self.constant(&self.spreads[self.spread_of(k)], self.width());
+            let constant = self.constant(&self.covariances[self.covariance_of(k)], self.width());
             scores.of_mut(k).iter_mut().zip(squares).for_each(|(score, square)| *score += constant - 0.5 * square);
         };
         if self.shared == Shared::No {
             let mut space = Vec::new();
-            for (k, spread) in self.spreads.iter().enumerate() {
-                self.squares(spread, values, self.means.row(k), &mut space, squares);
+            for (k, factored) in self.covariances.iter().enumerate() {
+                self.squares(factored, values, self.means.row(k), &mut space, squares);
                 add(k, squares);
             }
             return;
         }
-        // One covariance: rows and means are whitened once, about the first mean, and compared as they then are.
-        let (spread, first, mut space) = (&self.spreads[0], self.means.row(0), Vec::new());
-        let z = self.whitened(spread, rows, values, first, &mut space);
+        // One shared covariance: rows and means are whitened once, about the first mean, and then compared directly.
+        let (factored, first, mut space) = (&self.covariances[0], self.means.row(0), Vec::new());
+        let z = self.whitened(factored, rows, values, first, &mut space);
         for k in 0..self.means.rows() {
-            let mean = self.whitened(spread, 1, self.means.row(k), first, &mut space);
+            let mean = self.whitened(factored, 1, self.means.row(k), first, &mut space);
             squares.fill(0.0);
             for (column, mean) in z.chunks_exact(rows).zip(mean) {
                 add_squares(column, mean, 1.0, squares);
@@ -326,12 +331,12 @@ impl Gaussians {
 }
 
 impl Family for Gaussians {
-    fn sums(&self) -> usize {
+    fn statistic_count(&self) -> usize {
         let width = self.width();
         1 + width + if self.is_full() { width * width } else { width }
     }
 
-    fn add(&self, component: usize, sums: &mut [f64], tile: &Tile<'_>, weights: Option<&[f64]>) {
+    fn add(&self, component: usize, statistics: &mut [f64], tile: &Tile<'_>, weights: Option<&[f64]>) {
         let (rows, width) = (tile.rows(), self.width());
         if rows == 0 {
             return;
@@ -340,7 +345,7 @@ impl Family for Gaussians {
         for (column, origin) in values.chunks_exact_mut(rows).zip(self.origin.row(component)) {
             column.iter_mut().for_each(|x| *x -= origin);
         }
-        let (head, b) = sums.split_at_mut(1 + width);
+        let (head, b) = statistics.split_at_mut(1 + width);
         head[0] += weights.map_or(rows as f64, |weights| weights.iter().sum());
         let weighted = weights.map(|weights| {
             let times = |column: &[f64]| column.iter().zip(weights).map(|(x, w)| x * w).collect::<Vec<f64>>();
@@ -369,14 +374,14 @@ impl Family for Gaussians {
         }
     }
 
-    fn recentre(&mut self, sums: &Matrix) -> bool {
+    fn recentre(&mut self, statistics: &Matrix) -> bool {
         const FAR: f64 = 100.0;
         let (width, mut moved) = (self.width(), false);
-        for k in 0..sums.rows() {
-            let weight = sums[(k, 0)];
+        for k in 0..statistics.rows() {
+            let weight = statistics[(k, 0)];
             for j in 0..if weight > 0.0 { width } else { 0 } {
                 let place = if self.is_full() { j * width + j } else { j };
-                let (a, b) = (sums[(k, 1 + j)], sums[(k, 1 + width + place)]);
+                let (a, b) = (statistics[(k, 1 + j)], statistics[(k, 1 + width + place)]);
                 let off = a * a / weight;
                 if off > FAR * FAR * (b - off) && b > 0.0 && a != 0.0 {
                     self.origin[(k, j)] += a / weight;
@@ -387,35 +392,35 @@ impl Family for Gaussians {
         moved
     }
 
-    fn settle(&mut self, sums: &Matrix) {
+    fn settle(&mut self, statistics: &Matrix) {
         let (width, full) = (self.width(), self.is_full());
-        let total: f64 = (0..sums.rows()).map(|k| sums[(k, 0)]).sum();
+        let total: f64 = (0..statistics.rows()).map(|k| statistics[(k, 0)]).sum();
         let overall = |j: usize| {
             let first = self.origin[(0, j)];
-            let shifted = |k: usize| sums[(k, 1 + j)] + sums[(k, 0)] * (self.origin[(k, j)] - first);
-            let mean = first + (0..sums.rows()).map(shifted).sum::<f64>() / total;
+            let shifted = |k: usize| statistics[(k, 1 + j)] + statistics[(k, 0)] * (self.origin[(k, j)] - first);
+            let mean = first + (0..statistics.rows()).map(shifted).sum::<f64>() / total;
             let place = 1 + width + if full { j * width + j } else { j };
-            let squares = (0..sums.rows()).map(|k| {
+            let squares = (0..statistics.rows()).map(|k| {
                 let shift = self.origin[(k, j)] - mean;
-                sums[(k, place)] + 2.0 * shift * sums[(k, 1 + j)] + sums[(k, 0)] * shift * shift
+                statistics[(k, place)] + 2.0 * shift * statistics[(k, 1 + j)] + statistics[(k, 0)] * shift * shift
             });
             (mean, (squares.sum::<f64>() / total).max(0.0))
         };
         let overall: Vec<(f64, f64)> = (0..width).map(overall).collect();
         let largest = overall.iter().map(|(_, variance)| *variance).fold(0.0, f64::max);
-        let Least { epsilon, of_largest, added } = self.least;
-        let added = |variance: f64| epsilon * if of_largest { largest } else { variance } + added;
+        let VarianceFloor { relative, of_largest, absolute } = self.variance_floor;
+        let floor = |variance: f64| relative * if of_largest { largest } else { variance } + absolute;
         let rounding = |j: usize| self.rounding.get(j).copied().unwrap_or(0.0);
-        let settled = |(j, (mean, variance))| [mean, variance, added(variance) + rounding(j)];
+        let settled = |(j, (mean, variance))| [mean, variance, floor(variance) + rounding(j)];
         self.settled = overall.into_iter().enumerate().map(settled).collect();
     }
 
-    fn estimate(&mut self, sums: &Matrix, run: &Run) -> Result<()> {
-        let moments: Vec<Moments> = (0..sums.rows()).map(|k| self.moments(k, sums.row(k))).collect();
-        let spread = |covariance: Vec<f64>| self.spread(self.shaped(covariance), run);
-        self.spreads = self.plain(&moments).into_iter().map(spread).collect::<Result<_>>()?;
+    fn estimate(&mut self, statistics: &Matrix, run: &Run) -> Result<()> {
+        let moments: Vec<Moments> = (0..statistics.rows()).map(|k| self.moments(k, statistics.row(k))).collect();
+        let factored = |covariance: Vec<f64>| self.factored(self.shaped(covariance), run);
+        self.covariances = self.plain(&moments).into_iter().map(factored).collect::<Result<_>>()?;
         let means = moments.into_iter().flat_map(|moments| moments.mean).collect();
-        self.means = Matrix::new(sums.rows(), self.width(), means)?;
+        self.means = Matrix::new(statistics.rows(), self.width(), means)?;
         Ok(())
     }
 
@@ -424,12 +429,13 @@ impl Family for Gaussians {
         if rows == 0 {
             return;
         }
-        let (values, stretches) = (self.gather_rows(tile), self.stretches(tile));
-        if stretches.is_empty() {
-            return self.score_whole(rows, &values, scores);
+        let (values, patterns) = (self.gather_rows(tile), self.patterns(tile));
+        if patterns.is_empty() {
+            return self.score_complete(rows, &values, scores);
         }
-        let mut completed: Vec<Completed> = (0..scores.components()).map(|_| Completed::default()).collect();
-        self.score_holes(rows, &values, &stretches, &mut completed, scores);
+        let mut conditional: Vec<ConditionalMoments> =
+            (0..scores.components()).map(|_| ConditionalMoments::default()).collect();
+        self.score_missing(rows, &values, &patterns, &mut conditional, scores);
     }
 
     fn score_own(&self, _: usize, _: &[f64], _: &Tile<'_>, _: Option<&[f64]>, _: &mut [f64]) {
@@ -439,12 +445,12 @@ impl Family for Gaussians {
     fn score_without(
         &self,
         component: usize,
-        sums: &Matrix,
+        statistics: &Matrix,
         tile: &Tile<'_>,
         weights: Option<&[f64]>,
         scores: &mut Scores,
     ) {
-        self.add_without(component, sums, tile, weights, scores);
+        self.add_without(component, statistics, tile, weights, scores);
     }
 
     fn gather<'a>(&'a self, components: usize) -> Box<dyn Gather + 'a> {
@@ -452,19 +458,19 @@ impl Family for Gaussians {
     }
 
     fn follow(&mut self, all: &mut [&mut Matrix]) {
-        for sums in all {
-            (0..sums.rows()).for_each(|k| self.shift(sums, k, self.origin.row(k), self.means.row(k)));
+        for statistics in all {
+            (0..statistics.rows()).for_each(|k| self.shift(statistics, k, self.origin.row(k), self.means.row(k)));
         }
         self.origin = self.means.clone();
     }
 
-    fn mend(&self, sums: &mut [f64], real: &[f64]) {
-        let (width, weight) = (self.width(), sums[0]);
+    fn mend(&self, statistics: &mut [f64], real: &[f64]) {
+        let (width, weight) = (self.width(), statistics[0]);
         let step = if self.is_full() { width + 1 } else { 1 };
-        let squares = sums[1 + width..].iter().step_by(step).zip(&sums[1..]).zip(&self.settled);
+        let squares = statistics[1 + width..].iter().step_by(step).zip(&statistics[1..]).zip(&self.settled);
         let mut fine = squares.map(|((b, a), [_, variance, _])| is_scatter((weight, *a, *b), *variance));
         if weight < 0.0 || !fine.all(|fine| fine) {
-            sums.copy_from_slice(real);
+            statistics.copy_from_slice(real);
         }
     }
 
@@ -497,23 +503,23 @@ impl Family for Gaussians {
     }
 
     fn expect(&self, component: usize, tile: &Tile<'_>, tell: &mut dyn FnMut(usize, usize, Expected<'_>)) {
-        let (rows, stretches) = (tile.rows(), self.stretches(tile));
+        let (rows, patterns) = (tile.rows(), self.patterns(tile));
         if self.axes.is_some() {
-            // Rows were laid along axes with their holes filled: nothing better is known of them.
-            each_hole(tile, &self.columns, |i, j| {
+            // Rows were projected with their missing values filled: nothing better is known of them.
+            each_missing(tile, &self.columns, |i, j| {
                 tell(i, self.columns[j], Expected::Number { mean: self.fill[j], variance: f64::NAN });
             });
         }
-        if stretches.is_empty() {
+        if patterns.is_empty() {
             return;
         }
-        let mut completed = Completed::default();
-        self.complete(component, rows, &self.gather_rows(tile), &stretches, &mut completed);
-        for (s, stretch) in stretches.iter().enumerate() {
-            for (a, &j) in stretch.holes.iter().enumerate() {
-                let variance = completed.covariance(s)[a * stretch.holes.len() + a];
-                for i in stretch.rows.clone() {
-                    let mean = self.means[(component, j)] + completed.deviations[j * rows + i];
+        let mut conditional = ConditionalMoments::default();
+        self.impute(component, rows, &self.gather_rows(tile), &patterns, &mut conditional);
+        for (s, pattern) in patterns.iter().enumerate() {
+            for (a, &j) in pattern.missing.iter().enumerate() {
+                let variance = conditional.covariance(s)[a * pattern.missing.len() + a];
+                for i in pattern.rows.clone() {
+                    let mean = self.means[(component, j)] + conditional.deviations[j * rows + i];
                     tell(i, self.columns[j], Expected::Number { mean, variance });
                 }
             }
@@ -522,17 +528,17 @@ impl Family for Gaussians {
 
     fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw) {
         let width = self.width();
-        let spread = &self.spreads[self.spread_of(component)];
+        let factored = &self.covariances[self.covariance_of(component)];
         let z: Vec<f64> = (0..width).map(|_| stream.normal()).collect();
         let mut x = vec![0.0; width];
         if self.is_full() {
             // x = L z: L⁻¹ x = z, solved from the top.
             for i in 0..width {
-                let before: f64 = (0..i).map(|j| spread.white[j * width + i] * x[j]).sum();
-                x[i] = (z[i] - before) / spread.white[i * width + i];
+                let before: f64 = (0..i).map(|j| factored.white[j * width + i] * x[j]).sum();
+                x[i] = (z[i] - before) / factored.white[i * width + i];
             }
         } else {
-            x = z.iter().zip(&spread.white).map(|(z, white)| z / white).collect();
+            x = z.iter().zip(&factored.white).map(|(z, white)| z / white).collect();
         }
         x.iter_mut().zip(self.means.row(component)).for_each(|(x, mean)| *x += mean);
         for (j, &column) in self.columns.iter().enumerate() {
@@ -562,7 +568,7 @@ impl Family for Gaussians {
             && self.origin.values().len() == components * width
             && self.settled.len() == width
             && self.settled.iter().flatten().all(|x| x.is_finite())
-            && (0.0..=1.0).contains(&self.shrink.share)
+            && (0.0..=1.0).contains(&self.shrinkage.amount)
             && width > 0
     }
 }

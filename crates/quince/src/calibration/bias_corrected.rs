@@ -1,0 +1,338 @@
+//! Calibration of Bayes classifiers: bias-corrected temperature scaling with a contamination.
+//!
+//! Naive Bayes takes columns as independent. Where two of them are dependent, the same evidence counts twice, and the
+//! classifier is overconfident. So scores are calibrated by leave-one-out predictions:
+//!
+//! ```text
+//! s_c = ln P(c) + a_c + t · ln p(row | c),        P(c | row) = (1 - ε) e^(s_c) / Σ_k e^(s_k) + ε P(c)
+//! ```
+//!
+//! The temperature t, at most 1, scales the log likelihoods (it is an inverse temperature of the softmax). The biases a_c
+//! keep the classes as frequent as they are when t shrinks the evidence. And with the contamination ε as its probability a
+//! row is an outlier: it carries no information, and gets the priors, so that no prediction is ever certain, and a few
+//! outliers do not determine t.
+//!
+//! All three maximise the likelihood of the classes, and are optimised alternately: t and ε each by a Newton step, t with the
+//! gradient Σ u (l_true - E[l]) for log likelihoods l and row weights u = w (1 - probability of being an outlier); and a_c by
+//! the logarithm of the observed over the expected frequency of class c. As a prior on a_c there are pseudo-rows beside the
+//! real ones, one per class, that carry no information and whose classes follow the class priors; a prior on ε holds outliers
+//! to be rare until many rows say otherwise.
+
+use crate::error::Result;
+use crate::matrix::{Matrix, cuts, partials};
+use crate::run::Run;
+use serde::{Deserialize, Serialize};
+
+/// Temperature, biases of the classes, and contamination.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Calibration {
+    pub(crate) temperature: f64,
+    pub(crate) biases: Vec<f64>,
+    pub(crate) contamination: f64,
+}
+
+/// The smallest temperature: the evidence always counts for something.
+const MIN_TEMPERATURE: f64 = 1e-3;
+
+/// The most rows to calibrate by; of more, these are taken evenly.
+pub(crate) const MAX_CALIBRATION_ROWS: usize = 20_000;
+
+/// The most rounds of alternating updates.
+const MAX_ITERATIONS: usize = 60;
+
+/// The mode of the prior on the contamination, and its strength in rows.
+const PRIOR_CONTAMINATION: f64 = 0.01;
+const PRIOR_STRENGTH: f64 = 50.0;
+
+/// Converged when nothing moves by more than this.
+const TOLERANCE: f64 = 1e-5;
+
+/// Log likelihoods this far below the largest are truncated.
+const MAX_LOG_RATIO: f64 = 1e6;
+
+impl Calibration {
+    /// Bayes' rule without calibration.
+    pub(crate) fn none(classes: usize) -> Calibration {
+        Calibration { temperature: 1.0, biases: vec![0.0; classes], contamination: 0.0 }
+    }
+
+    /// Fits to rows with these log likelihoods (one row per example, one column per class).
+    pub(crate) fn fit(
+        likelihoods: &Matrix,
+        log_priors: &[f64],
+        codes: &[u32],
+        weights: Option<&[f64]>,
+        run: &Run,
+    ) -> Result<Calibration> {
+        let rows = Rows { likelihoods, log_priors, codes, weights };
+        let mut found = Calibration { contamination: PRIOR_CONTAMINATION, ..Calibration::none(log_priors.len()) };
+        for _ in 0..MAX_ITERATIONS {
+            let before = found.clone();
+            let derivatives = rows.derivatives(&found, run)?;
+            if derivatives.weight == 0.0 {
+                return Ok(Calibration::none(log_priors.len()));
+            }
+            let step = if derivatives.curvature > 0.0 { derivatives.gradient / derivatives.curvature } else { 0.0 };
+            found.temperature = (found.temperature + step)
+                .clamp(0.25 * found.temperature, 4.0 * found.temperature)
+                .clamp(MIN_TEMPERATURE, 1.0);
+            let (contamination, rest) = (found.contamination, 1.0 - found.contamination);
+            let gradient = derivatives.contamination_gradient
+                + PRIOR_STRENGTH * (PRIOR_CONTAMINATION / contamination - (1.0 - PRIOR_CONTAMINATION) / rest);
+            let curvature = derivatives.contamination_curvature
+                + PRIOR_STRENGTH
+                    * (PRIOR_CONTAMINATION / (contamination * contamination)
+                        + (1.0 - PRIOR_CONTAMINATION) / (rest * rest));
+            found.contamination = (contamination + gradient / curvature)
+                .clamp(0.25 * contamination, (4.0 * contamination).min(0.5 * (1.0 + contamination)));
+            let derivatives = rows.derivatives(&found, run)?;
+            for (c, biases) in found.biases.iter_mut().enumerate().filter(|(c, _)| log_priors[*c] > f64::NEG_INFINITY) {
+                *biases += (derivatives.seen[c] / derivatives.expected[c]).ln();
+            }
+            if found.is_near(&before) {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    fn is_near(&self, other: &Calibration) -> bool {
+        let moved = self.biases.iter().zip(&other.biases).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        (self.temperature - other.temperature).abs() <= TOLERANCE * self.temperature
+            && moved <= TOLERANCE
+            && (self.contamination - other.contamination).abs() <= TOLERANCE
+    }
+
+    /// Whether a loaded calibration is valid.
+    pub(crate) fn is_sound(&self, classes: usize) -> bool {
+        self.temperature > 0.0
+            && self.temperature <= 1.0
+            && self.biases.len() == classes
+            && self.biases.iter().all(|biases| biases.is_finite())
+            && (0.0..1.0).contains(&self.contamination)
+    }
+}
+
+struct Rows<'a> {
+    likelihoods: &'a Matrix,
+    log_priors: &'a [f64],
+    codes: &'a [u32],
+    weights: Option<&'a [f64]>,
+}
+
+/// Sums over rows at the present values.
+struct Derivatives {
+    weight: f64,
+    /// First and second derivatives of the log likelihood by t, and by ε.
+    gradient: f64,
+    curvature: f64,
+    contamination_gradient: f64,
+    contamination_curvature: f64,
+    /// The observed and the expected weight of each class.
+    seen: Vec<f64>,
+    expected: Vec<f64>,
+}
+
+impl Rows<'_> {
+    fn derivatives(&self, by: &Calibration, run: &Run) -> Result<Derivatives> {
+        let classes = self.log_priors.len();
+        let count = self.codes.len();
+        let ranges = cuts(count, partials(count));
+        let parts = run.map(ranges.len(), |part| {
+            let (mut derivatives, mut space) = (Derivatives::nothing(classes), vec![0.0; 2 * classes]);
+            ranges[part].clone().for_each(|row| self.add(row, by, &mut derivatives, &mut space));
+            derivatives
+        });
+        run.check()?;
+        let mut all = Derivatives::nothing(classes);
+        parts.into_iter().for_each(|part| all.join(part));
+        // The pseudo-rows.
+        let scores: Vec<f64> = self.log_priors.iter().zip(&by.biases).map(|(prior, biases)| prior + biases).collect();
+        let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let mass: f64 = scores.iter().map(|score| (score - most).exp()).sum();
+        for (c, score) in scores.iter().enumerate() {
+            all.seen[c] += classes as f64 * self.log_priors[c].exp();
+            all.expected[c] += classes as f64 * (score - most).exp() / mass;
+        }
+        Ok(all)
+    }
+
+    fn add(&self, row: usize, by: &Calibration, derivatives: &mut Derivatives, space: &mut [f64]) {
+        let (code, of_row) = (self.codes[row] as usize, self.likelihoods.row(row));
+        let weight = self.weights.map_or(1.0, |weights| weights[row]);
+        if weight == 0.0 || self.log_priors[code] == f64::NEG_INFINITY {
+            return;
+        }
+        // Log likelihoods are relative to the largest one, so that nothing overflows; impossible ones are truncated far below
+        // it.
+        let (said, posteriors) = space.split_at_mut(of_row.len());
+        let best = of_row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let nothing = best == f64::NEG_INFINITY;
+        for (said, likelihood) in said.iter_mut().zip(of_row) {
+            *said = if nothing { 0.0 } else { (likelihood - best).max(-MAX_LOG_RATIO) };
+        }
+        for (c, posterior) in posteriors.iter_mut().enumerate() {
+            *posterior = self.log_priors[c] + by.biases[c] + by.temperature * said[c];
+        }
+        let most = posteriors.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        posteriors.iter_mut().for_each(|posterior| *posterior = (*posterior - most).exp());
+        let mass: f64 = posteriors.iter().sum();
+        let (mut mean, mut square) = (0.0, 0.0);
+        for (posterior, l) in posteriors.iter_mut().zip(&*said) {
+            *posterior /= mass;
+            mean += *posterior * l;
+            square += *posterior * l * l;
+        }
+        let prior = self.log_priors[code].exp();
+        let all = (1.0 - by.contamination) * posteriors[code] + by.contamination * prior;
+        let counts = weight * (1.0 - by.contamination * prior / all);
+        let along = (prior - posteriors[code]) / all;
+        derivatives.weight += weight;
+        derivatives.contamination_gradient += weight * along;
+        derivatives.contamination_curvature += weight * along * along;
+        derivatives.gradient += counts * (said[code] - mean);
+        derivatives.curvature += counts * (square - mean * mean);
+        derivatives.seen[code] += counts;
+        derivatives.expected.iter_mut().zip(&*posteriors).for_each(|(sum, posterior)| *sum += counts * posterior);
+    }
+}
+
+impl Derivatives {
+    fn nothing(classes: usize) -> Derivatives {
+        let none = vec![0.0; classes];
+        let (seen, expected) = (none.clone(), none);
+        Derivatives {
+            weight: 0.0,
+            gradient: 0.0,
+            curvature: 0.0,
+            contamination_gradient: 0.0,
+            contamination_curvature: 0.0,
+            seen,
+            expected,
+        }
+    }
+
+    fn join(&mut self, other: Derivatives) {
+        self.weight += other.weight;
+        self.contamination_gradient += other.contamination_gradient;
+        self.contamination_curvature += other.contamination_curvature;
+        self.gradient += other.gradient;
+        self.curvature += other.curvature;
+        self.seen.iter_mut().zip(other.seen).for_each(|(sum, more)| *sum += more);
+        self.expected.iter_mut().zip(other.expected).for_each(|(sum, more)| *sum += more);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::Stream;
+
+    /// The objective for two classes with equal priors: real rows, pseudo-rows, and the prior on the contamination.
+    fn objective(rows: &[[f64; 2]], codes: &[u32], by: &Calibration) -> f64 {
+        let second = |said: f64| 1.0 / (1.0 + (-(said + by.biases[1] - by.biases[0])).exp());
+        let of_row = |(row, &code): (&[f64; 2], &u32)| {
+            let p = second(by.temperature * (row[1] - row[0]));
+            ((1.0 - by.contamination) * if code == 1 { p } else { 1.0 - p } + 0.5 * by.contamination).ln()
+        };
+        let nothing = second(0.0).ln() + (1.0 - second(0.0)).ln();
+        let rare = PRIOR_STRENGTH
+            * (PRIOR_CONTAMINATION * by.contamination.ln()
+                + (1.0 - PRIOR_CONTAMINATION) * (1.0 - by.contamination).ln());
+        rows.iter().zip(codes).map(of_row).sum::<f64>() + nothing + rare
+    }
+
+    /// No parameter can be changed a little, either way, for the better.
+    fn is_best(rows: &[[f64; 2]], codes: &[u32], found: &Calibration) {
+        let best = objective(rows, codes, found);
+        for step in [-0.02, 0.02] {
+            let temperature = (found.temperature * (1.0 + step)).min(1.0);
+            let biases = vec![found.biases[0], found.biases[1] + step];
+            let contamination = found.contamination * (1.0 + step);
+            for other in [
+                Calibration { temperature, ..found.clone() },
+                Calibration { biases, ..found.clone() },
+                Calibration { contamination, ..found.clone() },
+            ] {
+                assert!(objective(rows, codes, &other) <= best + 1e-6, "{other:?} is better than {found:?}");
+            }
+        }
+    }
+
+    fn of(rows: &[[f64; 2]], codes: &[u32]) -> Calibration {
+        Calibration::fit(&Matrix::from_rows(rows), &[0.5f64.ln(); 2], codes, None, &Run::new()).unwrap()
+    }
+
+    /// Rows whose class is drawn by their log odds; `said` gives the log likelihoods of both classes.
+    fn drawn(
+        seed: u64,
+        count: usize,
+        standard_deviation: f64,
+        said: impl Fn(f64) -> [f64; 2],
+    ) -> (Vec<[f64; 2]>, Vec<u32>) {
+        let mut stream = Stream::new(seed, 0);
+        let one = |_| {
+            let odds = standard_deviation * stream.normal();
+            (said(odds), u32::from(stream.uniform() < 1.0 / (1.0 + (-odds).exp())))
+        };
+        (0..count).map(one).unzip()
+    }
+
+    /// Evidence that is counted three times needs a temperature of a third.
+    #[test]
+    fn what_is_said_three_times_counts_once() {
+        let (rows, codes) = drawn(5, 20_000, 2.0, |odds| [0.0, 3.0 * odds]);
+        let found = of(&rows, &codes);
+        assert!((found.temperature - 1.0 / 3.0).abs() < 0.015, "{found:?}");
+        is_best(&rows, &codes, &found);
+    }
+
+    #[test]
+    fn columns_that_are_always_right_count_for_what_they_say() {
+        let right = of(&[[0.0, -500.0], [0.0, -4.0], [f64::NEG_INFINITY, 0.0], [-3.0, 0.0]], &[0, 0, 1, 1]);
+        assert_eq!(right.temperature, 1.0);
+    }
+
+    #[test]
+    fn columns_that_say_the_wrong_thing_are_hardly_believed() {
+        let wrong = of(&[[0.0, 5.0], [0.0, 4.0], [6.0, 0.0], [3.0, 0.0]], &[0, 0, 1, 1]);
+        assert!(wrong.temperature < 0.01, "{wrong:?}");
+    }
+
+    #[test]
+    fn one_odd_row_among_many_does_not_decide() {
+        let (mut rows, mut codes) = drawn(6, 300, 3.0, |odds| [0.0, odds]);
+        let without = of(&rows, &codes);
+        rows.push([0.0, 5000.0]);
+        codes.push(0);
+        let found = of(&rows, &codes);
+        is_best(&rows, &codes, &found);
+        // The row costs ln ½ ε, and is one more outlier; by its odds alone the temperature would have to be 0.001.
+        assert!(
+            (found.temperature - without.temperature).abs() < 0.1 && found.contamination > without.contamination,
+            "{without:?} {found:?}"
+        );
+    }
+
+    #[test]
+    fn a_class_that_is_said_too_seldom_gets_more() {
+        // The first class is favoured by 2 throughout.
+        let (rows, codes) = drawn(7, 5000, 2.0, |odds| [2.0, odds]);
+        let found = of(&rows, &codes);
+        let more = found.biases[1] - found.biases[0];
+        assert!((more - 2.0).abs() < 0.15 && found.temperature > 0.9, "{found:?}");
+        is_best(&rows, &codes, &found);
+    }
+
+    #[test]
+    fn zero_priors_and_rows_that_count_for_nothing_are_left_out() {
+        let likelihoods = Matrix::from_rows(&[[0.0, -2.0, 9.0], [-3.0, 0.0, 9.0], [0.0, -2.0, 0.0], [-50.0, 0.0, 0.0]]);
+        let priors = [0.5f64.ln(), 0.5f64.ln(), f64::NEG_INFINITY];
+        let fit = |codes: &[u32], weights: &[f64]| {
+            Calibration::fit(&likelihoods, &priors, codes, Some(weights), &Run::new()).unwrap()
+        };
+        let found = fit(&[0, 1, 2, 0], &[1.0, 1.0, 1.0, 0.0]);
+        assert_eq!((found.temperature, found.biases[2]), (1.0, 0.0));
+        assert_eq!(fit(&[2, 2, 2, 2], &[1.0; 4]), Calibration::none(3));
+    }
+}

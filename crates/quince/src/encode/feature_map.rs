@@ -1,0 +1,67 @@
+//! What the features of an encoder are columns of.
+
+use super::Encoder;
+use super::column::ColumnEncoder;
+use crate::learn::{FeatureGroup, FeatureKind, FeatureMap, FeatureSource};
+use crate::table::Kind;
+
+impl FeatureSource for Encoder {
+    fn feature_map(&self) -> FeatureMap {
+        self.feature_map()
+    }
+
+    fn feature_names(&self) -> Box<dyn Iterator<Item = String> + '_> {
+        Box::new(Encoder::feature_names(self))
+    }
+
+    fn is_matrix(&self) -> bool {
+        self.is_identity()
+    }
+}
+
+impl Encoder {
+    /// What the features are columns of. A matrix is dense.
+    pub fn feature_map(&self) -> FeatureMap {
+        let (mut parts, mut dense, mut sparse) = (Vec::new(), 0, 0);
+        let mut put = |name: String, what: FeatureKind, width: usize| {
+            let next = if what.is_sparse() { &mut sparse } else { &mut dense };
+            parts.push(FeatureGroup { name, what, first: *next, width });
+            *next += width;
+        };
+        for field in self.fields().take(self.identity.unwrap_or(0)) {
+            put(field.name, FeatureKind::Number, 1);
+        }
+        for column in &self.columns {
+            let name = column.field.name.clone();
+            let width = column.encoder.sparse_width();
+            match &column.encoder {
+                ColumnEncoder::Standard { mean, standard_deviation, log, .. } => {
+                    let plain = *mean == 0.0 && *standard_deviation == 1.0 && !log;
+                    let count = plain && column.field.kind == Kind::Count;
+                    put(name, if count { FeatureKind::Count } else { FeatureKind::Number }, 1);
+                }
+                ColumnEncoder::YesNo { .. } => put(name, FeatureKind::YesNo, 1),
+                ColumnEncoder::Codes { names, rare, .. } => {
+                    let names = names.iter().cloned().chain(rare.then(|| "(rare)".to_string())).collect();
+                    put(name, FeatureKind::Category(names), 1);
+                }
+                ColumnEncoder::Words(_) => put(name, FeatureKind::Words, width),
+                encoder if encoder.is_sparse() => put(name, FeatureKind::Vector, width),
+                encoder => encoder.names(&name).for_each(|feature| put(feature, FeatureKind::Number, 1)),
+            }
+            if column.encoder.has_missing_indicator() {
+                put(format!("{} is missing", column.field.name), FeatureKind::YesNo, 1);
+            }
+        }
+        let products = self.terms().map_or(0, |terms| terms.len());
+        for name in self.feature_names().skip(dense_before(&parts)).take(products) {
+            parts.push(FeatureGroup { name, what: FeatureKind::Number, first: dense_before(&parts), width: 1 });
+        }
+        FeatureMap { parts }
+    }
+}
+
+/// How many dense features there are so far.
+fn dense_before(parts: &[FeatureGroup]) -> usize {
+    parts.iter().filter(|part| !part.what.is_sparse()).map(|part| part.width).sum()
+}

@@ -1,0 +1,249 @@
+//! From scatter matrices to covariances and their Cholesky factors, which score rows.
+
+use super::missing::{ConditionalMoments, MissingPattern};
+use super::whitening::Whitening;
+use super::{Gaussians, MIN_PIVOT_RATIO, Moments, Shape, Shared, Shrinkage};
+use crate::error::{Error, Result};
+use crate::family::block::Scores;
+use crate::matrix::simd::{LANES, vectorised};
+use crate::matrix::{Cholesky, Triangle};
+use crate::run::Run;
+use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
+use faer::{Accum, MatMut, MatRef, Par};
+use std::f64::consts::TAU;
+use std::sync::OnceLock;
+
+/// A covariance and its factor.
+#[derive(Clone, Debug)]
+pub(crate) struct FactoredCovariance {
+    /// d x d entries, or d variances.
+    pub(super) covariance: Vec<f64>,
+    /// The whitening matrix L⁻¹ by columns, or 1 / σ of each column.
+    pub(super) white: Vec<f64>,
+    /// The same in the order in which the product reads it, of a full covariance.
+    pub(super) products: Whitening,
+    pub(super) log_determinant: f64,
+    /// Σ⁻¹, computed when it is first needed.
+    precision: OnceLock<Vec<f64>>,
+}
+
+impl FactoredCovariance {
+    /// Σ⁻¹ of a full covariance.
+    pub(super) fn precision(&self, width: usize) -> &[f64] {
+        self.precision.get_or_init(|| {
+            let mut precision = vec![0.0; width * width];
+            for i in 0..width {
+                for j in 0..=i {
+                    // Σ⁻¹ = L⁻ᵀ L⁻¹.
+                    let below = |column: usize| &self.white[column * width + i..(column + 1) * width];
+                    let entry = below(i).iter().zip(below(j)).map(|(a, b)| a * b).sum();
+                    (precision[i * width + j], precision[j * width + i]) = (entry, entry);
+                }
+            }
+            precision
+        })
+    }
+}
+
+impl Gaussians {
+    pub(super) fn divisor(&self, weight: f64, means: f64) -> f64 {
+        let divisor = if self.unbiased { weight - means } else { weight };
+        if divisor > 0.0 { divisor } else { weight.max(f64::MIN_POSITIVE) }
+    }
+
+    /// The covariances that follow from the scatter matrices, without shrinkage and variance floor: one per component, or a
+    /// shared one.
+    pub(super) fn plain(&self, moments: &[Moments]) -> Vec<Vec<f64>> {
+        let there = || moments.iter().filter(|moments| moments.weight > 0.0);
+        let own = |moments: &Moments| -> Vec<f64> {
+            if moments.weight <= 0.0 {
+                return self.overall();
+            }
+            let divisor = self.divisor(moments.weight, 1.0);
+            moments.scatter.iter().map(|s| s / divisor).collect()
+        };
+        let sum = |parts: &mut dyn Iterator<Item = Vec<f64>>| {
+            let mut all = vec![0.0; moments[0].scatter.len()];
+            parts.for_each(|part| all.iter_mut().zip(part).for_each(|(sum, part)| *sum += part));
+            all
+        };
+        match self.shared {
+            Shared::No => moments.iter().map(own).collect(),
+            Shared::Mean => {
+                let count = there().count() as f64;
+                vec![sum(&mut there().map(own)).into_iter().map(|s| s / count).collect()]
+            }
+            Shared::Pooled => {
+                let divisor = self.divisor(there().map(|m| m.weight).sum(), there().count() as f64);
+                vec![sum(&mut there().map(|m| m.scatter.clone())).into_iter().map(|s| s / divisor).collect()]
+            }
+        }
+    }
+
+    /// The variances over all rows, for a component without rows.
+    pub(super) fn overall(&self) -> Vec<f64> {
+        let width = self.width();
+        if !self.is_full() {
+            return self.settled.iter().map(|settled| settled[1]).collect();
+        }
+        let mut whole = vec![0.0; width * width];
+        (0..width).for_each(|j| whole[j * width + j] = self.settled[j][1]);
+        whole
+    }
+
+    /// Restricts a covariance to its shape, shrinks it towards the identity and adds the variance floor.
+    pub(super) fn shaped(&self, mut covariance: Vec<f64>) -> Vec<f64> {
+        let width = self.width();
+        let step = if self.is_full() { width + 1 } else { 1 };
+        let mean = covariance.iter().step_by(step).sum::<f64>() / width as f64;
+        if self.shape == Shape::Spherical {
+            covariance.fill(mean);
+        }
+        let Shrinkage { amount, to_one } = self.shrinkage;
+        if amount > 0.0 {
+            covariance.iter_mut().for_each(|s| *s *= 1.0 - amount);
+            let target = if to_one { 1.0 } else { mean };
+            covariance.iter_mut().step_by(step).for_each(|s| *s += amount * target);
+        }
+        let floors = self.settled.iter().map(|settled| settled[2]);
+        let mean_floor = floors.clone().sum::<f64>() / width as f64;
+        let spherical = self.shape == Shape::Spherical;
+        let diagonal = covariance.iter_mut().step_by(step);
+        diagonal.zip(floors).for_each(|(s, floor)| *s += if spherical { mean_floor } else { floor });
+        covariance
+    }
+
+    /// Factors a covariance of the right shape.
+    pub(super) fn factored(&self, covariance: Vec<f64>, run: &Run) -> Result<FactoredCovariance> {
+        let width = self.width();
+        if !self.is_full() {
+            if covariance.iter().any(|&variance| variance <= 0.0) {
+                return Err(singular(width));
+            }
+            let white = covariance.iter().map(|variance| 1.0 / variance.sqrt()).collect();
+            let log_determinant = covariance.iter().map(|variance| variance.ln()).sum();
+            let precision = OnceLock::new();
+            return Ok(FactoredCovariance {
+                covariance,
+                white,
+                products: Whitening::default(),
+                log_determinant,
+                precision,
+            });
+        }
+        let mut triangle = Triangle::zeros(width);
+        triangle.values_mut().copy_from_slice(&covariance);
+        let factor = Cholesky::of(triangle, run)?.filter(|factor| factor.least_pivot > MIN_PIVOT_RATIO);
+        let factor = factor.ok_or_else(|| singular(width))?;
+        let mut white = vec![0.0; width * width];
+        (0..width).for_each(|j| white[j * width + j] = 1.0);
+        factor.solve_lower(MatMut::from_column_major_slice_mut(&mut white, width, width));
+        let log_determinant = -2.0 * (0..width).map(|j| white[j * width + j].ln()).sum::<f64>();
+        let products = Whitening::new(&white, width);
+        Ok(FactoredCovariance { covariance, white, products, log_determinant, precision: OnceLock::new() })
+    }
+
+    /// z = L⁻¹ (x - mean) for rows stored by columns.
+    pub(super) fn whitened(
+        &self,
+        factored: &FactoredCovariance,
+        rows: usize,
+        values: &[f64],
+        mean: &[f64],
+        centred: &mut Vec<f64>,
+    ) -> Vec<f64> {
+        centred.clear();
+        for (column, mean) in values.chunks_exact(rows.max(1)).zip(mean) {
+            centred.extend(column.iter().map(|x| x - mean));
+        }
+        let mut z = Vec::new();
+        self.whiten(factored, rows, centred, &mut z);
+        z
+    }
+
+    /// z = L⁻¹ d for rows of deviations stored by columns.
+    pub(super) fn whiten(&self, factored: &FactoredCovariance, rows: usize, centred: &[f64], z: &mut Vec<f64>) {
+        let width = self.width();
+        z.clear();
+        if !self.is_full() {
+            for (column, white) in centred.chunks_exact(rows.max(1)).zip(&factored.white) {
+                z.extend(column.iter().map(|x| x * white));
+            }
+            return;
+        }
+        z.resize(rows * width, 0.0);
+        triangular_matmul(
+            MatMut::from_column_major_slice_mut(z, rows, width),
+            BlockStructure::Rectangular,
+            Accum::Replace,
+            MatRef::from_column_major_slice(centred, rows, width),
+            BlockStructure::Rectangular,
+            MatRef::from_column_major_slice(&factored.white, width, width).transpose(),
+            BlockStructure::TriangularUpper,
+            1.0,
+            Par::Seq,
+        );
+    }
+
+    /// The squared Mahalanobis distances Σ z² of rows stored by columns.
+    pub(super) fn squares(
+        &self,
+        factored: &FactoredCovariance,
+        values: &[f64],
+        mean: &[f64],
+        space: &mut Vec<[f64; LANES]>,
+        squares: &mut [f64],
+    ) {
+        if self.is_full() {
+            return factored.products.squares(values, mean, space, squares);
+        }
+        squares.fill(0.0);
+        for ((column, mean), white) in values.chunks_exact(squares.len()).zip(mean).zip(&factored.white) {
+            add_squares(column, *mean, *white, squares);
+        }
+    }
+
+    /// Adds the log likelihood of rows with missing values under each component, and keeps their conditional moments.
+    pub(super) fn score_missing(
+        &self,
+        rows: usize,
+        values: &[f64],
+        patterns: &[MissingPattern],
+        conditional: &mut [ConditionalMoments],
+        scores: &mut Scores,
+    ) {
+        for (k, conditional) in conditional.iter_mut().enumerate() {
+            self.impute(k, rows, values, patterns, conditional);
+            let constant = |known: usize| self.constant(&self.covariances[self.covariance_of(k)], known);
+            let scores = scores.of_mut(k);
+            for (pattern, determinant) in patterns.iter().zip(&conditional.determinants) {
+                let constant = constant(self.width() - pattern.missing.len()) - 0.5 * determinant;
+                for i in pattern.rows.clone() {
+                    scores[i] += constant - 0.5 * conditional.squares[i];
+                }
+            }
+        }
+    }
+
+    /// The part of the log density that does not depend on the row, if this many columns are observed.
+    pub(super) fn constant(&self, factored: &FactoredCovariance, known: usize) -> f64 {
+        -0.5 * (known as f64 * TAU.ln() + factored.log_determinant)
+    }
+}
+
+vectorised! {
+    /// Adds ((x - mean) / σ)².
+    pub(super) fn add_squares(column: &[f64], mean: f64, white: f64, squares: &mut [f64]) {
+        for (square, x) in squares.iter_mut().zip(column) {
+            let z = (x - mean) * white;
+            *square += z * z;
+        }
+    }
+}
+
+fn singular(width: usize) -> Error {
+    Error::data(
+        format!("a class has too few different rows for the covariance of {width} columns: it is singular"),
+        "Give covariance=diagonal, shared=pooled or a larger epsilon.",
+    )
+}

@@ -1,0 +1,141 @@
+//! Summaries of dense columns, in one pass over all of them: what must be known before blocks are laid out.
+
+use crate::family::block::{TILE, Tile};
+use crate::matrix::simd::{LANES, vectorised};
+use crate::matrix::{Features, cuts, partials};
+use crate::run::Run;
+
+/// The summary of a column without its missing values.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ColumnSummary {
+    pub(crate) known: usize,
+    /// The total weight of the rows, and their weighted sum.
+    weight: f64,
+    sum: f64,
+    pub(crate) least: f64,
+    pub(crate) most: f64,
+    /// All values are whole numbers.
+    pub(crate) whole: bool,
+    pub(crate) missing: bool,
+    /// The smallest and the largest value of a row with positive weight.
+    counted: (f64, f64),
+}
+
+impl ColumnSummary {
+    fn nothing() -> ColumnSummary {
+        let (least, most) = (f64::INFINITY, f64::NEG_INFINITY);
+        ColumnSummary {
+            known: 0,
+            weight: 0.0,
+            sum: 0.0,
+            least,
+            most,
+            whole: true,
+            missing: false,
+            counted: (least, most),
+        }
+    }
+
+    fn join(&mut self, other: &ColumnSummary) {
+        self.known += other.known;
+        self.weight += other.weight;
+        self.sum += other.sum;
+        self.counted = (self.counted.0.min(other.counted.0), self.counted.1.max(other.counted.1));
+        self.least = self.least.min(other.least);
+        self.most = self.most.max(other.most);
+        self.whole &= other.whole;
+        self.missing |= other.missing;
+    }
+
+    /// The mean, or 0 without values.
+    pub(crate) fn mean(&self) -> f64 {
+        if self.weight > 0.0 { self.sum / self.weight } else { 0.0 }
+    }
+
+    /// Whether rows with positive weight have two different values.
+    pub(crate) fn varies(&self) -> bool {
+        self.counted.0 < self.counted.1
+    }
+
+    /// The same with weighted rows.
+    fn weighed(mut self, values: &[f64], weights: &[f64]) -> ColumnSummary {
+        (self.weight, self.sum, self.counted) = (0.0, 0.0, ColumnSummary::nothing().counted);
+        for (&x, &weight) in values.iter().zip(weights).filter(|(x, weight)| !x.is_nan() && **weight > 0.0) {
+            self.weight += weight;
+            self.sum += weight * x;
+            self.counted = (self.counted.0.min(x), self.counted.1.max(x));
+        }
+        self
+    }
+
+    /// Whether all values are whole and not negative.
+    pub(crate) fn counts(&self) -> bool {
+        self.whole && (self.known == 0 || self.least >= 0.0)
+    }
+}
+
+/// Summarises every dense column.
+pub(crate) fn look(features: &Features<'_>, weights: Option<&[f64]>, run: &Run) -> Vec<ColumnSummary> {
+    let ranges = cuts(features.rows(), partials(features.rows()));
+    let parts = run.map(ranges.len(), |part| {
+        let (mut tile, mut summaries) = (Tile::new(features), vec![ColumnSummary::nothing(); features.dense_columns()]);
+        for start in ranges[part].clone().step_by(TILE) {
+            let rows = start..(start + TILE).min(ranges[part].end);
+            tile.fill(features, rows.clone());
+            for (j, look) in summaries.iter_mut().enumerate() {
+                let some = summarise_column(tile.column(j));
+                look.join(&match weights {
+                    Some(weights) => some.weighed(tile.column(j), &weights[rows.clone()]),
+                    None => some,
+                });
+            }
+        }
+        summaries
+    });
+    let mut all = vec![ColumnSummary::nothing(); features.dense_columns()];
+    for part in parts {
+        all.iter_mut().zip(&part).for_each(|(all, part)| all.join(part));
+    }
+    all
+}
+
+/// The smallest and the largest number, or 0 if all are above or below; NaN is left out.
+pub(crate) fn extremes(values: &[f64], run: &Run) -> (f64, f64) {
+    let pieces: Vec<&[f64]> = values.chunks(1 << 20).collect();
+    let summaries = run.map(pieces.len(), |piece| summarise_column(pieces[piece]));
+    summaries.iter().fold((0.0, 0.0), |(least, most), look| (look.least.min(least), look.most.max(most)))
+}
+
+vectorised! {
+    /// The summary of some numbers, in eight lanes.
+    fn summarise_column(values: &[f64]) -> ColumnSummary {
+        let (blocks, rest) = values.as_chunks::<LANES>();
+        let (mut known, mut broken, mut sums) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        let (mut least, mut most) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+        let mut last = [f64::NAN; LANES];
+        last[..rest.len()].copy_from_slice(rest);
+        for block in blocks.iter().chain([&last]) {
+            for l in 0..LANES {
+                let x = block[l];
+                known[l] += if x.is_nan() { 0.0 } else { 1.0 };
+                broken[l] += if x.is_nan() || x.trunc() == x { 0.0 } else { 1.0 };
+                sums[l] += if x.is_nan() { 0.0 } else { x };
+                least[l] = if x < least[l] { x } else { least[l] };
+                most[l] = if x > most[l] { x } else { most[l] };
+            }
+        }
+        let weight = known.iter().sum::<f64>();
+        let (known, least) = (weight as usize, least.iter().copied().fold(f64::INFINITY, f64::min));
+        let most = most.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        ColumnSummary {
+            known,
+            weight,
+            sum: sums.iter().sum(),
+            least,
+            most,
+            counted: (least, most),
+            whole: broken.iter().all(|&count| count == 0.0),
+            missing: known < values.len(),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Sufficient statistics of every block for every class, in one pass over rows that are sorted by class.
+
+use crate::error::Result;
+use crate::family::block::{Block, TILE, Tile};
+use crate::matrix::{Features, Matrix, cuts, partials};
+use crate::run::Run;
+use std::ops::Range;
+
+/// Rows sorted by class, and their weights.
+pub(crate) struct Members<'a> {
+    order: Vec<usize>,
+    /// Where each class starts in the order, and where the last ends.
+    starts: Vec<usize>,
+    weights: Option<&'a [f64]>,
+}
+
+impl<'a> Members<'a> {
+    pub(crate) fn new(codes: &[u32], classes: usize, weights: Option<&'a [f64]>) -> Members<'a> {
+        let mut starts = vec![0; classes + 1];
+        codes.iter().for_each(|&code| starts[code as usize + 1] += 1);
+        (0..classes).for_each(|class| starts[class + 1] += starts[class]);
+        let (mut next, mut order) = (starts.clone(), vec![0; codes.len()]);
+        for (row, &code) in codes.iter().enumerate() {
+            order[next[code as usize]] = row;
+            next[code as usize] += 1;
+        }
+        Members { order, starts, weights }
+    }
+
+    /// Some rows only, each of the component beside it.
+    pub(crate) fn of_rows(rows: &[usize], components: &[u32], count: usize, weights: Option<&'a [f64]>) -> Members<'a> {
+        let mut members = Members::new(components, count, weights);
+        members.order.iter_mut().for_each(|place| *place = rows[*place]);
+        members
+    }
+
+    pub(crate) fn classes(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// At most `most` of the rows, evenly from every class.
+    pub(crate) fn some(&self, most: usize) -> Members<'a> {
+        let (rows, count) = (self.rows(), self.rows().min(most));
+        let order: Vec<usize> = (0..count).map(|r| rows * r / count).collect();
+        let starts = self.starts.iter().map(|&start| order.partition_point(|&place| place < start)).collect();
+        Members { order: order.into_iter().map(|place| self.order[place]).collect(), starts, weights: self.weights }
+    }
+
+    /// All rows, class after class.
+    pub(crate) fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.order.len()
+    }
+
+    /// The classes of the rows, in their order, and their weights.
+    pub(crate) fn codes_and_weights(&self) -> (Vec<u32>, Option<Vec<f64>>) {
+        let of_class = |class: usize| std::iter::repeat_n(class as u32, self.starts[class + 1] - self.starts[class]);
+        let weights = self.weights.map(|weights| self.order.iter().map(|&row| weights[row]).collect());
+        ((0..self.classes()).flat_map(of_class).collect(), weights)
+    }
+
+    /// The total weight of each class.
+    pub(crate) fn totals(&self) -> Vec<f64> {
+        let weight = |&row: &usize| self.weights.map_or(1.0, |weights| weights[row]);
+        self.starts.windows(2).map(|ends| self.order[ends[0]..ends[1]].iter().map(weight).sum()).collect()
+    }
+
+    /// Calls `visit(class, rows, weights)` for tiles of one class each, within this range of the order.
+    pub(crate) fn each_tile(&self, places: Range<usize>, mut visit: impl FnMut(usize, &[usize], Option<&[f64]>)) {
+        let mut at = places.start;
+        let mut weights = Vec::with_capacity(TILE);
+        while at < places.end {
+            let class = self.starts.partition_point(|&start| start <= at) - 1;
+            let end = places.end.min(self.starts[class + 1]).min(at + TILE);
+            let rows = &self.order[at..end];
+            if let Some(all) = self.weights {
+                weights.clear();
+                weights.extend(rows.iter().map(|&row| all[row]));
+            }
+            visit(class, rows, self.weights.map(|_| &weights[..]));
+            at = end;
+        }
+    }
+}
+
+/// The statistics of some blocks: for each a matrix with one row per class.
+pub(crate) fn statistics(
+    blocks: &[&Block],
+    features: &Features<'_>,
+    members: &Members<'_>,
+    run: &Run,
+) -> Result<Vec<Matrix>> {
+    let ranges = cuts(members.rows(), partials(members.rows()));
+    // A part has statistics for the classes it meets, which are contiguous in the order.
+    let mut parts: Vec<PartialStatistics<'_>> =
+        ranges.iter().map(|_| PartialStatistics { tile: Tile::new(features), statistics: Vec::new() }).collect();
+    let step = (20_000_000 / features.row_cost()).max(TILE);
+    let longest = ranges.iter().map(Range::len).max().unwrap_or(0);
+    for offset in (0..longest).step_by(step) {
+        run.each(&mut parts, |part, state| {
+            let Range { start, end } = ranges[part];
+            let places = (start + offset).min(end)..(start + offset + step).min(end);
+            members.each_tile(places, |class, rows, weights| {
+                state.tile.fill(features, rows.iter().copied());
+                if state.statistics.last().is_none_or(|(last, _)| *last != class) {
+                    let empty = blocks.iter().map(|block| vec![0.0; block.family().statistic_count()]).collect();
+                    state.statistics.push((class, empty));
+                }
+                let Some((_, statistics)) = state.statistics.last_mut() else { return };
+                for (block, statistics) in blocks.iter().zip(statistics) {
+                    block.family().add(class, statistics, &state.tile, weights);
+                }
+            });
+        });
+        run.check()?;
+    }
+    if parts.iter().any(|part| !part.tile.is_finite()) {
+        return Err(features.infinite());
+    }
+    let mut all: Vec<Matrix> =
+        blocks.iter().map(|block| Matrix::zeros(members.classes(), block.family().statistic_count())).collect();
+    for (class, statistics) in parts.into_iter().flat_map(|part| part.statistics) {
+        for (all, statistics) in all.iter_mut().zip(statistics) {
+            all.row_mut(class).iter_mut().zip(statistics).for_each(|(all, sum)| *all += sum);
+        }
+    }
+    Ok(all)
+}
+
+/// The statistics of blocks, collected again about better origins where digits were lost.
+pub(crate) fn centred_statistics(
+    blocks: &mut [Block],
+    features: &Features<'_>,
+    members: &Members<'_>,
+    run: &Run,
+) -> Result<Vec<Matrix>> {
+    let all: Vec<&Block> = blocks.iter().collect();
+    let mut found = statistics(&all, features, members, run)?;
+    let moved: Vec<usize> = (0..blocks.len()).filter(|&b| blocks[b].family_mut().recentre(&found[b])).collect();
+    if !moved.is_empty() {
+        let again: Vec<&Block> = moved.iter().map(|&b| &blocks[b]).collect();
+        let again = statistics(&again, features, members, run)?;
+        moved.into_iter().zip(again).for_each(|(b, statistics)| found[b] = statistics);
+    }
+    Ok(found)
+}
+
+struct PartialStatistics<'a> {
+    tile: Tile<'a>,
+    statistics: Vec<(usize, Vec<Vec<f64>>)>,
+}

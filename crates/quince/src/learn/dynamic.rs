@@ -1,0 +1,142 @@
+//! Methods whose type is not known, only their name: what a registry holds and a command line configures.
+
+use super::examples::Examples;
+use super::learner::{Fitted, Learner};
+use super::method::MethodInfo;
+use super::parts::Parts;
+use super::prediction::Prediction;
+use crate::error::{Error, Result, did_you_mean};
+use crate::run::{Report, Run};
+use serde_json::Value;
+use std::any::Any;
+use std::sync::Arc;
+
+/// A [`Learner`] whose type is not known: what the registry hands out.
+pub trait DynLearner: Send + Sync {
+    /// What the method says of itself.
+    fn info(&self) -> &'static MethodInfo;
+
+    /// The method, for a registry.
+    fn method(&self) -> Method;
+
+    /// All settings, by name.
+    fn settings(&self) -> Value;
+
+    /// See [`Learner::RESUMES`].
+    fn resumes(&self) -> bool;
+
+    /// See [`Learner::fit_examples`].
+    fn fit_dyn(&self, examples: &Examples<'_>, run: &Run) -> Result<(Arc<dyn Fitted>, Report)>;
+
+    /// See [`Learner::resume`].
+    fn resume_dyn(
+        &self,
+        from: &dyn Fitted,
+        examples: &Examples<'_>,
+        run: &Run,
+    ) -> Result<Option<(Arc<dyn Fitted>, Report)>>;
+
+    /// See [`Learner::leave_one_out`].
+    fn leave_one_out_dyn(&self, examples: &Examples<'_>, run: &Run) -> Result<Option<Prediction>>;
+}
+
+impl<L: Learner> DynLearner for L {
+    fn info(&self) -> &'static MethodInfo {
+        const { &L::INFO }
+    }
+
+    fn method(&self) -> Method {
+        Method::of::<L>()
+    }
+
+    fn settings(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    fn resumes(&self) -> bool {
+        L::RESUMES
+    }
+
+    fn fit_dyn(&self, examples: &Examples<'_>, run: &Run) -> Result<(Arc<dyn Fitted>, Report)> {
+        let (fitted, report) = self.fit_examples(examples, run)?;
+        Ok((Arc::new(fitted), report))
+    }
+
+    fn resume_dyn(
+        &self,
+        from: &dyn Fitted,
+        examples: &Examples<'_>,
+        run: &Run,
+    ) -> Result<Option<(Arc<dyn Fitted>, Report)>> {
+        let Some(from) = (from as &dyn Any).downcast_ref::<L::Fitted>() else { return Ok(None) };
+        Ok(self.resume(from, examples, run)?.map(|(fitted, report)| (Arc::new(fitted) as Arc<dyn Fitted>, report)))
+    }
+
+    fn leave_one_out_dyn(&self, examples: &Examples<'_>, run: &Run) -> Result<Option<Prediction>> {
+        self.leave_one_out(examples, run)
+    }
+}
+
+/// A method whose type is not known: what a registry holds.
+#[derive(Clone, Copy)]
+pub struct Method {
+    /// What it is.
+    pub info: &'static MethodInfo,
+    defaults: fn() -> Value,
+    configure: fn(&Value) -> Result<Box<dyn DynLearner>>,
+    load: fn(&Parts) -> Result<Arc<dyn Fitted>>,
+}
+
+impl Method {
+    /// The method whose settings are `L`.
+    pub const fn of<L: Learner>() -> Method {
+        Method {
+            info: const { &L::INFO },
+            defaults: || serde_json::to_value(L::default()).unwrap_or_default(),
+            configure: |settings| {
+                L::INFO.check(settings)?;
+                let learner = serde_json::from_value::<L>(settings.clone())
+                    .map_err(|e| Error::setting(L::INFO.name, e.to_string(), "See `quince models`."))?;
+                learner.check_settings()?;
+                Ok(Box::new(learner))
+            },
+            load: |parts| Ok(Arc::new(L::Fitted::load(parts)?)),
+        }
+    }
+
+    /// The method's settings and their default values.
+    pub fn defaults(&self) -> Value {
+        (self.defaults)()
+    }
+
+    /// The method with these settings, given by name; what is not given has its default. Unknown names and values out
+    /// of range are refused.
+    pub fn configure(&self, settings: &Value) -> Result<Box<dyn DynLearner>> {
+        let mut all = self.defaults();
+        if let (Value::Object(all), Value::Object(given)) = (&mut all, settings) {
+            for (name, value) in given {
+                if !all.contains_key(name) {
+                    return Err(self.no_such_setting(name));
+                }
+                all.insert(name.clone(), value.clone());
+            }
+        }
+        (self.configure)(&all)
+    }
+
+    /// Takes what the method has learnt out of what was saved.
+    pub(crate) fn load(&self, parts: &Parts) -> Result<Arc<dyn Fitted>> {
+        (self.load)(parts)
+    }
+
+    /// Reads `name=value` as a person writes it on a command line, with the type that the setting has.
+    pub fn parse_setting(&self, name: &str, text: &str) -> Result<Value> {
+        let setting = self.info.setting(name).ok_or_else(|| self.no_such_setting(name))?;
+        setting.parse(text)
+    }
+
+    fn no_such_setting(&self, name: &str) -> Error {
+        let names = self.info.settings.iter().map(|setting| setting.name);
+        Error::setting(name, format!("is not a setting of '{}'", self.info.name), did_you_mean(name, "settings", names))
+    }
+}

@@ -1,0 +1,73 @@
+//! Which features are which columns: for methods that have a family for each column, and for those that name features.
+
+use crate::matrix::Features;
+
+/// What made the features of rows: it knows which columns they come from, and their names.
+pub trait FeatureSource: std::fmt::Debug + Sync {
+    /// Which feature is which column.
+    fn feature_map(&self) -> FeatureMap;
+
+    /// The names of all features, dense ones first. There may be very many: they are made one by one.
+    fn feature_names(&self) -> Box<dyn Iterator<Item = String> + '_>;
+
+    /// Whether the features are those of a matrix, whose columns have no kinds.
+    fn is_matrix(&self) -> bool;
+}
+
+/// The columns behind features, in the order of the features.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FeatureMap {
+    /// The groups of features, one per column.
+    pub parts: Vec<FeatureGroup>,
+}
+
+/// The features of one column of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FeatureGroup {
+    /// The name of the column.
+    pub name: String,
+    /// The kind of its features.
+    pub what: FeatureKind,
+    /// Its first feature, counted among the dense ones or, if it is sparse, among the sparse ones.
+    pub first: usize,
+    /// The number of its features.
+    pub width: usize,
+}
+
+/// What a column of features is.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum FeatureKind {
+    /// A number.
+    Number,
+    /// A whole number of at least zero.
+    Count,
+    /// 0 or 1.
+    YesNo,
+    /// The number of one of these categories.
+    Category(Vec<String>),
+    /// Counts of words; sparse.
+    Words,
+    /// Numbers at places; sparse.
+    Vector,
+}
+
+impl FeatureKind {
+    /// Whether it is sparse.
+    pub fn is_sparse(&self) -> bool {
+        matches!(self, FeatureKind::Words | FeatureKind::Vector)
+    }
+}
+
+impl FeatureMap {
+    /// Of a matrix: numbers called x0, x1 and so on, or as they are named, and what is sparse as one vector called x.
+    pub fn of_matrix(features: &Features<'_>, names: &[String]) -> FeatureMap {
+        let name = |j: usize| names.get(j).cloned().unwrap_or_else(|| format!("x{j}"));
+        let number = |j: usize| FeatureGroup { name: name(j), what: FeatureKind::Number, first: j, width: 1 };
+        let mut parts: Vec<FeatureGroup> = (0..features.dense_columns()).map(number).collect();
+        if let Some(sparse) = features.sparse_part() {
+            parts.push(FeatureGroup { name: "x".into(), what: FeatureKind::Vector, first: 0, width: sparse.columns() });
+        }
+        FeatureMap { parts }
+    }
+}

@@ -1,0 +1,38 @@
+//! What a method is: settings that can be fitted, and a fitted model that can predict.
+//!
+//! A method's settings struct *is* the learner: `Ridge { alpha: 0.1, ..Ridge::default() }`. It implements [`Learner`];
+//! what it learns implements [`Fitted`]. Settings and fitted models are different types, so nothing can predict before
+//! it was fitted. [`DynLearner`] is the same as a trait object, for code that knows a method by its name only.
+//!
+//! This module is the vocabulary that tables, encoders, methods and models share, and stands below all of them.
+
+mod dynamic;
+mod examples;
+mod feature_map;
+mod imputed;
+mod input;
+mod learner;
+mod method;
+mod parts;
+mod prediction;
+mod settings;
+mod target;
+
+pub use dynamic::{DynLearner, Method};
+pub use examples::Examples;
+pub use feature_map::{FeatureGroup, FeatureKind, FeatureMap, FeatureSource};
+pub use imputed::Imputed;
+pub use input::{Input, Label, TargetValue, ToFeatures, ToTarget};
+pub use learner::{Checked, Fitted, Learner};
+pub use method::{Capability, Count, Domain, MethodInfo, Parser, Setting};
+pub use parts::Parts;
+pub use prediction::{Prediction, SampledRow};
+pub use settings::{IntoSetting, SettingValue, Settings};
+pub use target::{Classes, Target, TargetView, Task};
+
+pub(crate) use examples::{ExamplesDigest, check_weights};
+pub(crate) use input::labels_of;
+pub(crate) use learner::{check_settings, named};
+pub(crate) use parts::Array;
+pub(crate) use prediction::largest;
+pub(crate) use settings::written_setting;

@@ -1,0 +1,214 @@
+//! What is to be learnt.
+
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use serde::{Deserialize, Serialize};
+
+/// The class labels of a target, each once, in a fixed order. A row's class is given by its place in that order, its code.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<String>")]
+pub struct Classes(Vec<String>);
+
+impl Classes {
+    /// The distinct labels, sorted as numbers if all are numbers and as text otherwise.
+    pub fn of<'a>(labels: impl IntoIterator<Item = &'a str>) -> Classes {
+        let distinct: std::collections::BTreeSet<&str> = labels.into_iter().collect();
+        let mut names: Vec<String> = distinct.into_iter().map(str::to_string).collect();
+        let numbers: Option<Vec<f64>> = names.iter().map(|name| name.parse().ok()).collect();
+        if numbers.is_some() {
+            let number = |name: &String| name.parse::<f64>().unwrap_or(f64::NAN);
+            names.sort_by(|a, b| number(a).total_cmp(&number(b)));
+        }
+        Classes(names)
+    }
+
+    /// These labels in this order; an error if one occurs twice.
+    pub fn in_order(names: Vec<String>) -> Result<Classes> {
+        let mut sorted: Vec<&String> = names.iter().collect();
+        sorted.sort_unstable();
+        match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(Error::data(
+                format!("two classes are called '{}'", pair[0]),
+                "Give every class a label of its own.",
+            )),
+            None => Ok(Classes(names)),
+        }
+    }
+
+    /// The labels in order.
+    pub fn names(&self) -> &[String] {
+        &self.0
+    }
+
+    /// Number of classes.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The code of the class with this label.
+    pub fn code(&self, label: &str) -> Option<u32> {
+        self.0.iter().position(|name| name == label).map(|code| code as u32)
+    }
+}
+
+impl TryFrom<Vec<String>> for Classes {
+    type Error = Error;
+
+    fn try_from(names: Vec<String>) -> Result<Classes> {
+        Classes::in_order(names)
+    }
+}
+
+/// What is to be learnt of each row: a class, one or more numbers, or nothing (unsupervised).
+///
+/// Its constructors check it, so that a method may rely on every code having a class and every number being finite;
+/// [`Target::view`] looks inside.
+///
+/// ```
+/// use quince::learn::{Classes, Target};
+/// let sick = Target::classes(Classes::of(["no", "yes"]), vec![0, 1, 1])?;
+/// assert_eq!(sick.rows(), 3);
+/// assert!(Target::classes(Classes::of(["no", "yes"]), vec![0, 2]).is_err());
+/// # quince::Result::Ok(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[doc(alias = "labels")]
+#[doc(alias = "y")]
+pub struct Target(Values);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Values {
+    Classes { classes: Classes, codes: Vec<u32> },
+    Numbers(Matrix),
+    None(usize),
+}
+
+/// What a [`Target`] holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TargetView<'a> {
+    /// A class for each row.
+    Classes {
+        /// The labels.
+        classes: &'a Classes,
+        /// The code of each row's class; [`Target::UNKNOWN`] where it is not known, which some methods can learn from.
+        codes: &'a [u32],
+    },
+    /// One row of numbers per row, one column per output; all finite.
+    Numbers(&'a Matrix),
+    /// Nothing, of this number of rows: unsupervised.
+    None(usize),
+}
+
+impl Target {
+    /// The code of a row whose class is not known.
+    pub const UNKNOWN: u32 = u32::MAX;
+
+    /// A class for each row, by its code; [`Target::UNKNOWN`] where it is not known. An error names a row whose code no class has.
+    pub fn classes(classes: Classes, codes: Vec<u32>) -> Result<Target> {
+        let unsound = |&code: &u32| code != Target::UNKNOWN && code as usize >= classes.count();
+        match codes.iter().position(unsound) {
+            None => Ok(Target(Values::Classes { classes, codes })),
+            Some(row) => Err(Error::data(
+                format!("row {} has the class code {}, and there are {} classes", row + 1, codes[row], classes.count()),
+                "Codes count from 0; Target::UNKNOWN is for rows whose class is not known.",
+            )),
+        }
+    }
+
+    /// A class for each row, by its label.
+    pub fn labels<S: AsRef<str>>(labels: &[S]) -> Target {
+        let classes = Classes::of(labels.iter().map(AsRef::as_ref));
+        let code: std::collections::HashMap<&str, u32> =
+            classes.names().iter().enumerate().map(|(k, name)| (name.as_str(), k as u32)).collect();
+        let codes = labels.iter().map(|label| code[label.as_ref()]).collect();
+        Target(Values::Classes { classes, codes })
+    }
+
+    /// One row of numbers per row, one column per output. An error names a number that is not finite.
+    pub fn numbers(numbers: Matrix) -> Result<Target> {
+        if numbers.columns() == 0 {
+            return Err(Error::data("the target has no column", "Give each row at least one number to learn."));
+        }
+        match numbers.values().iter().position(|value| !value.is_finite()) {
+            None => Ok(Target(Values::Numbers(numbers))),
+            Some(at) => Err(Error::not_finite(
+                format!("the target of row {} is {}", at / numbers.columns() + 1, numbers.values()[at]),
+                "Leave out rows without a target; numbers to learn are finite.",
+            )),
+        }
+    }
+
+    /// Nothing to learn but the structure of this many rows: unsupervised.
+    pub fn none(rows: usize) -> Target {
+        Target(Values::None(rows))
+    }
+
+    /// What the target holds, to match on.
+    pub fn view(&self) -> TargetView<'_> {
+        match &self.0 {
+            Values::Classes { classes, codes } => TargetView::Classes { classes, codes },
+            Values::Numbers(numbers) => TargetView::Numbers(numbers),
+            Values::None(rows) => TargetView::None(*rows),
+        }
+    }
+
+    /// Whether some rows have no class.
+    pub fn has_unknown(&self) -> bool {
+        matches!(&self.0, Values::Classes { codes, .. } if codes.contains(&Target::UNKNOWN))
+    }
+
+    /// An error if some rows have no class: there is nothing to measure an answer by.
+    pub(crate) fn check_known(&self) -> Result<()> {
+        let problem = "some rows have no class to measure an answer by";
+        if self.has_unknown() { Err(Error::data(problem, "Leave them out.")) } else { Ok(()) }
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        match &self.0 {
+            Values::Classes { codes, .. } => codes.len(),
+            Values::Numbers(numbers) => numbers.rows(),
+            Values::None(rows) => *rows,
+        }
+    }
+
+    /// The rows with these indices, in this order. Classes keep their codes even if one no longer occurs.
+    ///
+    /// # Panics
+    /// If a row is out of range, as indexing a slice does.
+    pub fn take(&self, rows: &[usize]) -> Target {
+        Target(match &self.0 {
+            Values::Classes { classes, codes } => {
+                Values::Classes { classes: classes.clone(), codes: rows.iter().map(|&i| codes[i]).collect() }
+            }
+            Values::Numbers(numbers) => Values::Numbers(numbers.take_rows(rows)),
+            Values::None(_) => Values::None(rows.len()),
+        })
+    }
+
+    /// The error of a learner that needs a target and has none.
+    pub(crate) fn missing() -> Error {
+        Error::data("there is no target to learn", "Give every row a class or a number.")
+    }
+
+    /// Classes, numbers or groups.
+    pub fn task(&self) -> Task {
+        match &self.0 {
+            Values::Classes { .. } => Task::Classification,
+            Values::Numbers(_) => Task::Regression,
+            Values::None(_) => Task::Clustering,
+        }
+    }
+}
+
+/// What a target asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Task {
+    /// The target is a class.
+    Classification,
+    /// The target is a number.
+    Regression,
+    /// There is no target: rows are clustered.
+    Clustering,
+}

@@ -1,0 +1,222 @@
+//! The fitted model of a linear support vector machine.
+
+use super::Loss;
+use super::problem::{Coordinate, LinearCertificate, Problem, squared_norm};
+use crate::calibration::softmax;
+use crate::error::Result;
+use crate::explain::{Explanation, Listing};
+use crate::learn::{FeatureSource, Fitted, Parts, Prediction};
+use crate::margin::target::class_scores;
+use crate::matrix::{Features, Matrix};
+use crate::numbers::short;
+use crate::run::Run;
+use serde::{Deserialize, Serialize};
+
+/// A fitted linear support vector machine: weights and an intercept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinearSvmModel {
+    weights: Matrix,
+    bias: f64,
+    pub(super) temperature: f64,
+    output: Output,
+    /// Dual coefficients β of all rows, if the fit was stopped early, so that it can be resumed.
+    beta: Vec<f64>,
+    summary: SolutionSummary,
+}
+
+/// What a model predicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Output {
+    Classes,
+    Numbers,
+}
+
+/// A summary of how a model was fitted.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct SolutionSummary {
+    rows: usize,
+    /// Number of support vectors; zero if it is not known.
+    support: usize,
+    primal: Option<f64>,
+    dual: Option<f64>,
+}
+
+/// The temperature without calibration: classes have the scores -s and s, and for the logistic loss their difference should be s.
+fn default_temperature(loss: Loss) -> f64 {
+    if loss == Loss::Log { 0.5 } else { 1.0 }
+}
+
+impl LinearSvmModel {
+    pub(super) fn new(
+        problem: &Problem<'_>,
+        certificate: &LinearCertificate,
+        beta: Vec<f64>,
+        support: usize,
+    ) -> LinearSvmModel {
+        LinearSvmModel {
+            weights: certificate.weights.clone(),
+            bias: certificate.bias,
+            temperature: default_temperature(problem.loss),
+            output: if problem.regression { Output::Numbers } else { Output::Classes },
+            beta,
+            summary: SolutionSummary {
+                rows: problem.coordinates.len(),
+                support,
+                primal: Some(certificate.primal),
+                dual: certificate.dual,
+            },
+        }
+    }
+
+    /// A model of two classes with known weights.
+    pub fn of_classes(weights: Vec<f64>, bias: f64, loss: Loss) -> LinearSvmModel {
+        LinearSvmModel {
+            weights: Matrix::column_vector(weights),
+            bias,
+            temperature: default_temperature(loss),
+            output: Output::Classes,
+            beta: Vec::new(),
+            summary: SolutionSummary { rows: 0, support: 0, primal: None, dual: None },
+        }
+    }
+
+    /// A model of numbers with known weights.
+    pub fn of_numbers(weights: Vec<f64>, bias: f64) -> LinearSvmModel {
+        LinearSvmModel { output: Output::Numbers, ..LinearSvmModel::of_classes(weights, bias, Loss::Hinge) }
+    }
+
+    /// Weights w, one per feature.
+    pub fn weights(&self) -> &[f64] {
+        self.weights.values()
+    }
+
+    /// Constant b of the score.
+    pub fn bias(&self) -> f64 {
+        self.bias
+    }
+
+    /// Scores w·x + b of rows.
+    pub fn scores(&self, rows: &Features<'_>, run: &Run) -> Result<Vec<f64>> {
+        if rows.columns() != self.weights.rows() {
+            return Err(crate::margin::model::other_columns(rows.columns(), self.weights.rows()));
+        }
+        Ok(rows.multiply(&self.weights, &[self.bias], run)?.into_values())
+    }
+
+    /// Dual coefficients β to resume from, if they were kept and fit the problem.
+    pub(super) fn start(&self, problem: &Problem<'_>) -> Option<Vec<f64>> {
+        let within = |(one, beta): (&Coordinate, &f64)| (one.low..=one.high).contains(beta);
+        let fits =
+            self.beta.len() == problem.coordinates.len() && problem.coordinates.iter().zip(&self.beta).all(within);
+        fits.then(|| self.beta.clone())
+    }
+}
+
+impl Fitted for LinearSvmModel {
+    fn predict_checked(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
+        let scores = self.scores(rows, run)?;
+        Ok(match self.output {
+            Output::Numbers => Prediction::Numbers(Matrix::column_vector(scores)),
+            Output::Classes => {
+                let scores = class_scores(&scores);
+                let probabilities = softmax(&scores, self.temperature);
+                Prediction::Classes { scores, probabilities }
+            }
+        })
+    }
+
+    fn explain(&self, encoder: &dyn FeatureSource, classes: &[String]) -> Option<Explanation> {
+        let mut explanation = Explanation::default();
+        let mut say = |sentence: String| explanation.sentences.push(sentence);
+        let norm = squared_norm(&self.weights).sqrt();
+        if self.output == Output::Classes {
+            say(format!("A score above zero means '{}', below zero '{}'.", classes[1], classes[0]));
+            if norm > 0.0 {
+                say(format!("The margin, from side to side, is {} wide (2/‖w‖).", short(2.0 / norm)));
+            }
+        } else {
+            say("The score is the number that is predicted.".into());
+        }
+        let SolutionSummary { rows, support, primal, dual } = self.summary;
+        if support > 0 {
+            say(format!("{support} of {rows} rows are support vectors."));
+        }
+        if primal.is_some() {
+            let gap = crate::margin::model::gap_in_words(primal, dual);
+            say(format!("{}{}.", gap[..1].to_uppercase(), &gap[1..]));
+        }
+        explanation.tables.push(weight_table(encoder, self.weights(), self.bias));
+        Some(explanation)
+    }
+
+    fn explain_row(
+        &self,
+        row: &Features<'_>,
+        encoder: &dyn FeatureSource,
+        classes: &[String],
+    ) -> Result<Option<Explanation>> {
+        let score = self.scores(row, &Run::new())?[0];
+        let sentence = match self.output {
+            Output::Numbers => format!("The number is {}.", short(score)),
+            Output::Classes => {
+                let class = &classes[usize::from(score > 0.0)];
+                format!("The score is {}, which means '{class}'.", short(score))
+            }
+        };
+        let tables = vec![row_table(row, encoder, self.weights(), self.bias)];
+        Ok(Some(Explanation { sentences: vec![sentence], tables }))
+    }
+
+    fn save(&self, parts: &mut Parts) {
+        parts.put_matrix("weights", &self.weights);
+        parts.put_vector("numbers", &[self.bias, self.temperature]);
+        if !self.beta.is_empty() {
+            parts.put_vector("beta", &self.beta);
+        }
+        parts.put_json("summary", &(self.output, self.summary));
+    }
+
+    fn load(parts: &Parts) -> Result<LinearSvmModel> {
+        let weights = parts.matrix("weights", Some(parts.features()))?;
+        let numbers = parts.vector("numbers", Some(2))?;
+        let beta = if parts.has("beta") { parts.vector("beta", None)? } else { Vec::new() };
+        let (output, summary): (Output, SolutionSummary) = parts.json("summary")?;
+        let classes = if output == Output::Classes { 2 } else { 0 };
+        if weights.columns() != 1 || parts.classes() != classes {
+            return Err(parts.wrong("the weights do not match the classes"));
+        }
+        if weights.values().iter().chain(&numbers).chain(&beta).any(|x| !x.is_finite()) || numbers[1] < 0.0 {
+            return Err(parts.wrong("a weight is not a number"));
+        }
+        Ok(LinearSvmModel { weights, bias: numbers[0], temperature: numbers[1], output, beta, summary })
+    }
+}
+
+/// Weights by feature name, the largest first, and the intercept.
+pub(in crate::margin) fn weight_table(encoder: &dyn FeatureSource, weights: &[f64], bias: f64) -> Listing {
+    let mut named: Vec<(String, f64)> = encoder.feature_names().zip(weights.iter().copied()).collect();
+    named.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+    let mut table = Listing::new("Weights, the largest first", ["weight"]);
+    named.into_iter().filter(|(_, weight)| *weight != 0.0).for_each(|(name, weight)| table.numbers(name, [weight]));
+    table.numbers("(constant)", [bias]);
+    table
+}
+
+/// Contributions of features to the score of a row, by name, the largest first.
+pub(in crate::margin) fn row_table(
+    row: &Features<'_>,
+    encoder: &dyn FeatureSource,
+    weights: &[f64],
+    bias: f64,
+) -> Listing {
+    let names: Vec<String> = encoder.feature_names().collect();
+    let mut contributions: Vec<(String, f64, f64)> = Vec::new();
+    row.for_row(0, |j, value| contributions.push((names[j].clone(), value, value * weights[j])));
+    contributions.sort_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));
+    let mut table = Listing::new("Contributions to the score, the largest first", ["value", "value x weight"]);
+    let contributions = contributions.into_iter().filter(|(_, _, contribution)| *contribution != 0.0);
+    contributions.for_each(|(name, value, contribution)| table.numbers(name, [value, contribution]));
+    table.last("(constant)", bias);
+    table
+}

@@ -1,0 +1,438 @@
+//! The fitted model of a support vector machine: its support vectors, their coefficients, and a summary of the fit.
+
+use super::certificate::GapCertificate;
+use super::dual::{Dual, Solution};
+use super::kernel::{Kernel, KernelSpace};
+use super::target::class_scores;
+use crate::calibration::softmax;
+use crate::error::{Error, Result};
+use crate::explain::Explanation;
+use crate::learn::{FeatureSource, Fitted, Parts, Prediction};
+use crate::matrix::{Features, Matrix, Rows};
+use crate::numbers::{percent, short};
+use crate::run::{Certificate, Report, Run, StopReason};
+use serde::{Deserialize, Serialize};
+
+/// A fitted support vector machine: support vectors and their coefficients.
+#[derive(Clone, Debug)]
+pub struct SvmModel {
+    pub(super) kernel: Kernel,
+    pub(super) output: Output,
+    /// Indices of the support vectors among the training rows, in order.
+    pub(super) support_indices: Vec<usize>,
+    /// Their features; none if the kernel is precomputed.
+    pub(super) support_vectors: Rows,
+    /// Dual coefficients β, one per support vector.
+    pub(super) beta: Vec<f64>,
+    /// Constant b of the score.
+    pub(super) bias: f64,
+    /// Weights w of the features, for a linear kernel.
+    pub(super) weights: Option<Matrix>,
+    /// Factor of the scores before the softmax that gives probabilities.
+    pub(super) temperature: f64,
+    /// How far below zero the scores of free support vectors are: rows no further below are not novel.
+    pub(super) slack: f64,
+    pub(super) summary: SvmSummary,
+}
+
+/// What a model predicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Output {
+    Classes,
+    Numbers,
+    Novelty,
+}
+
+/// A summary of how a model was fitted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SvmSummary {
+    /// Number of training rows.
+    pub rows: usize,
+    /// Number of support vectors beyond the edge of the margin, whose β is at its bound.
+    pub bounded: usize,
+    /// Primal objective of the model; `None` where a hard margin is not met yet.
+    pub primal: Option<f64>,
+    /// Dual objective: a lower bound of the primal objective of any model.
+    pub dual: f64,
+    /// Whether the solver has converged.
+    pub finished: bool,
+    /// Norm ‖w‖ of the weights in the feature space of the kernel.
+    pub norm: f64,
+    /// Largest violation of the KKT conditions.
+    pub kkt_violation: f64,
+    /// Number of SMO steps.
+    pub steps: usize,
+    /// Exact leave-one-out error, if it was computed.
+    pub leave_one_out: Option<f64>,
+}
+
+impl SvmModel {
+    /// The model of a solved problem.
+    pub(super) fn of(dual: &Dual<'_>, solution: &Solution, certificate: &GapCertificate, output: Output) -> SvmModel {
+        let support: Vec<usize> = (0..dual.count()).filter(|&i| solution.beta[i] != 0.0).collect();
+        let support_indices: Vec<usize> = support.iter().map(|&i| dual.indices[i]).collect();
+        let beta: Vec<f64> = support.iter().map(|&i| solution.beta[i]).collect();
+        let bounded = support.iter().filter(|&&i| dual.is_beyond(solution, i, certificate.bias)).count();
+        let kernel = dual.space.kernel;
+        let support_vectors = match kernel {
+            Kernel::Precomputed => Rows::default(),
+            _ => dual.rows.take(&support_indices),
+        };
+        SvmModel {
+            weights: linear_weights(&kernel, &support_vectors, &beta),
+            kernel,
+            output,
+            support_indices,
+            support_vectors,
+            beta,
+            bias: certificate.bias,
+            temperature: 1.0,
+            slack: 0.0,
+            summary: SvmSummary {
+                rows: dual.count(),
+                bounded,
+                primal: Some(certificate.primal).filter(|primal| primal.is_finite()),
+                finished: solution.stop == StopReason::Converged,
+                dual: certificate.dual,
+                norm: certificate.squared_norm.sqrt(),
+                kkt_violation: solution.kkt_violation,
+                steps: solution.steps,
+                leave_one_out: None,
+            },
+        }
+    }
+
+    /// A model of two classes with known support vectors, their dual coefficients (positive for the second class) and constant.
+    pub fn of_classes(kernel: Kernel, support_vectors: &Features<'_>, beta: Vec<f64>, bias: f64) -> Result<SvmModel> {
+        SvmModel::known(kernel, support_vectors, beta, bias, Output::Classes)
+    }
+
+    /// A model of numbers with known support vectors, their dual coefficients and constant.
+    pub fn of_numbers(kernel: Kernel, support_vectors: &Features<'_>, beta: Vec<f64>, bias: f64) -> Result<SvmModel> {
+        SvmModel::known(kernel, support_vectors, beta, bias, Output::Numbers)
+    }
+
+    fn known(
+        kernel: Kernel,
+        support_vectors: &Features<'_>,
+        beta: Vec<f64>,
+        bias: f64,
+        output: Output,
+    ) -> Result<SvmModel> {
+        if kernel == Kernel::Precomputed {
+            return Err(Error::data("a precomputed kernel has no support vectors", "Choose another kernel."));
+        }
+        let support = support_vectors.rows();
+        if support != beta.len() {
+            let problem = format!("{support} support vectors have {} coefficients", beta.len());
+            return Err(Error::shape(problem, "Give every support vector one coefficient."));
+        }
+        support_vectors.check_finite()?;
+        Matrix::column_vector(beta.iter().copied().chain([bias]).collect()).check_finite("coefficients")?;
+        let support_indices: Vec<usize> = (0..support).collect();
+        let support_vectors = support_vectors.take(&support_indices);
+        Ok(SvmModel {
+            weights: linear_weights(&kernel, &support_vectors, &beta),
+            kernel,
+            output,
+            support_indices,
+            support_vectors,
+            beta,
+            bias,
+            temperature: 1.0,
+            slack: 0.0,
+            summary: SvmSummary {
+                rows: support,
+                bounded: 0,
+                primal: None,
+                dual: 0.0,
+                finished: true,
+                norm: 0.0,
+                kkt_violation: 0.0,
+                steps: 0,
+                leave_one_out: None,
+            },
+        })
+    }
+
+    /// The report of a fit.
+    pub(super) fn report(&self, solution: &Solution, tolerance: f64) -> Report {
+        let (support, summary) = (self.beta.len(), &self.summary);
+        let mut report = Report {
+            route: format!(
+                "{}, {} in {}",
+                counted(support, "support vector"),
+                counted(solution.steps, "step"),
+                counted(solution.blocks, "block")
+            ),
+            stop: solution.stop,
+            certificate: Some(Certificate {
+                measure: "largest KKT violation".into(),
+                value: solution.kkt_violation,
+                tolerance,
+            }),
+            trace: solution.trace.clone(),
+            ..Report::default()
+        };
+        if let Some(primal) = summary.primal {
+            report.fact("primal", primal);
+            report.fact("gap", primal - summary.dual);
+        }
+        report.fact("dual", summary.dual);
+        report.fact("support vectors", support as f64);
+        report.fact("bounded", summary.bounded as f64);
+        report.fact("steps", summary.steps as f64);
+        report.remarks.push(gap_in_words(summary.primal, Some(summary.dual)));
+        if solution.stop == StopReason::Stalled {
+            report.remarks.push(STALLED.into());
+        }
+        if self.kernel != Kernel::Precomputed {
+            report.remarks.push(format!("the model holds {} of those it was trained on", counted(support, "row")));
+        }
+        report
+    }
+
+    /// Indices of the support vectors among the training rows, counted from 0.
+    pub fn support_indices(&self) -> &[usize] {
+        &self.support_indices
+    }
+
+    /// The support vectors; none if the kernel is precomputed.
+    pub fn support_vectors(&self) -> Features<'_> {
+        self.support_vectors.features()
+    }
+
+    /// Dual coefficient β of each support vector: above zero for the positive class, which is the second.
+    pub fn coefficients(&self) -> &[f64] {
+        &self.beta
+    }
+
+    /// Constant b of the score.
+    pub fn bias(&self) -> f64 {
+        self.bias
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// Weights w of the features, for a linear kernel.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_ref().map(Matrix::values)
+    }
+
+    /// A summary of the fit.
+    pub fn summary(&self) -> &SvmSummary {
+        &self.summary
+    }
+
+    /// Scores f(x) of rows.
+    pub fn scores(&self, rows: &Features<'_>, run: &Run) -> Result<Vec<f64>> {
+        let columns = self.support_vectors.features().columns();
+        if self.kernel != Kernel::Precomputed && !self.beta.is_empty() && rows.columns() != columns {
+            return Err(other_columns(rows.columns(), columns));
+        }
+        if let Some(weights) = &self.weights {
+            return Ok(rows.multiply(weights, &[self.bias], run)?.into_values());
+        }
+        let mut scores = vec![self.bias; rows.rows()];
+        if self.kernel == Kernel::Precomputed {
+            if let Some(index) = self.support_indices.iter().find(|index| **index >= rows.columns()) {
+                let problem = format!(
+                    "the rows have {} columns, and the kernel with training row {} is wanted",
+                    rows.columns(),
+                    index + 1
+                );
+                return Err(Error::data(problem, "Give the kernel of every row with every training row."));
+            }
+            let space = KernelSpace::of(rows, self.kernel);
+            space.add_to(&mut scores, rows, &space.queries(rows, &self.support_indices), &self.beta, run)?;
+            return Ok(scores);
+        }
+        let support_vectors = self.support_vectors.features();
+        let space = KernelSpace::of(&support_vectors, self.kernel);
+        for some in (0..self.beta.len()).collect::<Vec<_>>().chunks(4096) {
+            let beta: Vec<f64> = some.iter().map(|&k| self.beta[k]).collect();
+            space.add_to(&mut scores, rows, &space.queries(&support_vectors, some), &beta, run)?;
+        }
+        Ok(scores)
+    }
+
+    /// The novelty score: below zero if a row is novel, with support vectors on the edge counted as usual.
+    pub(super) fn novelty(&self, score: f64) -> f64 {
+        score + self.slack
+    }
+
+    /// Dual coefficients β of some training rows.
+    pub(super) fn coefficients_of(&self, rows: &[usize]) -> Vec<f64> {
+        let beta = |row: &usize| self.support_indices.binary_search(row).map_or(0.0, |k| self.beta[k]);
+        rows.iter().map(beta).collect()
+    }
+
+    /// An error unless these are the rows that the model was trained on.
+    pub(super) fn check_same_rows(&self, rows: &Features<'_>) -> Result<()> {
+        let same = self.support_indices.iter().all(|&index| index < rows.rows())
+            && (self.kernel == Kernel::Precomputed || {
+                let columns = rows.columns();
+                let (mut own, mut given) = (vec![0.0; columns], vec![0.0; columns]);
+                let support_vectors = self.support_vectors.features();
+                support_vectors.columns() == columns
+                    && self.support_indices.iter().enumerate().all(|(k, &index)| {
+                        support_vectors.pack(std::iter::once(k), &mut own);
+                        rows.pack(std::iter::once(index), &mut given);
+                        own == given
+                    })
+            });
+        let remedy = "Give the table that the model was trained on, or train again.";
+        if same { Ok(()) } else { Err(Error::data("the model was trained on other rows", remedy)) }
+    }
+}
+
+pub(super) fn other_columns(given: usize, wanted: usize) -> Error {
+    Error::data(
+        format!("the rows have {given} features, the model has {wanted}"),
+        "Give the same columns as in training.",
+    )
+}
+
+/// The remark of a fit that was stopped by its budget.
+pub(super) const RESUME: &str = "the budget ran out; go on from the saved model with quince train --resume";
+
+/// The remark of a fit that rounding keeps from its optimum.
+pub(super) const STALLED: &str = "rounding leaves no better step: scale the columns, or give a larger tolerance";
+
+/// Both objectives and the duality gap in words, as far as they are known.
+pub(super) fn gap_in_words(primal: Option<f64>, dual: Option<f64>) -> String {
+    match (primal, dual) {
+        (Some(primal), Some(dual)) => {
+            let share = if primal > dual { (primal - dual) / primal.abs().max(f64::MIN_POSITIVE) } else { 0.0 };
+            let (primal, dual) = (short(primal), short(dual));
+            let bound = if primal == dual { String::new() } else { format!(" and cannot be below {dual}") };
+            format!("the objective is {primal}{bound}: a duality gap of at most {}", percent(share))
+        }
+        (Some(primal), None) => format!("the objective is {}", short(primal)),
+        (None, dual) => {
+            let dual = short(dual.unwrap_or(0.0));
+            format!("the objective cannot be below {dual}, and some rows are still on the wrong side of their margin")
+        }
+    }
+}
+
+/// A count of something, in words.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+/// Weights w = Σ βᵢ xᵢ of a linear kernel.
+fn linear_weights(kernel: &Kernel, support_vectors: &Rows, beta: &[f64]) -> Option<Matrix> {
+    (*kernel == Kernel::Linear).then(|| {
+        let rows = support_vectors.features();
+        let mut weights = Matrix::zeros(rows.columns(), 1);
+        for (k, beta) in beta.iter().enumerate() {
+            rows.for_row(k, |j, value| weights[(j, 0)] += beta * value);
+        }
+        weights
+    })
+}
+
+impl Fitted for SvmModel {
+    fn predict_checked(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
+        let scores = self.scores(rows, run)?;
+        Ok(match self.output {
+            Output::Numbers => Prediction::Numbers(Matrix::column_vector(scores)),
+            Output::Novelty => {
+                Prediction::Novelty { scores: scores.iter().map(|score| self.novelty(*score)).collect() }
+            }
+            Output::Classes => {
+                let scores = class_scores(&scores);
+                let probabilities = softmax(&scores, self.temperature);
+                Prediction::Classes { scores, probabilities }
+            }
+        })
+    }
+
+    fn explain(&self, encoder: &dyn FeatureSource, classes: &[String]) -> Option<Explanation> {
+        Some(self.describe(encoder, classes))
+    }
+
+    fn explain_row(
+        &self,
+        row: &Features<'_>,
+        encoder: &dyn FeatureSource,
+        classes: &[String],
+    ) -> Result<Option<Explanation>> {
+        self.describe_row(row, encoder, classes).map(Some)
+    }
+
+    fn save(&self, parts: &mut Parts) {
+        let support_vectors = self.support_vectors.features();
+        let mut dense = Matrix::zeros(support_vectors.rows(), support_vectors.dense_columns());
+        support_vectors.dense_alone().pack(0..support_vectors.rows(), dense.values_mut());
+        parts.put_matrix("support_vectors", &dense);
+        if let Some(sparse) = support_vectors.sparse_part() {
+            parts.put_sparse("sparse", sparse);
+        }
+        parts.put_indices("support_indices", self.support_indices.iter().map(|&index| index as u32));
+        parts.put_vector("beta", &self.beta);
+        parts.put_vector("numbers", &[self.bias, self.temperature, self.slack]);
+        parts.put_json("model", &Saved { kernel: self.kernel, output: self.output, summary: self.summary.clone() });
+    }
+
+    fn load(parts: &Parts) -> Result<SvmModel> {
+        let Saved { kernel, output, summary } = parts.json("model")?;
+        let dense = parts.matrix("support_vectors", None)?;
+        let beta = parts.vector("beta", None)?;
+        let sparse = parts.sparse("sparse", dense.rows())?;
+        let columns = dense.columns() + sparse.as_ref().map_or(0, crate::matrix::Sparse::columns);
+        let support_indices = parts.indices("support_indices", Some(beta.len()))?;
+        if support_indices.windows(2).any(|pair| pair[0] >= pair[1]) {
+            return Err(parts.wrong("the indices of the support vectors are not in order"));
+        }
+        let support_indices: Vec<usize> = support_indices.into_iter().map(|index| index as usize).collect();
+        let fits = match kernel {
+            Kernel::Precomputed => {
+                dense.rows() == 0 && support_indices.last().is_none_or(|last| *last < parts.features())
+            }
+            _ => dense.rows() == beta.len() && columns == parts.features(),
+        };
+        if !fits {
+            return Err(parts.wrong("the support vectors do not have the columns of the model"));
+        }
+        let classes = if output == Output::Classes { 2 } else { 0 };
+        if parts.classes() != classes {
+            return Err(parts.wrong("the support vectors do not match the target of the model"));
+        }
+        if summary.bounded > beta.len() {
+            return Err(parts.wrong("more support vectors are at their bounds than there are"));
+        }
+        let numbers = parts.vector("numbers", Some(3))?;
+        if beta.iter().chain(&numbers).any(|number| !number.is_finite()) || numbers[1] < 0.0 {
+            return Err(parts.wrong("a coefficient is not a number"));
+        }
+        let support_vectors = Rows::of(dense, sparse);
+        support_vectors.features().afford_columns()?;
+        Ok(SvmModel {
+            weights: linear_weights(&kernel, &support_vectors, &beta),
+            kernel,
+            output,
+            support_indices,
+            support_vectors,
+            beta,
+            bias: numbers[0],
+            temperature: numbers[1],
+            slack: numbers[2],
+            summary,
+        })
+    }
+}
+
+/// What a file holds of a model beside its arrays.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    kernel: Kernel,
+    output: Output,
+    summary: SvmSummary,
+}

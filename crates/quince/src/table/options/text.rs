@@ -1,0 +1,354 @@
+//! Encoding options of a column of texts.
+
+use super::unknown;
+use crate::error::{Error, Result, did_you_mean};
+use crate::table::Kind;
+use serde::{Deserialize, Serialize};
+
+/// How texts become numbers: tokenization, vocabulary, and weights of counts.
+///
+/// On the command line these are the settings of `--text`, for example `--text subject=counts,stem=english,ngrams=1-2`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+pub struct TextOptions {
+    /// What is counted.
+    pub cut: Analyzer,
+    /// The least and the largest n of n-grams.
+    pub ngrams: (usize, usize),
+    /// Whether upper and lower case are the same.
+    pub lower: bool,
+    /// Whether accents are taken off: `é` counts as `e` (`accents=no`).
+    pub plain: bool,
+    /// Stop words, which are left out.
+    pub stop: StopWords,
+    /// Words are reduced to their stems by the rules of a language.
+    pub stem: Option<Language>,
+    /// Words in fewer rows are left out.
+    pub least: Frequency,
+    /// Words in more rows are left out.
+    pub most: Frequency,
+    /// The largest size of the vocabulary: the most frequent words are kept.
+    pub words: usize,
+    /// The number of words that are kept by feature selection; 0 keeps all.
+    pub select: usize,
+    /// The score that words are selected by.
+    pub by: FeatureScore,
+    /// How counts are weighted.
+    pub weigh: TermWeighting,
+    /// Whether 1 + ln(count) stands for a count.
+    pub damp: bool,
+    /// Feature hashing: words go to this many places by their hash. 0 keeps a vocabulary instead.
+    pub hash: usize,
+    /// With `hash`: half of the words count -1, so that words that collide cancel out on average.
+    pub signed: bool,
+}
+
+impl Default for TextOptions {
+    fn default() -> TextOptions {
+        TextOptions {
+            cut: Analyzer::Words,
+            ngrams: (1, 1),
+            lower: true,
+            plain: false,
+            stop: StopWords::None,
+            stem: None,
+            least: Frequency::Rows(2),
+            most: Frequency::Share(1.0),
+            words: 50_000,
+            select: 0,
+            by: FeatureScore::MutualInformation,
+            weigh: TermWeighting::Tfidf,
+            damp: false,
+            hash: 0,
+            signed: true,
+        }
+    }
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Analyzer {
+    /// Words, by Unicode's rule (UAX 29).
+    Words,
+    /// Runs of two or more letters, digits and underscores, as scikit-learn has it.
+    Runs,
+    /// Characters, wherever they stand.
+    Letters,
+    /// Characters of one word at a time, with a space before and after it.
+    LettersInWords,
+}
+
+/// How counts are weighted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TermWeighting {
+    /// The number of times a word occurs.
+    Counts,
+    /// 1 if it occurs.
+    Presence,
+    /// Rare words weigh more: count · (1 + ln((1 + rows) / (1 + rows with the word))), each row scaled to length 1.
+    Tfidf,
+}
+
+/// The score of feature selection: how well a word tells classes apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FeatureScore {
+    /// The mutual information of the presence of a word and the class, in nats.
+    MutualInformation,
+    /// The chi-squared statistic of counts and classes.
+    ChiSquared,
+}
+
+/// Stop words, which are left out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopWords {
+    /// None.
+    #[default]
+    None,
+    /// The usual ones of a language.
+    Language(Language),
+    /// These.
+    List(Vec<String>),
+}
+
+/// How frequent: a number of rows, or a share of all rows.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Frequency {
+    /// A number of rows.
+    Rows(usize),
+    /// A share of all rows, from 0 to 1.
+    Share(f64),
+}
+
+impl Frequency {
+    /// The number of rows that this is of all `rows`.
+    pub(crate) fn of(self, rows: usize) -> f64 {
+        match self {
+            Frequency::Rows(count) => count as f64,
+            Frequency::Share(share) => share * rows as f64,
+        }
+    }
+
+    pub(crate) fn parse(name: &str, text: &str) -> Result<Frequency> {
+        let percent = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok()).map(|x| x / 100.0);
+        if let (None, Ok(rows)) = (percent, text.parse()) {
+            return Ok(Frequency::Rows(rows));
+        }
+        let share = percent.or_else(|| text.parse().ok()).filter(|share| (0.0..=1.0).contains(share));
+        share.map(Frequency::Share).ok_or_else(|| {
+            Error::setting(name, format!("cannot be {text}"), "Give a number of rows, or a share such as 0.5 or 50%.")
+        })
+    }
+}
+
+/// A language whose words we know something about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum Language {
+    Arabic,
+    Danish,
+    Dutch,
+    English,
+    Finnish,
+    French,
+    German,
+    Greek,
+    Hungarian,
+    Italian,
+    Norwegian,
+    Portuguese,
+    Romanian,
+    Russian,
+    Spanish,
+    Swedish,
+    Tamil,
+    Turkish,
+}
+
+impl Language {
+    /// All languages.
+    pub const ALL: [Language; 18] = [
+        Language::Arabic,
+        Language::Danish,
+        Language::Dutch,
+        Language::English,
+        Language::Finnish,
+        Language::French,
+        Language::German,
+        Language::Greek,
+        Language::Hungarian,
+        Language::Italian,
+        Language::Norwegian,
+        Language::Portuguese,
+        Language::Romanian,
+        Language::Russian,
+        Language::Spanish,
+        Language::Swedish,
+        Language::Tamil,
+        Language::Turkish,
+    ];
+
+    /// The language's name in lower case.
+    pub fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
+    }
+
+    /// The language with this name.
+    pub fn from_name(name: &str) -> Result<Language> {
+        Language::ALL.into_iter().find(|language| language.name() == name.to_lowercase()).ok_or_else(|| {
+            let names: Vec<String> = Language::ALL.iter().map(|language| language.name()).collect();
+            Error::Unknown {
+                what: "language",
+                name: name.to_string(),
+                remedy: did_you_mean(name, "languages", names.iter().map(String::as_str)),
+            }
+        })
+    }
+
+    /// The language's code (ISO 639-1).
+    pub(crate) fn code(self) -> &'static str {
+        self.about().0
+    }
+
+    pub(crate) fn stemmer(self) -> rust_stemmers::Stemmer {
+        rust_stemmers::Stemmer::create(self.about().1)
+    }
+
+    fn about(self) -> (&'static str, rust_stemmers::Algorithm) {
+        use rust_stemmers::Algorithm as A;
+        match self {
+            Language::Arabic => ("ar", A::Arabic),
+            Language::Danish => ("da", A::Danish),
+            Language::Dutch => ("nl", A::Dutch),
+            Language::English => ("en", A::English),
+            Language::Finnish => ("fi", A::Finnish),
+            Language::French => ("fr", A::French),
+            Language::German => ("de", A::German),
+            Language::Greek => ("el", A::Greek),
+            Language::Hungarian => ("hu", A::Hungarian),
+            Language::Italian => ("it", A::Italian),
+            Language::Norwegian => ("no", A::Norwegian),
+            Language::Portuguese => ("pt", A::Portuguese),
+            Language::Romanian => ("ro", A::Romanian),
+            Language::Russian => ("ru", A::Russian),
+            Language::Spanish => ("es", A::Spanish),
+            Language::Swedish => ("sv", A::Swedish),
+            Language::Tamil => ("ta", A::Tamil),
+            Language::Turkish => ("tr", A::Turkish),
+        }
+    }
+}
+
+impl TextOptions {
+    /// How models of the first file format, which did not say, counted words.
+    pub(crate) fn of_the_first_format() -> TextOptions {
+        TextOptions { weigh: TermWeighting::Counts, ..TextOptions::default() }
+    }
+
+    /// Changes one setting, as a person writes it. A setting that is a choice may be given by its value alone: `tfidf`.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
+        let wrong = |remedy: &str| Error::setting(name, format!("cannot be {value}"), remedy);
+        let number = |least: usize| {
+            value.parse::<usize>().ok().filter(|&number| number >= least).ok_or_else(|| {
+                Error::setting(name, format!("cannot be {value}"), format!("Give a whole number from {least} on."))
+            })
+        };
+        let answer = || match value {
+            "" | "yes" | "true" | "on" => Ok(true),
+            "no" | "false" | "off" => Ok(false),
+            _ => Err(wrong("Give yes or no.")),
+        };
+        match (name, value) {
+            ("words", "") => self.cut = Analyzer::Words,
+            ("runs", "") => self.cut = Analyzer::Runs,
+            ("letters", "") => self.cut = Analyzer::Letters,
+            ("letters-in-words", "") => self.cut = Analyzer::LettersInWords,
+            ("counts", "") => self.weigh = TermWeighting::Counts,
+            ("presence", "") => self.weigh = TermWeighting::Presence,
+            ("tfidf", "") => self.weigh = TermWeighting::Tfidf,
+            ("damp", _) => self.damp = answer()?,
+            ("lower", _) => self.lower = answer()?,
+            ("accents", _) => self.plain = !answer()?,
+            ("ngrams", _) => {
+                let bounds = value.split_once('-').unwrap_or((value, value));
+                let (from, to) = (bounds.0.parse().unwrap_or(0), bounds.1.parse().unwrap_or(0));
+                if from == 0 || to < from || to > 20 {
+                    return Err(wrong("Give numbers from 1 to 20, for example 2 or 1-2."));
+                }
+                self.ngrams = (from, to);
+            }
+            ("stop", "none") => self.stop = StopWords::None,
+            ("stop", _) => self.stop = StopWords::Language(Language::from_name(value)?),
+            ("stem", "none") => self.stem = None,
+            ("stem", _) => self.stem = Some(Language::from_name(value)?),
+            ("least", _) => self.least = Frequency::parse(name, value)?,
+            ("most", _) => self.most = Frequency::parse(name, value)?,
+            ("words", _) => self.words = number(1)?,
+            ("select", _) => self.select = number(0)?,
+            ("by", "mutual-information") => self.by = FeatureScore::MutualInformation,
+            ("by", "chi-squared") => self.by = FeatureScore::ChiSquared,
+            ("by", _) => return Err(wrong("Give mutual-information or chi-squared.")),
+            ("hash", _) => self.hash = number(0)?,
+            _ => return Err(unknown(name, Kind::Text)),
+        }
+        Ok(())
+    }
+
+    /// Settings that shut each other out.
+    pub(crate) fn check_together(&self) -> Result<()> {
+        let letters = matches!(self.cut, Analyzer::Letters | Analyzer::LettersInWords);
+        let clash = match (self.stem, &self.stop) {
+            (Some(_), _) if letters => "stem",
+            (_, StopWords::Language(_) | StopWords::List(_)) if letters => "stop",
+            _ => return self.check(),
+        };
+        Err(Error::setting(clash, "is for words, and letters are counted", "Leave one of them out."))
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.hash > 0 && self.select > 0 {
+            return Err(Error::setting(
+                "select",
+                "goes with a vocabulary, and hash has none",
+                "Leave one of them out.",
+            ));
+        }
+        if self.hash > 1 << 24 {
+            return Err(Error::setting("hash", format!("cannot be {}", self.hash), "Give at most 16777216 places."));
+        }
+        if self.words == 0 {
+            return Err(Error::setting("words", "cannot be 0", "Keep one word at least."));
+        }
+        if self.ngrams.0 == 0 || self.ngrams.1 < self.ngrams.0 {
+            return Err(Error::setting("ngrams", "must be of one token at least, and rise", "For example 1-2."));
+        }
+        Ok(())
+    }
+}
+
+/// What [`TextOptions::set`] knows.
+pub(crate) const NAMES: [&str; 18] = [
+    "words",
+    "runs",
+    "letters",
+    "letters-in-words",
+    "counts",
+    "presence",
+    "tfidf",
+    "damp",
+    "lower",
+    "accents",
+    "ngrams",
+    "stop",
+    "stem",
+    "least",
+    "most",
+    "select",
+    "by",
+    "hash",
+];

@@ -1,0 +1,92 @@
+//! The layers of ARCHITECTURE.md are those of the code.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Modules and what they stand on.
+type Layers = BTreeMap<String, BTreeSet<String>>;
+
+/// What each module of the library imports, by the paths that begin with `crate::`; tests and comments do not count.
+fn imported(src: &Path) -> Layers {
+    let mut layers = Layers::new();
+    for entry in std::fs::read_dir(src).unwrap() {
+        let path = entry.unwrap().path();
+        let module = path.file_stem().unwrap().to_str().unwrap().to_string();
+        if module != "lib" {
+            let names = layers.entry(module.clone()).or_default();
+            add_imports(&path, names);
+            names.remove(&module);
+        }
+    }
+    layers
+}
+
+fn add_imports(path: &Path, names: &mut BTreeSet<String>) {
+    if path.is_dir() {
+        for entry in std::fs::read_dir(path).unwrap() {
+            add_imports(&entry.unwrap().path(), names);
+        }
+        return;
+    }
+    if path.file_name().is_some_and(|name| name == "tests.rs") {
+        return;
+    }
+    let text = std::fs::read_to_string(path).unwrap();
+    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+        for (start, prefix) in line.match_indices("crate::") {
+            // What a macro writes is imported where it is used.
+            if line[..start].ends_with('$') {
+                continue;
+            }
+            let name = line[start + prefix.len()..].split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap();
+            // A macro is at the root of the crate, wherever it is written.
+            if line[start + prefix.len() + name.len()..].starts_with('!') {
+                continue;
+            }
+            assert!(!name.is_empty(), "{}: write one `use crate::module` a line: {line}", path.display());
+            // What the crate shows at its root comes from a module: name that.
+            assert!(name.starts_with(char::is_lowercase), "{}: crate::{name} has no module", path.display());
+            names.insert(name.to_string());
+        }
+    }
+}
+
+/// The rows of the table of modules: those whose first cell is a module of the library.
+fn documented(text: &str) -> Vec<(String, BTreeSet<String>)> {
+    let (_, section) = text.split_once("## The layers").expect("ARCHITECTURE.md has a section on the layers");
+    let section = section.split("\n## ").next().unwrap_or_default();
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let module = cells[0].strip_prefix('`')?.strip_suffix('`')?;
+        let names = cells.last()?.split(", ").filter(|name| *name != "nothing");
+        Some((module.to_string(), names.map(|name| name.trim_matches('`').to_string()).collect()))
+    };
+    section.lines().filter(|line| line.starts_with("| `")).filter_map(row).collect()
+}
+
+#[test]
+fn modules_import_what_architecture_says_and_only_from_the_layers_below() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    // The packaged crate has no ARCHITECTURE.md.
+    let Ok(text) = std::fs::read_to_string(root.join("../../ARCHITECTURE.md")) else { return };
+    let documented = documented(&text);
+    let mut below = BTreeSet::new();
+    for (module, names) in &documented {
+        let above: Vec<&String> = names.difference(&below).collect();
+        assert!(
+            above.is_empty(),
+            "ARCHITECTURE.md: `{module}` stands on {above:?}, which is not above it in the table"
+        );
+        below.insert(module.clone());
+    }
+    let documented: Layers = documented.into_iter().collect();
+    let imported = imported(&root.join("src"));
+    assert!(imported.len() > 10, "{imported:?}");
+    for (module, names) in &imported {
+        let said = documented.get(module).unwrap_or_else(|| panic!("ARCHITECTURE.md has no row for `{module}`"));
+        assert_eq!(names, said, "what `{module}` imports (left), and what ARCHITECTURE.md says (right)");
+    }
+    let gone: Vec<&String> = documented.keys().filter(|module| !imported.contains_key(*module)).collect();
+    assert!(gone.is_empty(), "ARCHITECTURE.md has rows for {gone:?}, which are no modules");
+}

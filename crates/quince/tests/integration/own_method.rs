@@ -1,0 +1,123 @@
+//! A method that is not quince's own: trained on a table, compared, saved and loaded.
+
+use quince::evaluate::{Folds, Metric, compare};
+use quince::learn::{
+    Capability, Checked, Domain, DynLearner, Fitted, Learner, MethodInfo, Parts, Prediction, Settings, Target,
+    TargetView,
+};
+use quince::linear::Ridge;
+use quince::matrix::Features;
+use quince::registry::Registry;
+use quince::run::Report;
+use quince::{Matrix, Model, Result, Run};
+
+quince::settings! {
+    /// Predicts the class whose mean is nearest.
+    pub struct NearestMean {
+        /// Exponent of the differences.
+        exponent: f64 = 2.0, in Domain::Number(1.0, 10.0);
+    }
+}
+
+#[derive(Clone)]
+pub struct Means(Matrix, f64);
+
+impl Learner for NearestMean {
+    type Fitted = Means;
+
+    const INFO: MethodInfo = MethodInfo {
+        name: "nearest-mean",
+        title: "Nearest mean",
+        summary: "The class whose mean is nearest.",
+        capabilities: &[Capability::Classify],
+        settings: Self::SETTINGS,
+        python: &[],
+    };
+
+    fn fit_checked(&self, examples: &Checked<'_>, _: &Run) -> Result<(Means, Report)> {
+        let TargetView::Classes { classes, codes } = examples.target().view() else { unreachable!("only classes") };
+        let rows = examples.features().take(&(0..examples.rows()).collect::<Vec<_>>());
+        let rows = rows.features();
+        let mut means = Matrix::zeros(classes.count(), rows.columns());
+        let counts: Vec<f64> =
+            (0..classes.count()).map(|k| codes.iter().filter(|&&code| code as usize == k).count() as f64).collect();
+        for (i, &code) in codes.iter().enumerate() {
+            for j in 0..rows.columns() {
+                means[(code as usize, j)] += value(&rows, i, j) / counts[code as usize];
+            }
+        }
+        Ok((Means(means, self.exponent), Report::computed("means of classes")))
+    }
+}
+
+fn value(rows: &Features<'_>, i: usize, j: usize) -> f64 {
+    match rows.dense_part() {
+        Some(quince::matrix::Dense::F64(view)) => view.get(i, j),
+        _ => panic!("the rows of this test are dense and double"),
+    }
+}
+
+impl Fitted for Means {
+    fn predict_checked(&self, rows: &Features<'_>, _: &Run) -> Result<Prediction> {
+        let mut scores = Matrix::zeros(rows.rows(), self.0.rows());
+        let mut probabilities = Matrix::zeros(rows.rows(), self.0.rows());
+        for i in 0..rows.rows() {
+            for k in 0..self.0.rows() {
+                scores[(i, k)] =
+                    -(0..rows.columns()).map(|j| (value(rows, i, j) - self.0[(k, j)]).abs().powf(self.1)).sum::<f64>();
+            }
+            let most = scores.row(i).iter().copied().fold(f64::MIN, f64::max);
+            let total: f64 = scores.row(i).iter().map(|score| (score - most).exp()).sum();
+            for k in 0..self.0.rows() {
+                probabilities[(i, k)] = (scores[(i, k)] - most).exp() / total;
+            }
+        }
+        Ok(Prediction::Classes { scores, probabilities })
+    }
+
+    fn save(&self, parts: &mut Parts) {
+        parts.put_matrix("means", &self.0);
+        parts.put_vector("exponent", &[self.1]);
+    }
+
+    fn load(parts: &Parts) -> Result<Means> {
+        Ok(Means(parts.matrix("means", Some(parts.classes()))?, parts.vector("exponent", Some(1))?[0]))
+    }
+}
+
+#[test]
+fn a_method_of_ones_own_is_trained_compared_saved_and_loaded() {
+    let iris = crate::example("iris.csv");
+    let labelled = iris.labelled("species", None).unwrap();
+    let error = Model::train(&iris, "species", &NearestMean::new().exponent(0.5)).err().unwrap();
+    assert_eq!(error.to_string(), "setting 'exponent' cannot be 0.5");
+    let model = Model::fit(&labelled, None, &NearestMean::new(), &Run::new()).unwrap();
+    let registry = Registry::standard().with::<NearestMean>();
+    let again = Model::from_bytes_with(&model.to_bytes(), &registry).unwrap();
+    assert_eq!(again.predict(&iris).unwrap(), model.predict(&iris).unwrap());
+    let error = Model::from_bytes(&model.to_bytes()).err().unwrap();
+    assert!(error.to_string().contains("there is no method called 'nearest-mean'"), "{error}");
+    let learners: Vec<Box<dyn DynLearner>> = vec![Box::new(NearestMean::default()), Box::new(Ridge::default())];
+    let board = compare(&labelled, &learners, &Folds::K(5), None, None, &Run::new()).unwrap();
+    let own = board.entrants.iter().find(|entrant| entrant.method == "nearest-mean").unwrap();
+    // The means of the species are far apart.
+    assert!(own.metric(Metric::Accuracy).unwrap().mean > 0.8);
+}
+
+#[test]
+fn a_model_is_a_value() {
+    fn is_value<T: Clone + Send + Sync + 'static>() {}
+    is_value::<Model>();
+    is_value::<quince::baseline::ConstantModel>();
+    is_value::<quince::bayes::BayesModel>();
+    is_value::<quince::cluster::KMeansModel>();
+    is_value::<quince::linear::LinearModel>();
+    is_value::<quince::margin::LinearSvmModel>();
+    is_value::<quince::margin::SvmModel>();
+    is_value::<quince::mixture::MixtureModel>();
+    is_value::<quince::neighbours::KnnModel>();
+    let x = Matrix::from_rows(&[[0.0], [1.0], [2.0]]);
+    let target = Target::numbers(x.clone()).unwrap();
+    let model = Model::fit_features(&x.features(), &target, None, &Ridge::default(), &Run::new()).unwrap();
+    assert_eq!(model.clone().to_bytes(), model.to_bytes());
+}

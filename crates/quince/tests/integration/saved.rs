@@ -1,0 +1,298 @@
+//! Saved models: they come back as they were, and anything else is refused with a sentence.
+
+use crate::{allocations, example, scratch};
+use quince::baseline::Baseline;
+use quince::learn::{Capability, Prediction, Target};
+use quince::linear::{LeastSquares, Ridge};
+use quince::matrix::{Features, Sparse};
+use quince::registry::METHODS;
+use quince::table::{Cells, Format, ReadOptions};
+use quince::{Error, Matrix, Model, Run};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+fn iris_model() -> Model {
+    Model::train_with(&example("iris.csv"), "species", &Ridge::default(), &Run::new().seed(5)).unwrap()
+}
+
+#[test]
+fn every_method_comes_back_from_its_file_as_it_was() {
+    let folder = scratch("every_method");
+    for method in METHODS {
+        let two = method.info.can(Capability::TwoClasses);
+        let first = if two { ("wdbc.csv", "diagnosis") } else { ("iris.csv", "species") };
+        for (table, target) in [first, ("film_reviews.csv.gz", "label"), ("wine.csv", "alcohol")] {
+            let table = example(table);
+            let learner = method.configure(&json!({})).unwrap();
+            let lesson = crate::lesson(method, &table, target);
+            if !method.info.learns(lesson.target.task()) {
+                continue;
+            }
+            let model = Model::fit(&lesson, None, learner.as_ref(), &Run::new().seed(3)).unwrap();
+            let path = folder.join("m.quince");
+            model.save(&path).unwrap();
+            let again = Model::load(&path).unwrap();
+            let run = Run::new();
+            assert_eq!(model.predict_with(&table, &run).unwrap(), again.predict_with(&table, &run).unwrap());
+            assert_eq!(model.to_bytes(), again.to_bytes());
+            assert_eq!((again.seed(), again.rows(), again.target()), (3, table.rows(), lesson.name.as_str()));
+            assert_eq!((again.settings(), again.report()), (model.settings(), model.report()));
+            assert!(again.fields().eq(model.fields()));
+        }
+    }
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "no temporary file is left");
+}
+
+#[test]
+fn the_file_is_plain_safetensors() {
+    let bytes = iris_model().to_bytes();
+    let tensors = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    assert_eq!(tensors.tensor("coefficients").unwrap().shape(), [4, 3]);
+}
+
+#[test]
+fn a_cut_file_is_refused_wherever_it_is_cut() {
+    let bytes = iris_model().to_bytes();
+    for length in 0..bytes.len() {
+        let error = Model::from_bytes(&bytes[..length]).err().unwrap();
+        assert_eq!(error.code(), "model", "cut at {length}: {error}");
+    }
+}
+
+#[test]
+fn a_changed_byte_is_noticed_wherever_it_is() {
+    let bytes = iris_model().to_bytes();
+    for at in 0..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[at] ^= 1 << (at % 8);
+        assert_eq!(Model::from_bytes(&changed).err().unwrap().code(), "model", "byte {at}");
+    }
+}
+
+/// The file with other JSON and a checksum that is right again: what a careful liar would write.
+fn forge(change: impl FnOnce(String) -> String) -> Vec<u8> {
+    let bytes = iris_model().to_bytes();
+    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let json = change(String::from_utf8(bytes[8..8 + length].to_vec()).unwrap());
+    let mut forged = (json.len() as u64).to_le_bytes().to_vec();
+    forged.extend_from_slice(json.as_bytes());
+    forged.extend_from_slice(&bytes[8 + length..]);
+    sign(forged)
+}
+
+pub fn sign(mut file: Vec<u8>) -> Vec<u8> {
+    let at = 8 + r#"{"__metadata__":{"checksum":""#.len();
+    if file.len() < at + 64 {
+        return file;
+    }
+    file[at..at + 64].fill(b'0');
+    let digest: String = Sha256::digest(&file).iter().map(|byte| format!("{byte:02x}")).collect();
+    file[at..at + 64].copy_from_slice(digest.as_bytes());
+    file
+}
+
+#[test]
+fn lies_in_the_header_are_refused_without_a_large_allocation() {
+    assert!(Model::from_bytes(&forge(|json| json)).is_ok(), "the forger's tools work");
+    let lies: Vec<(&str, Vec<u8>)> = vec![
+        ("offsets", forge(|json| json.replace("\"data_offsets\":[0,96]", "\"data_offsets\":[0,99999999999]"))),
+        ("shape", forge(|json| json.replace("\"shape\":[4,3]", "\"shape\":[4611686018427387904,3]"))),
+        ("another shape", forge(|json| json.replace("\"shape\":[4,3]", "\"shape\":[3,4]"))),
+        ("type", forge(|json| json.replace("\"dtype\":\"F64\"", "\"dtype\":\"F32\""))),
+        ("method", forge(|json| json.replace(r#"\"method\":\"ridge\""#, r#"\"method\":\"magic\""#))),
+        ("classes", forge(|json| json.replace(r#"[\"setosa\","#, "["))),
+        ("width", forge(|json| json.replace(r#"\"identity\":null"#, r#"\"identity\":18446744073709551615"#))),
+        ("unknown", forge(|json| json.replace(r#"\"seed\":5"#, r#"\"seed\":5,\"extra\":1"#))),
+        ("newer", forge(|json| json.replace(r#"{\"format\":1,"#, r#"{\"format\":2,"#))),
+    ];
+    for (name, file) in lies {
+        let (result, largest) = allocations::largest_during(|| Model::from_bytes(&file));
+        let error = result.err().unwrap_or_else(|| panic!("the lie about {name} was believed"));
+        assert_eq!(error.code(), "model", "{name}");
+        assert!(largest < 1 << 20, "{name}: an allocation of {largest} bytes");
+    }
+    let mut long = iris_model().to_bytes();
+    long[..8].copy_from_slice(&u64::MAX.to_le_bytes());
+    let long = sign(long);
+    let (result, largest) = allocations::largest_during(|| Model::from_bytes(&long));
+    assert!(result.is_err() && largest < 1 << 20);
+}
+
+#[test]
+fn a_newer_format_says_that_a_newer_quince_wrote_it() {
+    let newer = forge(|json| json.replace(r#"{\"format\":1,"#, r#"{\"format\":2,"#));
+    assert!(Model::from_bytes(&newer).err().unwrap().to_string().contains("a newer quince wrote it"));
+}
+
+#[test]
+fn a_foreign_file_and_a_missing_one_get_a_sentence() {
+    let folder = scratch("foreign");
+    let refusal = |name: &str, bytes: &[u8]| {
+        let path = folder.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        Model::load(&path).err().unwrap().to_string()
+    };
+    assert!(refusal("a.txt", b"hello").ends_with("a.txt: this is not a quince model"));
+    assert!(refusal("a.pickle", b"\x80\x04\x95").ends_with("this is not a quince model"));
+    let missing = Model::load(folder.join("none.quince")).err().unwrap();
+    assert!(missing.to_string().ends_with("none.quince: there is no such file"), "{missing}");
+    assert_eq!(Model::load(&folder).err().unwrap().code(), "file");
+}
+
+#[test]
+fn a_save_that_fails_leaves_the_old_model_and_no_litter() {
+    let folder = scratch("failing_save");
+    let model = iris_model();
+    assert!(model.save(folder.join("no such folder/m.quince")).is_err());
+    assert!(matches!(model.save(&folder), Err(Error::File { .. })));
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+}
+
+#[test]
+fn the_golden_files_of_format_1_are_read_and_predict_what_scikit_learn_computed() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    for (name, table) in [("format-1-ridge-iris", "iris.csv"), ("format-1-ridge-films", "film_reviews.csv.gz")] {
+        let model = Model::load(folder.join(format!("{name}.quince"))).unwrap();
+        let expected = std::fs::read_to_string(folder.join(format!("{name}.csv"))).unwrap();
+        let Prediction::Classes { scores, .. } = model.predict(&example(table)).unwrap() else {
+            panic!("a classifier predicts classes")
+        };
+        let lines: Vec<&str> = expected.lines().skip(1).collect();
+        assert_eq!(lines.len(), scores.rows());
+        for (i, line) in lines.iter().enumerate() {
+            for (k, value) in line.split(',').enumerate() {
+                let value: f64 = value.parse().unwrap();
+                assert!((scores[(i, k)] - value).abs() < 1e-9, "{name}, row {i}: {} against {value}", scores[(i, k)]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_model_of_a_matrix_takes_tables_with_its_column_names() {
+    let x = Matrix::from_rows(&[[1.0, 2.0], [2.0, 1.0], [3.0, 5.0]]);
+    let y = quince::learn::Target::numbers(Matrix::column_vector(vec![1.0, 2.0, 3.5])).unwrap();
+    let model = Model::fit_features(&x.features(), &y, None, &LeastSquares::default(), &Run::new()).unwrap();
+    let table = quince::Table::from_csv("x1,x0\n2,1\n1,2\n5,3\n").unwrap();
+    let by_table = model.predict(&table).unwrap();
+    assert_eq!(by_table, model.predict_features(&x.features(), &Run::new()).unwrap());
+}
+
+#[test]
+fn a_small_model_of_very_many_columns_costs_little() {
+    let all = u32::MAX as usize;
+    let wide = Sparse::from_rows(all, vec![vec![(0, 1.0)], vec![(u32::MAX - 1, 2.0)]]).unwrap();
+    let (features, target) = (Features::sparse(&wide), Target::numbers(Matrix::column_vector(vec![1.0, 2.0])).unwrap());
+    let table = quince::Table::from_csv("x0,x1\n1,2\n").unwrap();
+    let ((), largest) = allocations::largest_during(|| {
+        let model = Model::fit_features(&features, &target, None, &Baseline::default(), &Run::new()).unwrap();
+        let bytes = model.to_bytes();
+        assert!(bytes.len() < 2000);
+        let model = Model::from_bytes(&bytes).unwrap();
+        assert_eq!((model.encoder().width(), model.encoder().columns()), (all, all));
+        assert_eq!(model.fields().nth(70).unwrap().name, "x70");
+        assert_eq!(model.encoder().feature_names().nth(70).unwrap(), "x70");
+        let error = model.predict(&table).unwrap_err().to_string();
+        assert_eq!(error, "text: the table has 2 columns, the model takes 4294967295");
+        // The places of a file of two lines.
+        let options = ReadOptions { format: Some(Format::LibSvm), ..ReadOptions::default() };
+        let text = b"1 1:1 4294967294:1\n2 3:1\n".to_vec();
+        let table = Cells::parse(text, "t", &options, &Run::new()).unwrap().table(&options, &Run::new()).unwrap();
+        let model = Model::train(&table, "label", &Baseline::default()).unwrap();
+        let names: Vec<String> = model.encoder().feature_names().take(2).collect();
+        assert_eq!(names, ["features: 1", "features: 2"]);
+    });
+    assert!(largest < 1 << 20, "an allocation of {largest} bytes");
+}
+
+/// A file with these arrays and a right checksum, whatever they are.
+fn with_arrays(header: &str, arrays: &[(&str, &[usize], &[f64])]) -> Vec<u8> {
+    let (mut entries, mut data) = (String::new(), Vec::new());
+    for (name, shape, values) in arrays {
+        let start = data.len();
+        values.iter().for_each(|value| data.extend_from_slice(&value.to_le_bytes()));
+        entries += &format!(r#","{name}":{{"dtype":"F64","shape":{shape:?},"data_offsets":[{start},{}]}}"#, data.len());
+    }
+    let text = serde_json::to_string(header).unwrap();
+    let mut json = format!(r#"{{"__metadata__":{{"checksum":"{}","quince":{text}}}{entries}}}"#, "0".repeat(64));
+    json += &" ".repeat((8 - json.len() % 8) % 8);
+    let mut file = (json.len() as u64).to_le_bytes().to_vec();
+    file.extend_from_slice(json.as_bytes());
+    file.extend_from_slice(&data);
+    sign(file)
+}
+
+#[test]
+fn models_without_outputs_or_with_one_class_are_refused() {
+    let header = |method: &str, task: &str, classes: &str| {
+        format!(
+            r#"{{"format":1,"version":"0","method":"{method}","settings":{{}},"task":"{task}","target":"y","classes":{classes},"encoder":{{"columns":[],"identity":1}},"report":{{"route":"","stop":"computed","certificate":null,"trace":[],"facts":[],"remarks":[]}},"seed":0,"rows":3,"notes":null}}"#
+        )
+    };
+    let linear = |outputs: usize| {
+        vec![("coefficients", vec![1, outputs]), ("intercept", vec![outputs]), ("temperature", vec![1])]
+    };
+    let load = |header: &str, arrays: &[(&str, Vec<usize>)]| {
+        let zeros = [0.0; 9];
+        let arrays: Vec<(&str, &[usize], &[f64])> = arrays
+            .iter()
+            .map(|(name, shape)| (*name, shape.as_slice(), &zeros[..shape.iter().product::<usize>()]))
+            .collect();
+        Model::from_bytes(&with_arrays(header, &arrays))
+    };
+    assert!(load(&header("ridge", "regression", "null"), &linear(1)).is_ok(), "the forger's tools work");
+    assert!(load(&header("ridge", "classification", r#"["a"]"#), &linear(1)).is_err());
+    assert!(load(&header("ridge", "regression", "null"), &linear(0)).is_err());
+    assert!(load(&header("baseline", "regression", "null"), &[("values", vec![0])]).is_err());
+    assert!(load(&header("baseline", "regression", "null"), &[("values", vec![1])]).is_ok());
+    let wide = header("baseline", "regression", "null").replace("\"identity\":1", "\"identity\":4294967296");
+    assert!(load(&wide, &[("values", vec![1])]).is_err());
+    // More rows than can be counted one further, none of them with a number in it.
+    let endless = [("rows", vec![usize::MAX, 0]), ("sparse.ends", vec![2])];
+    assert!(load(&header("knn", "regression", "null"), &endless).is_err());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_save_keeps_permissions_and_links_and_does_not_replace_what_is_no_file() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = scratch("unix_save");
+    let (model, path) = (iris_model(), folder.join("m.quince"));
+    model.save(&path).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    symlink("m.quince", folder.join("link.quince")).unwrap();
+    model.save(folder.join("link.quince")).unwrap();
+    assert!(std::fs::symlink_metadata(folder.join("link.quince")).unwrap().is_symlink());
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    let pipe = folder.join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read(pipe).unwrap()
+    });
+    model.save(&pipe).unwrap();
+    assert_eq!(reader.join().unwrap(), model.to_bytes());
+    assert!(!std::fs::metadata(&pipe).unwrap().is_file(), "a pipe stays a pipe");
+    model.save(folder.join(format!("{}.quince", "n".repeat(240)))).unwrap();
+}
+
+#[test]
+fn many_threads_may_save_to_the_same_place() {
+    let path = scratch("threads_save").join("m.quince");
+    let model = iris_model();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| (0..20).for_each(|_| model.save(&path).unwrap()));
+        }
+    });
+    assert_eq!(Model::load(&path).unwrap().to_bytes(), model.to_bytes());
+}
+
+#[test]
+fn a_model_goes_through_any_writer_and_reader() {
+    let model = Model::train(&example("iris.csv"), "species", &Ridge::default()).unwrap();
+    let mut buffer = Vec::new();
+    model.save_to(&mut buffer).unwrap();
+    assert_eq!(Model::load_from(&buffer[..]).unwrap().to_bytes(), buffer);
+    assert!(Model::load_from(&buffer[..100]).is_err());
+}
