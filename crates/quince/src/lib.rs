@@ -40,6 +40,7 @@ pub mod mixture;
 pub mod model;
 pub mod neighbours;
 pub mod numbers;
+mod passes;
 pub mod prelude;
 pub mod registry;
 pub mod run;

@@ -8,7 +8,8 @@ use crate::error::Result;
 use crate::family::block::{Scores, Tile};
 use crate::family::statistics::Members;
 use crate::learn::Prediction;
-use crate::matrix::{Features, Matrix, cuts};
+use crate::matrix::{Features, Matrix};
+use crate::passes::cuts;
 use crate::run::Run;
 
 impl BayesModel {

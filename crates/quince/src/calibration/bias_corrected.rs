@@ -19,7 +19,8 @@
 //! to be rare until many rows say otherwise.
 
 use crate::error::Result;
-use crate::matrix::{Matrix, cuts, partials};
+use crate::matrix::Matrix;
+use crate::passes::{Chunk, Merge, Pass, at_hand};
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
 
@@ -133,19 +134,26 @@ struct Derivatives {
     expected: Vec<f64>,
 }
 
+impl Chunk for Rows<'_> {
+    fn count(&self) -> usize {
+        self.codes.len()
+    }
+}
+
 impl Rows<'_> {
     fn derivatives(&self, by: &Calibration, run: &Run) -> Result<Derivatives> {
         let classes = self.log_priors.len();
-        let count = self.codes.len();
-        let ranges = cuts(count, partials(count));
-        let parts = run.map(ranges.len(), |part| {
-            let (mut derivatives, mut space) = (Derivatives::nothing(classes), vec![0.0; 2 * classes]);
-            ranges[part].clone().for_each(|row| self.add(row, by, &mut derivatives, &mut space));
-            derivatives
-        });
-        run.check()?;
-        let mut all = Derivatives::nothing(classes);
-        parts.into_iter().for_each(|part| all.join(part));
+        let pass = Pass::new(usize::MAX, run);
+        let mut all = pass.gather(
+            at_hand(self),
+            || Derivatives::nothing(classes),
+            |sum, rows, range| {
+                let mut space = vec![0.0; 2 * classes];
+                for row in range {
+                    rows.add(row, by, sum, &mut space);
+                }
+            },
+        )?;
         // The pseudo-rows.
         let scores: Vec<f64> = self.log_priors.iter().zip(&by.biases).map(|(prior, biases)| prior + biases).collect();
         let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -211,15 +219,17 @@ impl Derivatives {
             expected,
         }
     }
+}
 
-    fn join(&mut self, other: Derivatives) {
-        self.weight += other.weight;
-        self.contamination_gradient += other.contamination_gradient;
-        self.contamination_curvature += other.contamination_curvature;
-        self.gradient += other.gradient;
-        self.curvature += other.curvature;
-        self.seen.iter_mut().zip(other.seen).for_each(|(sum, more)| *sum += more);
-        self.expected.iter_mut().zip(other.expected).for_each(|(sum, more)| *sum += more);
+impl Merge for Derivatives {
+    fn merge(&mut self, later: Derivatives) {
+        self.weight.merge(later.weight);
+        self.contamination_gradient.merge(later.contamination_gradient);
+        self.contamination_curvature.merge(later.contamination_curvature);
+        self.gradient.merge(later.gradient);
+        self.curvature.merge(later.curvature);
+        self.seen.merge(later.seen);
+        self.expected.merge(later.expected);
     }
 }
 

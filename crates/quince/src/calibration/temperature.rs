@@ -12,8 +12,9 @@
 //! changes.
 
 use crate::error::Result;
+use crate::matrix::Matrix;
 use crate::matrix::simd::{exp, log_sum_exp};
-use crate::matrix::{Matrix, cuts, partials};
+use crate::passes::{Merge, Pass, at_hand};
 use crate::run::Run;
 use std::ops::Range;
 
@@ -23,10 +24,10 @@ use std::ops::Range;
 /// variance Σ w Var_p[s]. Newton's method, kept inside a bracket, finds the zero of the gradient in a few passes.
 pub(crate) fn temperature(scores: &Matrix, codes: &[u32], weights: Option<&[f64]>, run: &Run) -> Result<f64> {
     let gradient_at = |t: f64| -> Result<(f64, f64)> {
-        run.check()?;
-        let ranges = cuts(codes.len(), partials(codes.len()));
-        let parts = run.map(ranges.len(), |part| gradient(t, scores, codes, weights, ranges[part].clone()));
-        Ok(parts.into_iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1)))
+        let nothing = || (0.0, 0.0);
+        Pass::new(usize::MAX, run).gather(at_hand(codes.len()), nothing, |sum, _, rows| {
+            sum.merge(gradient(t, scores, codes, weights, rows));
+        })
     };
     let (first, _) = gradient_at(0.0)?;
     if first >= 0.0 {

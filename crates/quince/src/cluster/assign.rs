@@ -9,10 +9,11 @@
 //! fused product. In many columns there is one per row and centre (Elkan), and only centres whose bound is crossed are measured.
 
 use super::chunk::{AssignmentMethod, AssignmentStep, Chunk};
-use super::points::{Centres, Points, by_parts};
+use super::points::{Centres, Points, pass};
 use crate::error::Result;
+use crate::matrix::Matrix;
 use crate::matrix::simd::squared_distance;
-use crate::matrix::{Matrix, cuts, for_parts, partials};
+use crate::passes::{InOrder, Merge, at_hand, cuts, partials};
 use crate::run::Run;
 
 /// Every row and the centre it belongs to.
@@ -69,14 +70,15 @@ impl<'a> Assignment<'a> {
         self.chunks.iter_mut().for_each(|chunk| chunk.changed = 0);
         // Products in single precision are fast; a row is read once.
         let work = (4 + self.k / if method == AssignmentMethod::Direct { 1 } else { 4 }) * points.width();
-        by_parts(points.rows(), work, &mut self.chunks, run, |chunk, rows| chunk.assign(&step, rows))
+        pass(work, run).visit(points.rows(), &mut self.chunks, |chunk, rows| chunk.assign(&step, rows))
     }
 
     /// Adds up the rows of each cluster.
     pub(super) fn add_up(&mut self, run: &Run) -> Result<()> {
         let points = self.points;
         self.chunks.iter_mut().for_each(Chunk::clear_sums);
-        by_parts(points.rows(), 4 * points.width(), &mut self.chunks, run, |chunk, rows| chunk.add_up(points, rows))
+        let pass = pass(4 * points.width(), run);
+        pass.visit(points.rows(), &mut self.chunks, |chunk, rows| chunk.add_up(points, rows))
     }
 
     /// Loosens the bounds after centres have moved by the roots of these.
@@ -120,11 +122,11 @@ impl<'a> Assignment<'a> {
 
     /// The sum of the rows of each cluster, and its weight.
     pub(super) fn sums(&self) -> (Matrix, Vec<f64>) {
-        let (mut sums, mut sizes) = (Matrix::zeros(self.k, self.points.columns()), vec![0.0; self.k]);
+        let mut all = (Matrix::zeros(self.k, self.points.columns()), vec![0.0; self.k]);
         for chunk in &self.chunks {
-            sums.values_mut().iter_mut().zip(chunk.sums.values()).for_each(|(sum, part)| *sum += part);
-            sizes.iter_mut().zip(&chunk.sizes).for_each(|(size, part)| *size += part);
+            all.merge((chunk.sums.clone(), chunk.sizes.clone()));
         }
+        let (sums, mut sizes) = all;
         // Weights that come and go leave a rounding error behind: an empty cluster is one without rows.
         let members = self.members();
         (0..self.k).filter(|&c| members[c] == 0).for_each(|c| sizes[c] = 0.0);
@@ -189,11 +191,12 @@ impl<'a> Assignment<'a> {
             far.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
             far.truncate(count);
         };
-        let mut found = for_parts(points.rows(), || (Vec::new(), vec![0.0; points.columns()]));
-        by_parts(points.rows(), 4 * points.width(), &mut found, run, |(far, buffer), rows| {
+        let pass = pass(4 * points.width(), run);
+        let InOrder(mut far) = pass.gather(at_hand(points), InOrder::new, |InOrder(far), points, rows| {
+            let mut buffer = vec![0.0; points.columns()];
             for i in rows.filter(|&i| points.weight(i) > 0.0) {
                 let label = self.label(i) as usize;
-                let square = points.squared_distance(i, centres, label, buffer);
+                let square = points.squared_distance(i, centres, label, &mut buffer);
                 // Further than the rounding of a mean.
                 if square > 1e-28 * centres.squares[label] {
                     far.push((square, i));
@@ -203,7 +206,6 @@ impl<'a> Assignment<'a> {
                 }
             }
         })?;
-        let mut far = found.into_iter().flat_map(|(far, _)| far).collect();
         thin(&mut far);
         Ok(far.into_iter().map(|(_, i)| i).collect())
     }

@@ -4,10 +4,11 @@
 
 use super::lloyd::{StoppingRule, lloyd};
 use super::partition::{Partition, SearchSummary};
-use super::points::{Centres, Points, by_parts};
+use super::points::{Centres, Points, pass};
 use super::{Clustering, KMeans};
 use crate::error::Result;
-use crate::matrix::{Features, Matrix, Rows, for_parts};
+use crate::matrix::{Features, Matrix, Rows};
+use crate::passes::at_hand;
 use crate::run::{Run, StopReason};
 
 /// A tree of bisections: each divides the rows that reach it between two centres.
@@ -180,28 +181,28 @@ fn take(features: &Features<'_>, rows: &[usize], run: &Run) -> Result<Rows> {
 
 fn leaf(points: &Points<'_>, rows: Vec<usize>, side: Option<usize>, run: &Run) -> Result<Leaf> {
     let columns = points.columns();
-    let mut sums = for_parts(rows.len(), || (vec![0.0; columns], 0.0, vec![0.0; columns]));
-    by_parts(rows.len(), 4 * points.width(), &mut sums, run, |(sum, size, buffer), some| {
+    let pass = pass(4 * points.width(), run);
+    let nothing = || (vec![0.0; columns], 0.0);
+    let (mut centre, size) = pass.gather(at_hand(rows.len()), nothing, |(sum, size), _, some| {
+        let mut buffer = vec![0.0; columns];
         for &i in &rows[some] {
-            points.add_row(i, points.weight(i), sum, buffer);
+            points.add_row(i, points.weight(i), sum, &mut buffer);
             *size += points.weight(i);
         }
     })?;
-    let (mut centre, mut size) = (vec![0.0; columns], 0.0);
-    for (sum, part, _) in &sums {
-        centre.iter_mut().zip(sum).for_each(|(x, sum)| *x += sum);
-        size += part;
-    }
     if size > 0.0 {
         centre.iter_mut().for_each(|x| *x /= size);
     }
     let centres = Centres::new(Matrix::new(1, columns, centre)?, points);
-    let mut errors = for_parts(rows.len(), || (0.0, vec![0.0; columns]));
-    by_parts(rows.len(), 4 * points.width(), &mut errors, run, |(error, buffer), some| {
-        for &i in &rows[some] {
-            *error += points.weight(i) * points.squared_distance(i, &centres, 0, buffer);
-        }
-    })?;
-    let error = errors.iter().map(|(error, _)| error).sum();
+    let error = pass.gather(
+        at_hand(rows.len()),
+        || 0.0,
+        |error, _, some| {
+            let mut buffer = vec![0.0; columns];
+            for &i in &rows[some] {
+                *error += points.weight(i) * points.squared_distance(i, &centres, 0, &mut buffer);
+            }
+        },
+    )?;
     Ok(Leaf { rows, centre: centres.exact.row(0).to_vec(), size, error, side })
 }

@@ -7,10 +7,11 @@
 //! Of the candidates only their errors are kept, and one bit per row and candidate that says whether it is nearer than all rows
 //! drawn before; the rows of the candidate that is kept are measured again, and they get fewer with every draw.
 
-use super::points::{Centres, Points, ScoreScratch, by_parts};
+use super::points::{Centres, Points, ScoreScratch, pass};
 use crate::error::Result;
+use crate::matrix::Matrix;
 use crate::matrix::fused::{Visit, WIDE};
-use crate::matrix::{Matrix, cuts, partials};
+use crate::passes::{cuts, partials};
 use crate::run::{Run, Stream};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -134,7 +135,7 @@ impl<'a> Sampler<'a> {
         let centres = Centres::new(rows_of(points, candidates), points);
         self.chunks.iter_mut().for_each(|chunk| chunk.errors.fill(0.0));
         let work = (3 + candidates.len()) * points.width();
-        by_parts(points.rows(), work, &mut self.chunks, run, |chunk, rows| chunk.compare(points, &centres, rows))?;
+        pass(work, run).visit(points.rows(), &mut self.chunks, |chunk, rows| chunk.compare(points, &centres, rows))?;
         let error = |c: usize| self.chunks.iter().map(|chunk| chunk.errors[c]).sum::<f64>();
         let errors: Vec<f64> = (0..candidates.len()).map(error).collect();
         Ok((0..errors.len()).min_by(|&a, &b| errors[a].total_cmp(&errors[b])).unwrap_or(0))
@@ -145,7 +146,7 @@ impl<'a> Sampler<'a> {
         let points = self.points;
         let centre = Centres::new(rows_of(points, &[row]), points);
         self.chunks.iter_mut().for_each(|chunk| chunk.mass = 0.0);
-        by_parts(points.rows(), 4 * points.width(), &mut self.chunks, run, |chunk, rows| {
+        pass(4 * points.width(), run).visit(points.rows(), &mut self.chunks, |chunk, rows| {
             chunk.keep(points, &centre, bit, rows);
         })
     }

@@ -19,7 +19,8 @@ use super::partition::{Partition, centre_update_decrease};
 use super::points::{Centres, Points};
 use super::{KMeans, KMeansModel};
 use crate::error::{Error, Result};
-use crate::matrix::{Features, Matrix, cuts};
+use crate::matrix::{Features, Matrix};
+use crate::passes::cuts;
 use crate::run::{Report, Run, StopReason};
 
 /// Centres that are updated by mini-batches.

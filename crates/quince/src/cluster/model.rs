@@ -2,11 +2,12 @@
 
 use super::bisect::BisectionTree;
 use super::lloyd::nearest;
-use super::points::{Centres, Points, by_parts, sparse_square};
+use super::points::{Centres, Points, pass, sparse_square};
 use crate::error::{Error, Result};
 use crate::learn::{Fitted, Parts, Prediction, check_weights};
 use crate::matrix::simd::{squared_distance, squared_norm};
-use crate::matrix::{Features, Matrix, for_parts};
+use crate::matrix::{Features, Matrix};
+use crate::passes::{InOrder, at_hand};
 use crate::run::Run;
 
 /// Centres of clusters.
@@ -63,15 +64,14 @@ impl KMeansModel {
             return nearest(&points, &centres, run);
         };
         let sides = Centres::new(points.about_origin(tree.centres.clone()), &points);
-        let mut found = for_parts(points.rows(), || (Vec::new(), vec![0.0; points.columns()]));
         let work = points.width() * (2 * self.centres.rows()).min(64);
-        by_parts(points.rows(), work, &mut found, run, |(labels, row), rows| {
+        let InOrder(labels) = pass(work, run).gather(at_hand(&points), InOrder::new, |labels, points, rows| {
+            let mut row = vec![0.0; points.columns()];
             for i in rows {
-                points.load(i, row);
-                labels.push(tree.cluster(&points, &sides, i, row));
+                points.load(i, &mut row);
+                labels.0.push(tree.cluster(points, &sides, i, &row));
             }
         })?;
-        let labels: Vec<u32> = found.into_iter().flat_map(|(labels, _)| labels).collect();
         let error = points.error_of(|i| labels[i], &centres, run)?;
         Ok((labels, error))
     }

@@ -8,9 +8,9 @@
 use crate::error::Result;
 use crate::matrix::fused::{ErrorBound, Visit, WIDE, each_score};
 use crate::matrix::simd::{squared_distance, squared_norm};
-use crate::matrix::{self, Features, Matrix, for_parts};
+use crate::matrix::{Features, Matrix};
+use crate::passes::{Chunk, Merge, Pass, at_hand};
 use crate::run::Run;
-use std::ops::Range;
 
 /// The unit roundoff of f32.
 const F32_ROUNDING: f64 = 1.0 / (1u64 << 24) as f64;
@@ -32,6 +32,12 @@ pub(super) struct Points<'a> {
     pub(super) mean_variance: f64,
     /// Whether scores in single precision can tell anything: numbers are neither sparse, huge nor tiny.
     pub(super) scored: bool,
+}
+
+impl Chunk for Points<'_> {
+    fn count(&self) -> usize {
+        self.rows()
+    }
 }
 
 impl<'a> Points<'a> {
@@ -136,13 +142,16 @@ impl<'a> Points<'a> {
         centres: &Centres,
         run: &Run,
     ) -> Result<f64> {
-        let mut sums: Vec<(f64, Vec<f64>)> = for_parts(self.rows(), || (0.0, vec![0.0; self.columns()]));
-        by_parts(self.rows(), 4 * self.width(), &mut sums, run, |(sum, buffer), rows| {
-            for i in rows {
-                *sum += self.weight(i) * self.squared_distance(i, centres, label(i) as usize, buffer);
-            }
-        })?;
-        Ok(sums.iter().map(|(sum, _)| sum).sum())
+        pass(4 * self.width(), run).gather(
+            at_hand(self),
+            || 0.0,
+            |sum, points, rows| {
+                let mut buffer = vec![0.0; points.columns()];
+                for i in rows {
+                    *sum += points.weight(i) * points.squared_distance(i, centres, label(i) as usize, &mut buffer);
+                }
+            },
+        )
     }
 
     /// The nearest centre by direct distances, the first of equals.
@@ -309,44 +318,38 @@ struct Norms {
 
 impl Norms {
     fn about(score_origin: &[f64], features: &Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<Norms> {
-        let (rows, sparse) = (features.rows(), features.sparse_part().is_some());
-        let mut parts = for_parts(rows, || (Norms::default(), vec![0.0; features.columns()]));
-        by_parts(rows, 4 * features.row_cost(), &mut parts, run, |(part, row), some| {
-            for i in some {
+        let sparse = features.sparse_part().is_some();
+        pass(4 * features.row_cost(), run).gather(at_hand(features), Norms::default, |part, features, rows| {
+            let mut row = vec![0.0; features.columns()];
+            for i in rows {
                 let mut square = 0.0;
                 if sparse {
                     features.for_row(i, |_, x| square += x * x);
                 } else {
-                    features.centred(score_origin).pack(std::iter::once(i), row);
-                    square = squared_norm(row);
+                    features.centred(score_origin).pack(std::iter::once(i), &mut row);
+                    square = squared_norm(&row);
                 }
                 part.norms.push((square.sqrt() as f32).next_up());
                 part.sum += weights.map_or(1.0, |weights| weights[i]) * square;
                 part.largest = part.largest.max(square);
             }
-        })?;
-        let mut all = Norms { norms: Vec::with_capacity(rows), ..Norms::default() };
-        for (part, _) in parts {
-            all.norms.extend_from_slice(&part.norms);
-            all.sum += part.sum;
-            all.largest = all.largest.max(part.largest);
-        }
-        Ok(all)
+        })
+    }
+}
+
+impl Merge for Norms {
+    fn merge(&mut self, later: Norms) {
+        self.norms.extend_from_slice(&later.norms);
+        self.sum += later.sum;
+        self.largest = self.largest.max(later.largest);
     }
 }
 
 /// Multiplications per part between two checks for cancellation: for all eight parts about a tenth of a second on one thread.
 const WORK_PER_CHECK: usize = 25_000_000;
 
-/// Goes over rows in parts, each with a state of its own, some rows of each at a time, and checks for cancellation in between.
-/// `work` is the cost of a row, in multiplications.
-pub(super) fn by_parts<T: Send>(
-    rows: usize,
-    work: usize,
-    states: &mut [T],
-    run: &Run,
-    task: impl Fn(&mut T, Range<usize>) + Sync + Send,
-) -> Result<()> {
-    let step = (WORK_PER_CHECK / work.max(1)).clamp(1, 1 << 18).next_multiple_of(WIDE);
-    matrix::by_parts(rows, step, states, run, Run::check_cancelled, task)
+/// A pass over rows, each of which costs this number of multiplications.
+pub(super) fn pass(row_cost: usize, run: &Run) -> Pass<'_> {
+    let rows = (WORK_PER_CHECK / row_cost.max(1)).clamp(1, 1 << 18).next_multiple_of(WIDE);
+    Pass::new(rows, run).whatever_the_deadline()
 }

@@ -6,20 +6,18 @@
 //! threads.
 
 mod accelerate;
+mod expectation;
 
 use self::accelerate::SquaredExtrapolation;
 use crate::error::{Error, Result};
-use crate::family::block::{Block, Gather, Scores, TILE, Tile};
+use crate::family::block::{Block, TILE, Tile};
 use crate::family::product::Product;
 use crate::learn::Target;
-use crate::matrix::{Features, Matrix, by_parts, partials};
+use crate::matrix::{Features, Matrix};
 use crate::run::{Run, StopReason};
 
 /// The class of a row without a label, and of a component that belongs to no class.
 pub(crate) const NO_CLASS: u32 = Target::UNKNOWN;
-
-/// The memory for statistics of parts, as far as two parts allow: large statistics take long to add up.
-const STATISTICS_BUDGET_BYTES: usize = 64 << 20;
 
 /// A component with less than this fraction of the total weight is dead.
 const MIN_WEIGHT: f64 = 1e-10;
@@ -155,15 +153,6 @@ impl Trace {
     }
 }
 
-/// The result of a pass over all rows.
-struct Pass {
-    likelihood: f64,
-    totals: Vec<f64>,
-    statistics: Vec<Matrix>,
-    /// The row without a class that fits worst, and its log density.
-    worst: (f64, Option<usize>),
-}
-
 impl State {
     /// Components of these blocks, whose parameters are known, with weights in proportion to these totals.
     pub(crate) fn new(product: Product, totals: Vec<f64>, class_of: Vec<u32>) -> State {
@@ -185,15 +174,15 @@ impl State {
         for step in 0..options.steps {
             run.progress("steps", step, options.steps);
             extrapolation.follow(self);
-            let pass = match self.pass(data, run) {
+            let expected = match self.expect_in_memory(data, run) {
                 Err(Error::OutOfTime { .. }) => {
                     trace.stop = StopReason::Budget;
                     run.finish(|| self.product.estimate(run))?;
                     break;
                 }
-                pass => pass?,
+                expected => expected?,
             };
-            let objective = (pass.likelihood + self.product.log_prior()) / total;
+            let objective = (expected.likelihood + self.product.log_prior()) / total;
             let before = trace.objectives.last().copied();
             let extrapolated = extrapolation.is_tentative();
             if extrapolated && before.is_some_and(|before| objective.is_nan() || objective < before) {
@@ -202,8 +191,8 @@ impl State {
             }
             extrapolation.accept();
             trace.objectives.push(objective);
-            let worst = pass.worst.1;
-            (self.product.statistics, self.totals) = (pass.statistics, pass.totals);
+            let worst = expected.worst.1;
+            (self.product.statistics, self.totals) = (expected.statistics, expected.totals);
             let revived = self.revive(data, worst, trace.revived);
             trace.revived += revived;
             self.product.estimate(run).or_else(|error| match error {
@@ -232,8 +221,8 @@ impl State {
     /// The expected statistics of rows under the present parameters, about the present means, and the total responsibilities.
     pub(crate) fn expected(&mut self, data: &Data<'_>, run: &Run) -> Result<(Vec<Matrix>, Vec<f64>)> {
         self.product.follow(&mut []);
-        let pass = self.pass(data, run)?;
-        Ok((pass.statistics, pass.totals))
+        let expected = self.expect_in_memory(data, run)?;
+        Ok((expected.statistics, expected.totals))
     }
 
     /// Sorts components by weight, the heaviest first.
@@ -245,59 +234,6 @@ impl State {
         self.product.reorder(&order, run)?;
         self.weigh();
         Ok(())
-    }
-
-    /// One pass: responsibilities, and the statistics that follow from them.
-    fn pass(&self, data: &Data<'_>, run: &Run) -> Result<Pass> {
-        let blocks = &self.product.blocks;
-        let numbers: usize = self.product.statistics.iter().map(|statistics| statistics.values().len()).sum();
-        // A number of parts that two or four threads share equally.
-        let affordable =
-            [8, 4, 2].into_iter().find(|parts| parts * 8 * numbers <= STATISTICS_BUDGET_BYTES).unwrap_or(2);
-        let parts = affordable.min(partials(data.rows()));
-        let part = || PartialPass {
-            tile: Tile::new(data.features),
-            lines: Scores::new(self.totals.len()),
-            gathered: blocks.iter().map(|block| block.family().gather(self.totals.len())).collect(),
-            likelihood: 0.0,
-            totals: vec![0.0; self.totals.len()],
-            worst: (f64::INFINITY, None),
-            sound: true,
-        };
-        let mut parts: Vec<PartialPass<'_>> = (0..parts).map(|_| part()).collect();
-        let cost = data.features.row_cost() * self.totals.len() + 2 * self.product.cost();
-        let step = (20_000_000 / cost / TILE).clamp(1, 64) * TILE;
-        by_parts(data.rows(), step, &mut parts, run, Run::check, |part, places| {
-            for first in places.clone().step_by(TILE) {
-                part.add(self, data, first..(first + TILE).min(places.end));
-            }
-        })?;
-        if parts.iter().any(|part| !part.sound || !part.tile.is_finite()) {
-            return Err(data.features.infinite());
-        }
-        let mut pass = Pass {
-            likelihood: 0.0,
-            totals: vec![0.0; self.totals.len()],
-            statistics: Vec::new(),
-            worst: (f64::INFINITY, None),
-        };
-        for part in parts {
-            pass.likelihood += part.likelihood;
-            pass.totals.iter_mut().zip(&part.totals).for_each(|(all, total)| *all += total);
-            if part.worst.0 < pass.worst.0 {
-                pass.worst = part.worst;
-            }
-            for (b, gathered) in part.gathered.into_iter().enumerate() {
-                let statistics = gathered.statistics();
-                match pass.statistics.get_mut(b) {
-                    None => pass.statistics.push(statistics),
-                    Some(all) => {
-                        all.values_mut().iter_mut().zip(statistics.values()).for_each(|(all, sum)| *all += sum)
-                    }
-                }
-            }
-        }
-        Ok(pass)
     }
 
     /// Starts dead components again, beside the heaviest of their class and towards the row without a class that fits worst.
@@ -326,51 +262,5 @@ impl State {
             revived += 1;
         }
         revived
-    }
-}
-
-/// The result of a part of the rows.
-struct PartialPass<'a> {
-    tile: Tile<'a>,
-    lines: Scores,
-    gathered: Vec<Box<dyn Gather + 'a>>,
-    likelihood: f64,
-    totals: Vec<f64>,
-    worst: (f64, Option<usize>),
-    sound: bool,
-}
-
-impl<'a> PartialPass<'a> {
-    fn add(&mut self, state: &State, data: &Data<'a>, places: std::ops::Range<usize>) {
-        let first = places.start;
-        self.tile.fill(data.features, places.map(|place| data.row(place)));
-        let rows = self.tile.rows();
-        self.lines.start(rows, &state.log_weights);
-        self.gathered.iter_mut().for_each(|gathered| gathered.score(&self.tile, &mut self.lines));
-        self.sound &= data.features.sparse_part().is_none() || !self.lines.has_nan();
-        if data.classes.is_some() {
-            self.lines.mask_classes((0..rows).map(|i| data.class(data.row(first + i))), &state.class_of);
-        }
-        // A row that is impossible under every component has no responsibilities.
-        let (mut densities, mut weights, nothing) = ([0.0; TILE], [1.0; TILE], vec![0.0; state.totals.len()]);
-        if data.weights.is_some() {
-            weights
-                .iter_mut()
-                .take(rows)
-                .enumerate()
-                .for_each(|(i, weight)| *weight = data.weight(data.row(first + i)));
-        }
-        self.lines.make_responsibilities(&weights[..rows], &nothing, &mut densities[..rows]);
-        for (i, density) in densities[..rows].iter().enumerate().filter(|(i, _)| weights[*i] > 0.0) {
-            self.likelihood += if density.is_finite() { weights[i] * density } else { 0.0 };
-            // A row with a class belongs to the components of that class alone.
-            if *density < self.worst.0 && data.class(data.row(first + i)) == NO_CLASS {
-                self.worst = (*density, Some(data.row(first + i)));
-            }
-        }
-        for (k, total) in self.totals.iter_mut().enumerate() {
-            *total += self.lines.of(k).iter().sum::<f64>();
-        }
-        self.gathered.iter_mut().for_each(|gathered| gathered.add(&self.tile, &self.lines));
     }
 }

@@ -1,8 +1,9 @@
 //! Sufficient statistics of every block for every class, in one pass over rows that are sorted by class.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::family::block::{Block, TILE, Tile};
-use crate::matrix::{Features, Matrix, cuts, partials};
+use crate::matrix::{Features, Matrix};
+use crate::passes::{Chunk, Merge, Pass, at_hand};
 use crate::run::Run;
 use std::ops::Range;
 
@@ -93,36 +94,25 @@ pub(crate) fn statistics(
     members: &Members<'_>,
     run: &Run,
 ) -> Result<Vec<Matrix>> {
-    let ranges = cuts(members.rows(), partials(members.rows()));
-    // A part has statistics for the classes it meets, which are contiguous in the order.
-    let mut parts: Vec<PartialStatistics<'_>> =
-        ranges.iter().map(|_| PartialStatistics { tile: Tile::new(features), statistics: Vec::new() }).collect();
-    let step = (20_000_000 / features.row_cost()).max(TILE);
-    let longest = ranges.iter().map(Range::len).max().unwrap_or(0);
-    for offset in (0..longest).step_by(step) {
-        run.each(&mut parts, |part, state| {
-            let Range { start, end } = ranges[part];
-            let places = (start + offset).min(end)..(start + offset + step).min(end);
-            members.each_tile(places, |class, rows, weights| {
-                state.tile.fill(features, rows.iter().copied());
-                if state.statistics.last().is_none_or(|(last, _)| *last != class) {
-                    let empty = blocks.iter().map(|block| vec![0.0; block.family().statistic_count()]).collect();
-                    state.statistics.push((class, empty));
-                }
-                let Some((_, statistics)) = state.statistics.last_mut() else { return };
-                for (block, statistics) in blocks.iter().zip(statistics) {
-                    block.family().add(class, statistics, &state.tile, weights);
-                }
-            });
-        });
-        run.check()?;
-    }
-    if parts.iter().any(|part| !part.tile.is_finite()) {
-        return Err(features.infinite());
-    }
+    statistics_of_chunks(blocks, at_hand(ClassRows { features, members }), features.row_cost(), members.classes(), run)
+}
+
+/// The statistics of rows that come in chunks.
+pub(crate) fn statistics_of_chunks<'a>(
+    blocks: &[&Block],
+    chunks: impl IntoIterator<Item = Result<ClassRows<'a>>>,
+    row_cost: usize,
+    classes: usize,
+    run: &Run,
+) -> Result<Vec<Matrix>> {
+    let pass = Pass::new((20_000_000 / row_cost).max(TILE), run);
+    let found = pass.gather(chunks, PartialStatistics::default, |part, rows, places| part.add(blocks, rows, places))?;
     let mut all: Vec<Matrix> =
-        blocks.iter().map(|block| Matrix::zeros(members.classes(), block.family().statistic_count())).collect();
-    for (class, statistics) in parts.into_iter().flat_map(|part| part.statistics) {
+        blocks.iter().map(|block| Matrix::zeros(classes, block.family().statistic_count())).collect();
+    if let Some(error) = found.infinite {
+        return Err(error);
+    }
+    for (class, statistics) in found.of_classes {
         for (all, statistics) in all.iter_mut().zip(statistics) {
             all.row_mut(class).iter_mut().zip(statistics).for_each(|(all, sum)| *all += sum);
         }
@@ -148,7 +138,50 @@ pub(crate) fn centred_statistics(
     Ok(found)
 }
 
-struct PartialStatistics<'a> {
-    tile: Tile<'a>,
-    statistics: Vec<(usize, Vec<Vec<f64>>)>,
+/// Rows, and which class each is of.
+pub(crate) struct ClassRows<'a> {
+    pub(crate) features: &'a Features<'a>,
+    pub(crate) members: &'a Members<'a>,
+}
+
+impl Chunk for ClassRows<'_> {
+    fn count(&self) -> usize {
+        self.members.rows()
+    }
+}
+
+/// The statistics of a part of the rows.
+#[derive(Default)]
+struct PartialStatistics {
+    /// For each class that the part meets (they are contiguous in the order), in order, the statistics of every block.
+    of_classes: Vec<(usize, Vec<Vec<f64>>)>,
+    /// Says where an infinite number is, if there is one.
+    infinite: Option<Error>,
+}
+
+impl PartialStatistics {
+    fn add(&mut self, blocks: &[&Block], rows: &ClassRows<'_>, places: Range<usize>) {
+        let mut tile = Tile::new(rows.features);
+        rows.members.each_tile(places, |class, some, weights| {
+            tile.fill(rows.features, some.iter().copied());
+            if self.of_classes.last().is_none_or(|(last, _)| *last != class) {
+                let empty = blocks.iter().map(|block| vec![0.0; block.family().statistic_count()]).collect();
+                self.of_classes.push((class, empty));
+            }
+            let Some((_, statistics)) = self.of_classes.last_mut() else { return };
+            for (block, statistics) in blocks.iter().zip(statistics) {
+                block.family().add(class, statistics, &tile, weights);
+            }
+        });
+        if !tile.is_finite() {
+            self.infinite.get_or_insert_with(|| rows.features.infinite());
+        }
+    }
+}
+
+impl Merge for PartialStatistics {
+    fn merge(&mut self, later: PartialStatistics) {
+        self.of_classes.extend(later.of_classes);
+        self.infinite = self.infinite.take().or(later.infinite);
+    }
 }

@@ -12,7 +12,8 @@
 
 use super::solve::{Problem, Solution, System, to_matrix};
 use crate::error::Result;
-use crate::matrix::{Cholesky, Matrix, Orientation, Tall, cuts};
+use crate::matrix::{Cholesky, Matrix, Orientation, Tall};
+use crate::passes::cuts;
 use crate::run::Run;
 use faer::{MatMut, MatRef};
 use std::ops::Range;

@@ -5,8 +5,9 @@
 
 use super::simd::{centre_and_convert, convert};
 use super::view::with_view;
-use super::{Dense, Matrix, Real, Rows, Sparse, by_parts, for_parts, joined};
+use super::{Dense, Matrix, Real, Rows, Sparse};
 use crate::error::{Error, Result};
+use crate::passes::{Chunk, Pass, at_hand};
 use crate::run::Run;
 use std::ops::Range;
 
@@ -20,6 +21,12 @@ pub struct Features<'a> {
     sparse: Option<&'a Sparse>,
     centre: Option<&'a [f64]>,
     scale: Option<&'a [f64]>,
+}
+
+impl Chunk for Features<'_> {
+    fn count(&self) -> usize {
+        self.rows
+    }
 }
 
 impl<'a> Features<'a> {
@@ -188,12 +195,11 @@ impl<'a> Features<'a> {
     /// The mean of each column, rows weighted. Not-a-number and infinite values are refused here, with their place.
     pub(crate) fn means(&self, weights: Option<&[f64]>, run: &Run) -> Result<Vec<f64>> {
         let total = weights.map_or(self.rows as f64, |w| w.iter().sum());
-        let mut sums = for_parts(self.rows, || vec![0.0; self.columns()]);
-        let step = 10_000_000 / self.row_cost();
-        by_parts(self.rows, step, &mut sums, run, Run::check_cancelled, |sum, rows| {
-            self.add_columns(rows, weights, sum);
+        let pass = Pass::new(10_000_000 / self.row_cost(), run).whatever_the_deadline();
+        let sums = || vec![0.0; self.columns()];
+        let mut means = pass.gather(at_hand(self), sums, |sum, features, rows| {
+            features.add_columns(rows, weights, sum);
         })?;
-        let mut means = joined(sums);
         // A sum over all rows is finite only if every value is (or it overflows, which is refused just as well).
         if means.iter().any(|sum| !sum.is_finite()) {
             return Err(self.not_finite());

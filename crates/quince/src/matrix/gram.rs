@@ -7,6 +7,7 @@
 
 use super::Triangle;
 use super::simd::{LANES, vectorised};
+use crate::passes::Merge;
 
 /// The number of columns of one panel that are multiplied with the eight of another at a time.
 const COLUMNS_AT_A_TIME: usize = 4;
@@ -110,12 +111,6 @@ impl Products {
         add::<{ cfg!(target_arch = "aarch64") }>(tile, &mut self.sums);
     }
 
-    pub(crate) fn add_all(&mut self, other: &Products) {
-        let (sums, others) =
-            (self.sums.as_flattened_mut().as_flattened_mut(), other.sums.as_flattened().as_flattened());
-        sums.iter_mut().zip(others).for_each(|(sum, other)| *sum += other);
-    }
-
     /// The sums in their places.
     pub(crate) fn triangle(&self) -> Triangle {
         let mut triangle = Triangle::zeros(self.width);
@@ -133,6 +128,15 @@ impl Products {
             }
         }
         triangle
+    }
+}
+
+impl Merge for Products {
+    fn merge(&mut self, later: Products) {
+        let sums = self.sums.as_flattened_mut().as_flattened_mut();
+        for (sum, later) in sums.iter_mut().zip(later.sums.as_flattened().as_flattened()) {
+            *sum += later;
+        }
     }
 }
 
@@ -220,8 +224,9 @@ mod tests {
             products.add(&tile);
             let mut twice = Products::zeros(width);
             twice.add(&tile);
-            twice.add_all(&products);
-            let (once, twice) = (products.triangle(), twice.triangle());
+            let once = products.triangle();
+            twice.merge(products);
+            let twice = twice.triangle();
             for j in 0..width {
                 for i in j..width {
                     // Small whole numbers: every sum is exact.

@@ -10,7 +10,6 @@ mod features;
 pub(crate) mod fused;
 pub(crate) mod gram;
 mod moments;
-mod parts;
 mod pivoted;
 mod products;
 mod rows;
@@ -25,7 +24,6 @@ pub(crate) mod view;
 pub(crate) use cholesky::{Cholesky, Triangle};
 pub use features::Features;
 pub(crate) use moments::{Moments, centred_moments, moments, row_products};
-pub(crate) use parts::{by_parts, cuts, for_parts, joined, partials};
 pub(crate) use pivoted::PivotedCholesky;
 pub use rows::Rows;
 pub use sparse::Sparse;
@@ -33,6 +31,7 @@ pub(crate) use tall::{About, Orientation, Tall, singular_values_of, triangular_f
 pub use view::{Dense, Real, View};
 
 use crate::error::{Error, Result};
+use crate::passes::Merge;
 use serde::{Deserialize, Serialize};
 
 /// A dense matrix of f64, one row after another.
@@ -196,6 +195,16 @@ impl Matrix {
     /// The matrix as features for a learner.
     pub fn features(&self) -> Features<'_> {
         Features::dense(Dense::F64(self.view()))
+    }
+}
+
+/// Sums of the same shape.
+impl Merge for Matrix {
+    fn merge(&mut self, later: Matrix) {
+        debug_assert_eq!(self.values.len(), later.values.len(), "sums of the same things");
+        for (sum, later) in self.values.iter_mut().zip(later.values) {
+            *sum += later;
+        }
     }
 }
 

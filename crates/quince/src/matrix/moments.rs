@@ -12,8 +12,9 @@
 use super::gram::{Products, Tile};
 use super::tall::{About, Orientation, Tall};
 use super::view::with_view;
-use super::{Features, Matrix, Sparse, Triangle, cuts, partials};
+use super::{Features, Matrix, Sparse, Triangle};
 use crate::error::Result;
+use crate::passes::{Pass, at_hand};
 use crate::run::Run;
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
@@ -157,44 +158,37 @@ pub(crate) fn row_products(
 
 /// AᵀA of a tall matrix: the lower triangle.
 pub(super) fn tall_products(tall: &impl Tall, run: &Run) -> Result<Triangle> {
-    if tall.width() <= MAX_PARTIAL_WIDTH { narrow_products(tall, run) } else { wide_products(tall, run) }
+    match tall.width() {
+        width if width <= MAX_PARTIAL_WIDTH => narrow_products(at_hand(tall), width, run),
+        _ => wide_products(tall, run),
+    }
 }
 
-/// A few partial sums, each over its own rows, added in order at the end.
-fn narrow_products(tall: &impl Tall, run: &Run) -> Result<Triangle> {
-    let (height, width) = (tall.height(), tall.width());
+/// The sum of AᵀA over chunks A of this many columns. Each part of a chunk has a sum of its own.
+fn narrow_products<'a, T: Tall + 'a>(
+    chunks: impl IntoIterator<Item = Result<&'a T>>,
+    width: usize,
+    run: &Run,
+) -> Result<Triangle> {
     // A tile and its sums stay in a core's own cache.
     let tile_rows = (13_000 / width.max(1)).clamp(64, 512);
-    // A step is a few tiles of every part: little enough to check for cancellation in between.
+    // A few tiles of every part: little enough to check for cancellation in between.
     let step_rows = tile_rows * (1 + 40_000_000 / (tile_rows * width * width).max(1)).min(64);
-    let ranges = cuts(height, partials(height));
-    let mut total: Option<Products> = None;
-    // As many parts at a time as there are threads: sums are large, and are added in order all the same.
-    for some in ranges.chunks(run.thread_count()) {
-        let mut sums: Vec<Products> = some.iter().map(|_| Products::zeros(width)).collect();
-        let longest = some.iter().map(Range::len).max().unwrap_or(0);
-        for offset in (0..longest).step_by(step_rows) {
-            run.each(&mut sums, |part, sum| {
-                let Range { start, end } = some[part];
-                let rows = (start + offset).min(end)..(start + offset + step_rows).min(end);
-                let (mut space, mut tile) = (Vec::new(), Tile::zeros(tile_rows.min(rows.len()), width));
-                for start in rows.clone().step_by(tile_rows) {
-                    let rows = start..(start + tile_rows).min(rows.end);
-                    tile.shorten(rows.len());
-                    pack_tile(tall, rows, &mut space, &mut tile);
-                    sum.add(&tile);
-                }
-            });
-            run.check()?;
-        }
-        for sum in sums {
-            match &mut total {
-                Some(total) => total.add_all(&sum),
-                None => total = Some(sum),
+    let pass = Pass::new(step_rows, run).few_parts_at_once();
+    let products = pass.gather(
+        chunks,
+        || Products::zeros(width),
+        |sum, tall, rows| {
+            let (mut space, mut tile) = (Vec::new(), Tile::zeros(tile_rows.min(rows.len()), width));
+            for start in rows.clone().step_by(tile_rows) {
+                let rows = start..(start + tile_rows).min(rows.end);
+                tile.shorten(rows.len());
+                pack_tile(*tall, rows, &mut space, &mut tile);
+                sum.add(&tile);
             }
-        }
-    }
-    Ok(total.unwrap_or_else(|| Products::zeros(width)).triangle())
+        },
+    )?;
+    Ok(products.triangle())
 }
 
 /// Rows of a tall matrix as the product takes them, in the order in which they lie in memory.
@@ -315,4 +309,33 @@ fn products_beside(
         run.check()?;
     }
     Ok(products)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::Stream;
+
+    fn rows_with_ones(x: &Matrix) -> Orientation<'_> {
+        Orientation::Rows { features: x.features(), roots: None, beside: None, ones: true }
+    }
+
+    #[test]
+    fn products_of_rows_that_come_in_chunks_are_those_of_all() {
+        // Small whole numbers: every sum is exact.
+        let mut stream = Stream::new(5, 0);
+        let width = 13;
+        let whole =
+            Matrix::new(5000, width, (0..5000 * width).map(|_| stream.below(9) as f64 - 4.0).collect()).unwrap();
+        let pieces = [0..3, 3..4000, 4000..5000].map(|rows| whole.take_rows(&rows.collect::<Vec<_>>()));
+        let run = Run::new();
+        let several = pieces.each_ref().map(rows_with_ones);
+        let all = tall_products(&rows_with_ones(&whole), &run).unwrap();
+        let chunked = narrow_products(several.iter().map(Ok), width + 1, &run).unwrap();
+        for j in 0..=width {
+            for i in j..=width {
+                assert_eq!(chunked.get(i, j), all.get(i, j));
+            }
+        }
+    }
 }

@@ -14,6 +14,7 @@ use super::moments::tall_products;
 use super::tall::Tall;
 use super::{Cholesky, Matrix, Triangle};
 use crate::error::Result;
+use crate::passes::Chunk;
 use crate::run::Run;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -150,11 +151,13 @@ struct Columns<'a> {
     height: usize,
 }
 
-impl Tall for Columns<'_> {
-    fn height(&self) -> usize {
+impl Chunk for Columns<'_> {
+    fn count(&self) -> usize {
         self.height
     }
+}
 
+impl Tall for Columns<'_> {
     fn width(&self) -> usize {
         self.values.len() / self.height
     }

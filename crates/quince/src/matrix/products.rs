@@ -5,8 +5,9 @@
 
 use super::simd::{add_times, squared_norm};
 use super::view::with_view;
-use super::{Dense, Features, Matrix, by_parts, partials};
+use super::{Dense, Features, Matrix};
 use crate::error::Result;
+use crate::passes::{Pass, at_hand};
 use crate::run::Run;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Par};
@@ -98,15 +99,13 @@ impl Features<'_> {
     pub(crate) fn transposed_multiply(&self, b: &Matrix, run: &Run) -> Result<Matrix> {
         let (columns, outputs) = (self.columns(), b.columns());
         // Partial sums where they are small, and else one sum whose columns are split.
-        let parts = if columns * outputs <= 1 << 16 { partials(self.rows()) } else { 1 };
-        let mut sums: Vec<Matrix> = (0..parts).map(|_| Matrix::zeros(columns, outputs)).collect();
+        let max_parts = if columns * outputs <= 1 << 16 { usize::MAX } else { 1 };
         let step = (10_000_000 / (self.row_cost() * outputs.max(1))).max(16);
-        by_parts(self.rows(), step, &mut sums, run, Run::check, |sum, rows| {
-            self.add_transposed_product(rows, b, sum);
+        let pass = Pass::new(step, run).in_parts(max_parts);
+        let zeros = || Matrix::zeros(columns, outputs);
+        let mut product = pass.gather(at_hand(self), zeros, |sum, features, rows| {
+            features.add_transposed_product(rows, b, sum);
         })?;
-        let mut sums = sums.into_iter();
-        let mut product = sums.next().unwrap_or_else(|| Matrix::zeros(columns, outputs));
-        sums.for_each(|part| product.values_mut().iter_mut().zip(part.values()).for_each(|(sum, part)| *sum += part));
         if self.is_shifted() {
             let mut totals = vec![0.0; outputs];
             (0..b.rows()).for_each(|i| totals.iter_mut().zip(b.row(i)).for_each(|(total, b)| *total += b));

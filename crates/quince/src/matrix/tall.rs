@@ -5,16 +5,19 @@
 //! columns, column by column (the transpose) otherwise.
 
 use super::view::with_view;
-use super::{Features, Matrix, Sparse, by_parts, for_parts};
+use super::{Features, Matrix, Sparse};
 use crate::error::Result;
+use crate::passes::{Chunk, Pass, partials};
 use crate::run::Run;
 use faer::{Mat, MatRef};
 use std::ops::Range;
 
 /// A matrix that can pack any range of its rows into a dense tile.
-pub(crate) trait Tall: Sync {
+pub(crate) trait Tall: Chunk {
     /// Number of rows.
-    fn height(&self) -> usize;
+    fn height(&self) -> usize {
+        self.count()
+    }
     /// Number of columns.
     fn width(&self) -> usize;
     /// Writes rows `range` into `tile`, column after column (`tile[j * range.len() + i]`).
@@ -57,14 +60,16 @@ pub(crate) enum Orientation<'a> {
     Columns { features: Features<'a>, roots: Option<&'a [f64]>, transposed: Option<&'a Sparse> },
 }
 
-impl Tall for Orientation<'_> {
-    fn height(&self) -> usize {
+impl Chunk for Orientation<'_> {
+    fn count(&self) -> usize {
         match self {
             Orientation::Rows { features, .. } => features.rows(),
             Orientation::Columns { features, .. } => features.columns(),
         }
     }
+}
 
+impl Tall for Orientation<'_> {
     fn width(&self) -> usize {
         match self {
             Orientation::Rows { features, beside, ones, .. } => {
@@ -177,8 +182,8 @@ impl Shift {
 pub(crate) fn triangular_factor(tall: &impl Tall, run: &Run) -> Result<Mat<f64>> {
     let (height, width) = (tall.height(), tall.width());
     let tile_rows = (4 * width).clamp(64, 4096);
-    let mut parts = for_parts(height, || Mat::zeros(0, width));
-    by_parts(height, tile_rows, &mut parts, run, Run::check, |triangle, rows| {
+    let mut parts = vec![Mat::zeros(0, width); partials(height)];
+    Pass::new(tile_rows, run).visit(height, &mut parts, |triangle, rows| {
         if !rows.is_empty() {
             let mut tile = vec![0.0; rows.len() * width];
             tall.pack(rows.clone(), &mut tile);

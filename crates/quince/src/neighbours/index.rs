@@ -8,7 +8,8 @@ use super::measure::{DistanceMetric, Measure, with_column_term};
 use super::postings::Postings;
 use super::tree::{KdTree, NO_ROW};
 use crate::error::{Error, Result};
-use crate::matrix::{Features, Rows, cuts};
+use crate::matrix::{Features, Rows};
+use crate::passes::cuts;
 use crate::run::{Pace, Run};
 
 crate::choices! {

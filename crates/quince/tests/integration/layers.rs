@@ -90,3 +90,30 @@ fn modules_import_what_architecture_says_and_only_from_the_layers_below() {
     let gone: Vec<&String> = documented.keys().filter(|module| !imported.contains_key(*module)).collect();
     assert!(gone.is_empty(), "ARCHITECTURE.md has rows for {gone:?}, which are no modules");
 }
+
+/// The names of all files in a folder and the folders below it: `/src/lib.rs`.
+fn files_below(folder: &Path, root: &Path, found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files_below(&path, root, found);
+        } else {
+            let name = path.strip_prefix(root).unwrap().to_string_lossy().replace('\\', "/");
+            found.push(format!("/{name}"));
+        }
+    }
+}
+
+#[test]
+fn files_that_architecture_names_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let Ok(text) = std::fs::read_to_string(root.join("../../ARCHITECTURE.md")) else { return };
+    let mut files = Vec::new();
+    files_below(root, root, &mut files);
+    let named: Vec<&str> = text.split('`').filter(|name| name.ends_with(".rs") && !name.contains(' ')).collect();
+    assert!(named.len() > 20, "{named:?}");
+    for name in named {
+        let end = format!("/{name}");
+        assert!(files.iter().any(|file| file.ends_with(&end)), "ARCHITECTURE.md names {name}, which is nowhere");
+    }
+}

@@ -18,7 +18,8 @@ use crate::family::block::{
     Multinomials, Normals, Place, Poissons, Shape, Shared, VarianceFloor, is_count,
 };
 use crate::learn::{Count, FeatureGroup, FeatureKind, FeatureMap};
-use crate::matrix::{Features, Triangle, afford, partials};
+use crate::matrix::{Features, Triangle, afford};
+use crate::passes::partials;
 use crate::run::Run;
 use summary::{ColumnSummary, extremes, look};
 
@@ -96,7 +97,7 @@ pub(crate) fn layout(
     let mut builder = Builder::new(data, options);
     let groups = groups(data, options.families)?;
     if groups.iter().any(|group| group.needs_a_look(options.open)) {
-        builder.summaries = look(data.features, data.weights, run);
+        builder.summaries = look(data.features, data.weights, run)?;
     }
     for group in groups {
         run.check()?;

@@ -1,8 +1,10 @@
 //! Summaries of dense columns, in one pass over all of them: what must be known before blocks are laid out.
 
+use crate::error::Result;
 use crate::family::block::{TILE, Tile};
+use crate::matrix::Features;
 use crate::matrix::simd::{LANES, vectorised};
-use crate::matrix::{Features, cuts, partials};
+use crate::passes::{Merge, Pass, at_hand};
 use crate::run::Run;
 
 /// The summary of a column without its missing values.
@@ -36,17 +38,6 @@ impl ColumnSummary {
         }
     }
 
-    fn join(&mut self, other: &ColumnSummary) {
-        self.known += other.known;
-        self.weight += other.weight;
-        self.sum += other.sum;
-        self.counted = (self.counted.0.min(other.counted.0), self.counted.1.max(other.counted.1));
-        self.least = self.least.min(other.least);
-        self.most = self.most.max(other.most);
-        self.whole &= other.whole;
-        self.missing |= other.missing;
-    }
-
     /// The mean, or 0 without values.
     pub(crate) fn mean(&self) -> f64 {
         if self.weight > 0.0 { self.sum / self.weight } else { 0.0 }
@@ -74,29 +65,49 @@ impl ColumnSummary {
     }
 }
 
+impl Merge for ColumnSummary {
+    fn merge(&mut self, later: ColumnSummary) {
+        self.known += later.known;
+        self.weight += later.weight;
+        self.sum += later.sum;
+        self.counted = (self.counted.0.min(later.counted.0), self.counted.1.max(later.counted.1));
+        self.least = self.least.min(later.least);
+        self.most = self.most.max(later.most);
+        self.whole &= later.whole;
+        self.missing |= later.missing;
+    }
+}
+
 /// Summarises every dense column.
-pub(crate) fn look(features: &Features<'_>, weights: Option<&[f64]>, run: &Run) -> Vec<ColumnSummary> {
-    let ranges = cuts(features.rows(), partials(features.rows()));
-    let parts = run.map(ranges.len(), |part| {
-        let (mut tile, mut summaries) = (Tile::new(features), vec![ColumnSummary::nothing(); features.dense_columns()]);
-        for start in ranges[part].clone().step_by(TILE) {
-            let rows = start..(start + TILE).min(ranges[part].end);
+pub(crate) fn look(features: &Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<Vec<ColumnSummary>> {
+    let nothing = || Summaries(vec![ColumnSummary::nothing(); features.dense_columns()]);
+    let pass = Pass::new((10_000_000 / features.row_cost()).max(TILE), run).whatever_the_deadline();
+    let found = pass.gather(at_hand(features), nothing, |Summaries(summaries), features, rows| {
+        let mut tile = Tile::new(features);
+        for start in rows.clone().step_by(TILE) {
+            let rows = start..(start + TILE).min(rows.end);
             tile.fill(features, rows.clone());
-            for (j, look) in summaries.iter_mut().enumerate() {
+            for (j, summary) in summaries.iter_mut().enumerate() {
                 let some = summarise_column(tile.column(j));
-                look.join(&match weights {
+                summary.merge(match weights {
                     Some(weights) => some.weighed(tile.column(j), &weights[rows.clone()]),
                     None => some,
                 });
             }
         }
-        summaries
-    });
-    let mut all = vec![ColumnSummary::nothing(); features.dense_columns()];
-    for part in parts {
-        all.iter_mut().zip(&part).for_each(|(all, part)| all.join(part));
+    })?;
+    Ok(found.0)
+}
+
+/// One for each dense column.
+struct Summaries(Vec<ColumnSummary>);
+
+impl Merge for Summaries {
+    fn merge(&mut self, later: Summaries) {
+        for (summary, later) in self.0.iter_mut().zip(later.0) {
+            summary.merge(later);
+        }
     }
-    all
 }
 
 /// The smallest and the largest number, or 0 if all are above or below; NaN is left out.

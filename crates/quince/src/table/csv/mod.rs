@@ -238,7 +238,7 @@ fn cut(bytes: &[u8], at: usize, line: u64, layout: &Layout, width: usize, run: &
     if width == 1 {
         return Ok(vec![Chunk { bytes: at..bytes.len(), line }]);
     }
-    let parts = crate::matrix::cuts(bytes.len() - at, 64);
+    let parts = crate::passes::cuts(bytes.len() - at, 64);
     let quotes = run.map(parts.len(), |p| memchr(b'"', &bytes[at + parts[p].start..at + parts[p].end]).is_some());
     // In a tab-separated file a quoted cell never goes over the end of a line.
     if layout.delimiter == b'\t' || !quotes.contains(&true) {
