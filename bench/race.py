@@ -32,15 +32,15 @@ class TooSlow(Failure):
 class Worker:
     """A contestant's process. It starts with the arrays loaded and everything prepared."""
 
-    def __init__(self, task, contestant, folder, rust_peers):
+    def __init__(self, task, contestant, folder, rust_peers=None, python=sys.executable, answers=None):
         self.limit = contestant.limit
-        answers = folder / "answers" / contestant.slug
+        answers = answers or folder / "answers" / contestant.slug
         answers.mkdir(parents=True)
         given, reference = folder / "given", folder / "answers" / task.reference.slug
         if contestant.rust:
             command = [rust_peers, contestant.rust, contestant.dtype or task.dtype, given, answers]
         else:
-            command = [sys.executable, HERE / "worker.py", task.name, contestant.name, given, answers, reference]
+            command = [python, HERE / "worker.py", task.name, contestant.name, given, answers, reference]
         try:
             self.process = subprocess.Popen(
                 [str(part) for part in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
