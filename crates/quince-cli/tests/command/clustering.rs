@@ -126,7 +126,7 @@ fn wrong_options_get_a_sentence() {
         "train iris.csv --target species --model knn --set k=200 -o m.quince",
         "setting 'k' cannot be 200 with 150 rows",
     );
-    refused("train iris.csv --target species --model knn --set metric=round -o m.quince", "euclidean, city-block");
+    refused("train iris.csv --target species --model knn --set metric=round -o m.quince", "euclidean, manhattan");
     bench.file("empty.csv", "a,b\n");
     refused("cluster empty.csv", "there is a header but no row below it");
 }

@@ -50,7 +50,7 @@ class Distribution:
         return self._each(self._inner().cumulative, x)
 
     def sample(self, n: int = 1, *, seed: int = 0) -> NDArray[np.float64]:
-        """So many draws."""
+        """This number of draws."""
         return self._inner().sample(n, seed)
 
     @property
@@ -169,7 +169,7 @@ class Gaussian:
         return self._inner.log_density(rows)
 
     def sample(self, n: int = 1, *, seed: int = 0) -> NDArray[np.float64]:
-        """So many draws, a row each."""
+        """This number of draws, one row each."""
         return self._inner.sample(n, seed)
 
     def __reduce__(self) -> Any:
@@ -200,7 +200,7 @@ class Multinomial:
         return self._inner.log_probability(_rows(rows))
 
     def sample(self, length: int, n: int = 1, *, seed: int = 0) -> NDArray[np.float64]:
-        """So many rows of counts, each with this sum."""
+        """This number of rows of counts, each with this sum."""
         return self._inner.sample(length, n, seed)
 
     def __reduce__(self) -> Any:

@@ -389,7 +389,7 @@ fn check_measure(measure: &Measure, columns: usize) -> Result<()> {
             "Give weights of at least zero, one of them above.",
         ));
     }
-    if measure.metric == DistanceMetric::PNorm && !(1.0..=MAX_P).contains(&measure.p) {
+    if measure.metric == DistanceMetric::Minkowski && !(1.0..=MAX_P).contains(&measure.p) {
         let remedy = format!("It takes a number from 1 to {MAX_P}; beyond that use the metric chebyshev.");
         return Err(Error::setting("p", format!("cannot be {}", measure.p), remedy));
     }

@@ -1,8 +1,8 @@
 //! Distances between rows.
 //!
 //! ```text
-//! euclidean    √ Σ w_j (x_j - y_j)²         city-block   Σ w_j |x_j - y_j|   (Manhattan, L1)
-//! p-norm       (Σ w_j |x_j - y_j|^p)^(1/p)  chebyshev    max w_j |x_j - y_j|
+//! euclidean    √ Σ w_j (x_j - y_j)²         manhattan    Σ w_j |x_j - y_j|   (L1, city-block)
+//! minkowski    (Σ w_j |x_j - y_j|^p)^(1/p)  chebyshev    max w_j |x_j - y_j|
 //! hamming      Σ w_j [x_j ≠ y_j] / Σ w_j    cosine       1 - Σ w_j x_j y_j / (‖x‖_w ‖y‖_w)
 //! ```
 //!
@@ -17,10 +17,10 @@ crate::choices! {
         /// Euclidean (L2).
         #[default]
         Euclidean = "euclidean",
-        /// Manhattan (L1), called `city-block`.
-        Manhattan = "city-block",
+        /// Manhattan (L1, city-block).
+        Manhattan = "manhattan",
         /// Minkowski (Lp): the exponent is the setting `p`.
-        PNorm = "p-norm",
+        Minkowski = "minkowski",
         /// Chebyshev (L∞): the largest difference.
         Chebyshev = "chebyshev",
         /// Hamming: the fraction of columns that differ.
@@ -35,7 +35,7 @@ crate::choices! {
 pub struct Measure {
     /// Which metric.
     pub metric: DistanceMetric,
-    /// The exponent of the p-norm.
+    /// The exponent of the Minkowski metric.
     pub p: f64,
     /// How much each column counts; empty if all count alike.
     pub weights: Vec<f64>,
@@ -163,11 +163,11 @@ macro_rules! with_column_term {
                 let $term = Weighted::on(AbsoluteDifference, weights);
                 $body
             }),
-            DistanceMetric::PNorm if plain => Some({
+            DistanceMetric::Minkowski if plain => Some({
                 let $term = PowerDifference::of($measure.p);
                 $body
             }),
-            DistanceMetric::PNorm => Some({
+            DistanceMetric::Minkowski => Some({
                 let $term = Weighted::on(PowerDifference::of($measure.p), weights);
                 $body
             }),
@@ -198,7 +198,7 @@ impl<'a, G: ColumnTerm> Weighted<'a, G> {
 }
 
 impl Measure {
-    /// A metric without feature weights (p = 2 for the p-norm).
+    /// A metric without feature weights (p = 2 for the Minkowski metric).
     pub fn of(metric: DistanceMetric) -> Measure {
         Measure { metric, p: 2.0, weights: Vec::new() }
     }
@@ -215,7 +215,7 @@ impl Measure {
         let largest_sum = f64::MAX / 4.0 / (columns.max(1) as f64 * heaviest);
         let largest = match self.metric {
             DistanceMetric::Euclidean | DistanceMetric::Cosine => largest_sum.sqrt(),
-            DistanceMetric::PNorm => largest_sum.powf(1.0 / self.p),
+            DistanceMetric::Minkowski => largest_sum.powf(1.0 / self.p),
             DistanceMetric::Manhattan | DistanceMetric::Chebyshev => largest_sum,
             DistanceMetric::Hamming => return f64::MAX,
         };
@@ -237,7 +237,7 @@ impl Measure {
         match self.metric {
             DistanceMetric::Euclidean => rank.sqrt(),
             DistanceMetric::Manhattan | DistanceMetric::Chebyshev | DistanceMetric::Cosine => rank,
-            DistanceMetric::PNorm => rank.powf(1.0 / self.p),
+            DistanceMetric::Minkowski => rank.powf(1.0 / self.p),
             DistanceMetric::Hamming if rank == 0.0 => 0.0,
             DistanceMetric::Hamming => rank / self.total_weight(columns),
         }

@@ -38,9 +38,9 @@ crate::settings! {
     pub struct Knn {
         /// The number of neighbours; auto takes the number with the least leave-one-out loss.
         k: Count = Count::Auto, in Domain::IntegerOrAuto(1);
-        /// The distance metric; city-block is also called Manhattan (L1), p-norm Minkowski.
+        /// The distance metric; manhattan is also called city-block (L1).
         metric: DistanceMetric = DistanceMetric::Euclidean, in DistanceMetric::DOMAIN;
-        /// The exponent of the metric p-norm; for more there is chebyshev.
+        /// The exponent of the metric minkowski; for more there is chebyshev.
         p: f64 = 3.0, in Domain::Number(1.0, MAX_P);
         /// Whether all neighbours count alike, or by one over their distance.
         votes: Votes = Votes::Uniform, in Votes::DOMAIN;
@@ -64,7 +64,7 @@ crate::choices! {
     }
 }
 
-/// Above this exponent powers vanish or overflow, and the p-norm is the largest difference in all but name.
+/// Above this exponent powers vanish or overflow, and the distance is the largest difference in all but name.
 const MAX_P: f64 = 50.0;
 
 impl Learner for Knn {
@@ -363,7 +363,7 @@ impl Fitted for KnnModel {
 const METRICS: [DistanceMetric; 6] = [
     DistanceMetric::Euclidean,
     DistanceMetric::Manhattan,
-    DistanceMetric::PNorm,
+    DistanceMetric::Minkowski,
     DistanceMetric::Chebyshev,
     DistanceMetric::Hamming,
     DistanceMetric::Cosine,

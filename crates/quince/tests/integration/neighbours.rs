@@ -12,7 +12,7 @@ use quince::{Matrix, Model, Run};
 const METRICS: [DistanceMetric; 6] = [
     DistanceMetric::Euclidean,
     DistanceMetric::Manhattan,
-    DistanceMetric::PNorm,
+    DistanceMetric::Minkowski,
     DistanceMetric::Chebyshev,
     DistanceMetric::Hamming,
     DistanceMetric::Cosine,
@@ -32,7 +32,7 @@ fn distance(measure: &Measure, x: &[f64], y: &[f64]) -> f64 {
     match measure.metric {
         DistanceMetric::Euclidean => (up * sum(&|d| d * d)).sqrt(),
         DistanceMetric::Manhattan => up * sum(&f64::abs),
-        DistanceMetric::PNorm => (up * sum(&|d| d.abs().powf(measure.p))).powf(1.0 / measure.p),
+        DistanceMetric::Minkowski => (up * sum(&|d| d.abs().powf(measure.p))).powf(1.0 / measure.p),
         DistanceMetric::Chebyshev => common.iter().map(|&j| weight(j) * (x[j] - y[j]).abs()).fold(0.0, f64::max),
         DistanceMetric::Hamming => up * sum(&|d| f64::from(u8::from(d != 0.0))) / total,
         DistanceMetric::Cosine => {
@@ -365,13 +365,13 @@ fn numbers_too_large_to_measure_are_refused_with_their_place() {
         Index::new(&rows.features(), measure, SearchMethod::Auto, &Run::new()).err().map(|error| error.to_string())
     };
     let problem = "1e200 in row 2, column 2 is too large to measure distances";
-    for metric in [DistanceMetric::Euclidean, DistanceMetric::Cosine, DistanceMetric::PNorm] {
+    for metric in [DistanceMetric::Euclidean, DistanceMetric::Cosine, DistanceMetric::Minkowski] {
         assert_eq!(refused(metric, 3.0).as_deref(), Some(problem), "{metric:?}");
     }
     for metric in [DistanceMetric::Manhattan, DistanceMetric::Chebyshev, DistanceMetric::Hamming] {
         assert_eq!(refused(metric, 3.0), None, "{metric:?}");
     }
-    assert_eq!(refused(DistanceMetric::PNorm, 51.0).as_deref(), Some("setting 'p' cannot be 51"));
+    assert_eq!(refused(DistanceMetric::Minkowski, 51.0).as_deref(), Some("setting 'p' cannot be 51"));
     // In a query, too.
     let small = Matrix::from_rows(&[[1.0, 2.0], [3.0, 4.0]]);
     let index =

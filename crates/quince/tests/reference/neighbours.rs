@@ -42,7 +42,7 @@ fn d1_the_other_metrics_by_their_formulas() {
     agrees(of(DistanceMetric::Manhattan), 7.0, 12);
     agrees(of(DistanceMetric::Chebyshev), 4.0, 12);
     agrees(of(DistanceMetric::Hamming), 0.5, 12);
-    let cubic = Measure { p: 3.0, ..Measure::of(DistanceMetric::PNorm) };
+    let cubic = Measure { p: 3.0, ..Measure::of(DistanceMetric::Minkowski) };
     agrees(cubic.distance(&x, &y), 91f64.cbrt(), 12);
     // x·y = 4 + 4 - 3 = 5, ‖x‖² = 14, ‖y‖² = 21.
     agrees(of(DistanceMetric::Cosine), 1.0 - 5.0 / (14f64 * 21.0).sqrt(), 12);

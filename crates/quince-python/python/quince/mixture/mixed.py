@@ -51,7 +51,7 @@ class MixedMixture(OfComponents):
     alpha : float, default=1.0
         What is added to every count of a category, word or answer; 1 is Laplace's rule.
     accelerate : bool, default=True
-        Whether to leap ahead where steps of EM go the same way, as long as the likelihood does not fall by it.
+        Whether to accelerate EM by squared extrapolation, as long as the likelihood does not fall by it.
     random_state : int, RandomState instance or None, default=None
         Steers what is drawn.
     n_jobs : int, default=None

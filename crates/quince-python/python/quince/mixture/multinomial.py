@@ -36,7 +36,7 @@ class MultinomialMixture(OfComponents):
         Where to start: from the clusters of k-means, from rows far from each other and what is nearest to them, or from
         random responsibilities; "auto" takes the first and the last alternately.
     accelerate : bool, default=True
-        Whether to leap ahead where steps of EM go the same way, as long as the likelihood does not fall by it.
+        Whether to accelerate EM by squared extrapolation, as long as the likelihood does not fall by it.
     random_state : int, RandomState instance or None, default=None
         Steers what is drawn.
     n_jobs : int, default=None

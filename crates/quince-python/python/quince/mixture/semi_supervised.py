@@ -47,7 +47,7 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
     tol : float, default=1e-6
         Done when the log likelihood of a row, on average, rises by no more than this.
     accelerate : bool, default=True
-        Whether to leap ahead where steps of EM go the same way, as long as the likelihood does not fall by it.
+        Whether to accelerate EM by squared extrapolation, as long as the likelihood does not fall by it.
     n_jobs : int, default=None
         Number of threads; -1 for all processors, None for `quince.set_threads`, `OMP_NUM_THREADS` or all processors.
 

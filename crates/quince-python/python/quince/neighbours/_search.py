@@ -21,9 +21,9 @@ METRICS = {
     "euclidean": "euclidean",
     "l2": "euclidean",
     "nan_euclidean": "euclidean",
-    "manhattan": "city-block",
-    "cityblock": "city-block",
-    "l1": "city-block",
+    "manhattan": "manhattan",
+    "cityblock": "manhattan",
+    "l1": "manhattan",
     "chebyshev": "chebyshev",
     "hamming": "hamming",
     "cosine": "cosine",
@@ -97,7 +97,7 @@ class Search(MultiOutputMixin, Estimator):
             if p < 1:
                 raise ValueError(f"p cannot be {p}: below 1 there are no distances. Use at least 1.")
             name, weights = NAMED_EXPONENTS.get(p), given.get("w")
-            metric = METRICS.get(name, "p-norm")
+            metric = METRICS.get(name, "minkowski")
             if name and weights is None:
                 self.effective_metric_, self.effective_metric_params_ = name, {}
             else:
@@ -107,7 +107,7 @@ class Search(MultiOutputMixin, Estimator):
             "search": self._search(X, metric),
             "feature_weights": ",".join(map(repr, self._feature_weights())),
         }
-        return settings | ({"p": float(p)} if metric == "p-norm" else {})
+        return settings | ({"p": float(p)} if metric == "minkowski" else {})
 
     def _feature_weights(self) -> list[float]:
         """How much each column counts; empty if all count alike."""

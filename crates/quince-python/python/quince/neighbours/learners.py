@@ -171,7 +171,7 @@ class KNeighborsClassifier(ClassifierMixin, _Learner):
     n_jobs : int, default=None
         Number of threads; -1 for all processors, None for `quince.set_threads`, `OMP_NUM_THREADS` or all processors.
     smoothing : float, default=0.0
-        So many votes are spread evenly over all classes, so that no probability is zero. Not in scikit-learn.
+        This number of votes is spread evenly over all classes, so that no probability is zero. Not in scikit-learn.
 
     Attributes
     ----------

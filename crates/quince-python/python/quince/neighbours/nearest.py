@@ -143,7 +143,7 @@ class NearestNeighbors(Search):
 
     def _within(self, radius: float, queries: Any) -> Iterator[tuple[int, NDArray[np.float64], NDArray[np.int64]]]:
         """The number of each query, and its neighbours: it asks for more and more until the last one is too far."""
-        # So many queries at a time that the answers of all rows, the worst case, stay below some 100 megabytes.
+        # Few enough queries at a time that their answers stay below some 100 megabytes, in the worst case all rows.
         size = max(1, 2**22 // self.n_samples_fit_)
         for start in range(0, queries.shape[0], size):
             waiting = np.arange(start, min(start + size, queries.shape[0]))
