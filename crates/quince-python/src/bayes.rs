@@ -41,7 +41,8 @@ pub(crate) fn fit_bayes(
         return work(py, steering, fit).map(Model::new);
     }
     let held = Held::new(x)?;
-    let features = held.features()?;
+    let view = held.view()?;
+    let features = view.features();
     let fit = move |run: &quince::Run| {
         quince::Model::fit_features(&features, &target, weights.as_deref(), learner.as_ref(), run)
     };
@@ -74,7 +75,8 @@ pub(crate) fn leave_one_out_bayes<'py>(
         })?
     } else {
         let held = Held::new(x)?;
-        let examples = Examples::new(held.features()?, &target, weights.as_deref()).map_err(to_python)?;
+        let view = held.view()?;
+        let examples = Examples::new(view.features(), &target, weights.as_deref()).map_err(to_python)?;
         work(py, steering, |run| learner.leave_one_out_dyn(&examples, run))?
     };
     match prediction {
@@ -123,7 +125,8 @@ pub(crate) fn update_bayes(
         return work(py, steering, update).map(Model::new);
     }
     let held = Held::new(x)?;
-    let features = held.features()?;
+    let view = held.view()?;
+    let features = view.features();
     let update = |run: &quince::Run| model.model().updated(&Examples::new(features, &target, weights.as_deref())?, run);
     work(py, steering, update).map(Model::new)
 }
@@ -145,7 +148,7 @@ pub(crate) fn ask_bayes<'py>(
         return ask(py, fitted, &rows.features(), what, steering);
     }
     let held = Held::new(x)?;
-    ask(py, fitted, &held.features()?, what, steering)
+    ask(py, fitted, &held.view()?.features(), what, steering)
 }
 
 fn ask<'py>(

@@ -28,7 +28,8 @@ pub(crate) fn fit_clusters<'py>(
 ) -> PyResult<(Model, Bound<'py, PyArray1<i32>>)> {
     let kmeans = learner(settings)?;
     let held = Held::new(x)?;
-    let features = held.features()?;
+    let view = held.view()?;
+    let features = view.features();
     let weights = self::weights(weights.as_ref());
     let start = start.as_ref().map(matrix).transpose()?;
     let (model, labels) = work(py, Steering::seeded(seed, threads), move |run| {
@@ -73,7 +74,8 @@ pub(crate) fn learn_batch<'py>(
 ) -> PyResult<(Model, Bound<'py, PyArray1<f64>>)> {
     let kmeans = learner(settings)?;
     let held = Held::new(x)?;
-    let features = held.features()?;
+    let view = held.view()?;
+    let features = view.features();
     let weights = self::weights(weights.as_ref());
     let mut batches = MiniBatchUpdates { centres: matrix(&centres)?, sizes };
     let (model, sizes) = work(py, Steering::threads(threads), move |run| {
@@ -95,7 +97,8 @@ pub(crate) fn cluster_labels<'py>(
 ) -> PyResult<Bound<'py, PyArray1<i32>>> {
     let (py, model) = (model.py(), model.get());
     let held = Held::new(x)?;
-    let features = held.features()?;
+    let view = held.view()?;
+    let features = view.features();
     let centres = model.fitted::<KMeansModel>()?;
     let (labels, _) = work(py, Steering::threads(threads), |run| centres.assign(&features, None, run))?;
     Ok(cluster_numbers(py, labels))
@@ -112,7 +115,8 @@ pub(crate) fn cluster_error(
 ) -> PyResult<f64> {
     let (py, model) = (model.py(), model.get());
     let held = Held::new(x)?;
-    let features = held.features()?;
+    let view = held.view()?;
+    let features = view.features();
     let weights = self::weights(weights.as_ref());
     let centres = model.fitted::<KMeansModel>()?;
     let (_, error) = work(py, Steering::threads(threads), |run| centres.assign(&features, weights.as_deref(), run))?;
@@ -129,7 +133,8 @@ pub(crate) fn cluster_distances<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let (py, model) = (model.py(), model.get());
     let held = Held::new(x)?;
-    let features = held.features()?;
+    let view = held.view()?;
+    let features = view.features();
     let centres = model.fitted::<KMeansModel>()?;
     let distances = work(py, Steering::threads(threads), |run| centres.distances(&features, run))?;
     to_numpy(py, &distances)
@@ -145,7 +150,8 @@ pub(crate) fn silhouettes<'py>(
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let held = Held::new(x)?;
-    let features = held.features()?;
+    let view = held.view()?;
+    let features = view.features();
     let labels: Vec<u32> = labels.as_array().iter().copied().collect();
     let values = work(py, Steering::threads(threads), |run| quince::cluster::silhouettes(&features, &labels, run))?;
     Ok(PyArray1::from_vec(py, values))

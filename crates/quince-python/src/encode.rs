@@ -209,7 +209,8 @@ pub(crate) fn products<'py>(
     threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (py, held, steering) = (x.py(), Held::new(x)?, Steering::threads(threads));
-    let features = held.features()?;
+    let view = held.view()?;
+    let features = view.features();
     let products =
         PolynomialFeatures::new(features.columns(), lowest..=highest, single, constant).map_err(to_python)?;
     if let Some(sparse) = features.sparse_part() {

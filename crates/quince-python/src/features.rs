@@ -7,14 +7,32 @@ use numpy::{
 };
 use pyo3::prelude::*;
 use quince::Matrix;
-use quince::matrix::{Dense, Features, Real, Sparse, View};
-use std::sync::Arc;
+use quince::matrix::{Dense, Features, Real, Sparse, SparseView, View};
 
-/// Rows of numbers that Python owns; sparse ones are copied if their types are not ours.
+/// Rows of numbers that Python owns, borrowed for reading: as long as this lives, rust-numpy refuses to lend the same memory
+/// to a writer. [`Held::view`] looks at them; work with the lock released happens between the two.
 pub(crate) enum Held<'py> {
     F32(PyReadonlyArray2<'py, f32>),
     F64(PyReadonlyArray2<'py, f64>),
-    Sparse(Sparse),
+    /// scipy's own arrays, where their types are ours.
+    Compressed(Compressed<'py>),
+    /// Converted: scipy's arrays have other types, or do not lie side by side.
+    Copied(Sparse),
+}
+
+/// The arrays of a scipy matrix by compressed rows. The row starts are copied: ours have another type.
+pub(crate) struct Compressed<'py> {
+    shape: (usize, usize),
+    starts: Vec<usize>,
+    indices: PyReadonlyArray1<'py, i32>,
+    values: PyReadonlyArray1<'py, f64>,
+}
+
+/// What [`Held`] holds, as a learner sees it.
+pub(crate) enum HeldView<'a> {
+    Dense(Dense<'a>),
+    Sparse(SparseView<'a>),
+    Copied(&'a Sparse),
 }
 
 impl<'py> Held<'py> {
@@ -22,13 +40,13 @@ impl<'py> Held<'py> {
     /// by rows.
     pub(crate) fn new(x: &Bound<'py, PyAny>) -> PyResult<Held<'py>> {
         if x.hasattr("indptr")? {
-            return Ok(Held::Sparse(sparse(x)?));
+            return sparse(x);
         }
-        if let Ok(array) = x.extract::<PyReadonlyArray2<'py, f64>>() {
-            return Ok(Held::F64(array));
+        if let Ok(array) = x.cast::<PyArray2<f64>>() {
+            return Ok(Held::F64(array.try_readonly().map_err(|_| being_written())?));
         }
-        if let Ok(array) = x.extract::<PyReadonlyArray2<'py, f32>>() {
-            return Ok(Held::F32(array));
+        if let Ok(array) = x.cast::<PyArray2<f32>>() {
+            return Ok(Held::F32(array.try_readonly().map_err(|_| being_written())?));
         }
         let what = match x.cast::<PyUntypedArray>() {
             Ok(array) => format!("an array of {} dimensions and type {}", array.ndim(), array.dtype()),
@@ -40,14 +58,42 @@ impl<'py> Held<'py> {
         ))
     }
 
-    /// The features, as a learner sees them.
-    pub(crate) fn features(&self) -> PyResult<Features<'_>> {
+    /// A view of the rows, which lasts no longer than they are held.
+    pub(crate) fn view(&self) -> PyResult<HeldView<'_>> {
         Ok(match self {
-            Held::F32(array) => Features::dense(Dense::F32(view(array)?)),
-            Held::F64(array) => Features::dense(Dense::F64(view(array)?)),
-            Held::Sparse(sparse) => sparse.features(),
+            Held::F32(array) => HeldView::Dense(Dense::F32(view(array)?)),
+            Held::F64(array) => HeldView::Dense(Dense::F64(view(array)?)),
+            Held::Compressed(held) => HeldView::Sparse(held.view()?),
+            Held::Copied(sparse) => HeldView::Copied(sparse),
         })
     }
+}
+
+impl HeldView<'_> {
+    /// The features, as a learner sees them.
+    pub(crate) fn features(&self) -> Features<'_> {
+        match self {
+            HeldView::Dense(dense) => Features::dense(*dense),
+            HeldView::Sparse(sparse) => sparse.features(),
+            HeldView::Copied(sparse) => sparse.features(),
+        }
+    }
+}
+
+impl Compressed<'_> {
+    fn view(&self) -> PyResult<SparseView<'_>> {
+        let refuse = |_| wrong("the arrays of the sparse matrix do not lie side by side", "Give a copy of it.");
+        let (indices, values) = (self.indices.as_slice().map_err(refuse)?, self.values.as_slice().map_err(refuse)?);
+        // SAFETY: i32 and u32 have the same size and alignment, and the slice keeps its lifetime. A negative index is then
+        // past the last column, which the view refuses.
+        let indices = unsafe { std::slice::from_raw_parts(indices.as_ptr().cast::<u32>(), indices.len()) };
+        SparseView::new(self.shape.0, self.shape.1, self.starts.clone(), indices, values).map_err(to_python)
+    }
+}
+
+/// Somebody has borrowed the array for writing.
+fn being_written() -> PyErr {
+    wrong("the array is being written to", "Wait until that is done, or give a copy of it.")
 }
 
 /// Looks at rows in numpy's own memory, whatever its order.
@@ -82,33 +128,24 @@ fn view<'a, T: Element + Real>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<V
     View::strided(values, (shape[0], shape[1]), (counted[0], counted[1])).map_err(to_python)
 }
 
-/// The numbers of an array that lie side by side, for as long as somebody holds it.
-fn lying<T: Element>(array: &Bound<'_, PyArray1<T>>) -> Option<&'static [T]> {
-    let fine = array.is_c_contiguous() && array.is_aligned() && array.len() > 0;
-    // SAFETY: numpy vouches for this many elements from the first on; whoever asks keeps the array alive.
-    fine.then(|| unsafe { std::slice::from_raw_parts(array.data().cast_const(), array.len()) })
-}
-
 /// scipy's compressed rows, where they are if their types are ours.
-fn sparse(x: &Bound<'_, PyAny>) -> PyResult<Sparse> {
-    let (rows, columns): (usize, usize) = x.getattr("shape")?.extract()?;
+fn sparse<'py>(x: &Bound<'py, PyAny>) -> PyResult<Held<'py>> {
+    let shape: (usize, usize) = x.getattr("shape")?.extract()?;
     let starts = whole_numbers(&x.getattr("indptr")?)?;
     let (indices, data) = (x.getattr("indices")?, x.getattr("data")?);
     if let (Ok(places), Ok(values)) = (indices.cast::<PyArray1<i32>>(), data.cast::<PyArray1<f64>>())
-        && let (Some(places), Some(values)) = (lying(places), lying(values))
+        && [places.as_untyped(), values.as_untyped()].iter().all(|array| array.is_c_contiguous() && array.is_aligned())
     {
-        // SAFETY: i32 and u32 have the same size and alignment, and a negative place is refused as one past the last column.
-        let places = unsafe { std::slice::from_raw_parts(places.as_ptr().cast::<u32>(), places.len()) };
-        let keeper = Arc::new((indices.clone().unbind(), data.clone().unbind()));
-        // SAFETY: the keeper holds both arrays, and nobody is given leave to write to them while we work.
-        return unsafe { Sparse::kept((rows, columns), starts, places, values, keeper) }.map_err(to_python);
+        let indices = places.try_readonly().map_err(|_| being_written())?;
+        let values = values.try_readonly().map_err(|_| being_written())?;
+        return Ok(Held::Compressed(Compressed { shape, starts, indices, values }));
     }
     let indices = whole_numbers::<u32>(&indices)?;
     let values: Vec<f64> = match data.extract::<PyReadonlyArray1<'_, f64>>() {
         Ok(array) => array.as_array().iter().copied().collect(),
         Err(_) => data.extract::<PyReadonlyArray1<'_, f32>>()?.as_array().iter().map(|&v| f64::from(v)).collect(),
     };
-    Sparse::new(rows, columns, starts, indices, values).map_err(to_python)
+    Sparse::new(shape.0, shape.1, starts, indices, values).map(Held::Copied).map_err(to_python)
 }
 
 /// scipy's index arrays are int32 or int64.

@@ -39,7 +39,8 @@ pub(crate) fn fit_linear(
         _ => return Err(wrong(format!("'{method}' is no linear method"), "Use least-squares or ridge.")),
     };
     let held = Held::new(x)?;
-    let features = held.features()?;
+    let view = held.view()?;
+    let features = view.features();
     let target = target(matrix(&y)?, classes)?;
     let weights = self::weights(weights.as_ref());
     let (model, rank, spectrum) = work(py, Steering::threads(threads), move |run| {
@@ -85,7 +86,8 @@ pub(crate) fn linear_outputs<'py>(
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let held = Held::new(x)?;
-    let features = held.features()?;
+    let view = held.view()?;
+    let features = view.features();
     let rows = coefficients.as_array();
     let by_feature = rows.t().iter().copied().collect();
     let by_feature = quince::Matrix::new(rows.ncols(), rows.nrows(), by_feature).map_err(to_python)?;

@@ -30,7 +30,8 @@ pub(crate) fn fit_svm(
 ) -> PyResult<Model> {
     let learner = learner(method, settings)?;
     let held = Held::new(x)?;
-    let features = held.features()?;
+    let view = held.view()?;
+    let features = view.features();
     let numbers = y.map(|y| y.as_array().iter().copied().collect::<Vec<f64>>());
     let target = match (numbers, classes) {
         (None, _) => Target::none(features.rows()),
@@ -57,7 +58,8 @@ pub(crate) fn svm_scores<'py>(
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let held = Held::new(x)?;
-    let features = held.features()?;
+    let view = held.view()?;
+    let features = view.features();
     let scores = match model.fitted::<LinearSvmModel>() {
         Ok(fitted) => work(py, Steering::threads(threads), |run| fitted.scores(&features, run))?,
         Err(_) => {
@@ -90,7 +92,8 @@ pub(crate) fn fit_sgd(
     let options: SgdOptions = serde_json::from_value(crate::json::from_python(options)?)
         .map_err(|error| wrong(error.to_string(), "See quince.SGDClassifier."))?;
     let held = Held::new(x)?;
-    let features = held.features()?;
+    let view = held.view()?;
+    let features = view.features();
     let positive: Vec<bool> = positive.as_array().iter().copied().collect();
     let weights = self::weights(weights.as_ref());
     let start = start.map(|(weights, bias)| (weights.as_array().iter().copied().collect(), bias));

@@ -47,7 +47,8 @@ pub(crate) fn fit_mixture(
         return work(py, steering, fit).map(Model::new);
     }
     let held = Held::new(x)?;
-    let features = held.features()?;
+    let view = held.view()?;
+    let features = view.features();
     let target = target(features.rows())?;
     let fit = move |run: &quince::Run| {
         quince::Model::fit_features(&features, &target, weights.as_deref(), learner.as_ref(), run)
@@ -91,7 +92,8 @@ pub(crate) fn fit_mixture_from(
         covariances: covariances.map(|all| all.iter().map(matrix).collect::<PyResult<_>>()).transpose()?,
     };
     let held = Held::new(x)?;
-    let features = held.features()?;
+    let view = held.view()?;
+    let features = view.features();
     let target = Target::none(features.rows());
     work(py, Steering::seeded(seed, threads), move |run| {
         let (fitted, report) =
@@ -147,7 +149,7 @@ fn with_rows<'py, T>(
         return say(&rows.features(), steering);
     }
     let held = Held::new(x)?;
-    say(&held.features()?, steering)
+    say(&held.view()?.features(), steering)
 }
 
 /// `bic`, `aic` or `icl` of rows.

@@ -59,7 +59,8 @@ impl Model {
             Ok(held) => held,
             Err(_) => Held::new(&as_floats(data)?)?,
         };
-        let features = held.features()?;
+        let view = held.view()?;
+        let features = view.features();
         work(py, steering, |run| self.0.predict_features(&features, run))
     }
 }
@@ -157,7 +158,7 @@ impl Model {
                 }
                 let one = rows.get_item(pyo3::types::PySlice::new(py, row as isize, row as isize + 1, 1))?;
                 let held = Held::new(&one)?;
-                self.0.explain_features(&held.features()?).map_err(to_python)?
+                self.0.explain_features(&held.view()?.features()).map_err(to_python)?
             }
         };
         json::serialised(py, serde_json::to_value(said))

@@ -1,7 +1,7 @@
 //! Nearest neighbours, for the classes of `python/quince/neighbours/`.
 
 use crate::errors::{to_python, wrong};
-use crate::features::{Held, matrix, rows_to_numpy, to_numpy, weights};
+use crate::features::{Held, HeldView, matrix, rows_to_numpy, to_numpy, weights};
 use crate::json;
 use crate::model::{Model, classes_in_order};
 use crate::steer::{Steering, work};
@@ -43,13 +43,15 @@ impl Neighbours {
         let knn = learner(settings)?;
         let measure = Measure { metric: knn.metric, p: knn.p, weights };
         let held = Held::new(x)?;
-        let features = held.features()?;
+        let view = held.view()?;
+        let features = view.features();
         let shape = (features.rows(), features.columns());
         let prepared =
             work(x.py(), Steering::threads(threads), |run| SearchStructure::new(&features, measure, knn.search, run))?;
-        let rows = match held {
-            Held::Sparse(sparse) => Kept::Sparse(sparse),
-            Held::F32(_) | Held::F64(_) => Kept::Array(x.clone().unbind()),
+        let rows = match &view {
+            HeldView::Dense(_) => Kept::Array(x.clone().unbind()),
+            HeldView::Sparse(sparse) => Kept::Sparse((**sparse).clone()),
+            HeldView::Copied(sparse) => Kept::Sparse((*sparse).clone()),
         };
         Ok(Neighbours { rows, shape, prepared })
     }
@@ -68,16 +70,18 @@ impl Neighbours {
             Kept::Array(array) => Some(Held::new(array.bind(py))?),
             Kept::Sparse(_) => None,
         };
-        let rows = match (&array, &self.rows) {
-            (Some(held), _) => held.features()?,
-            (None, Kept::Sparse(sparse)) => sparse.features(),
+        let view = match (&array, &self.rows) {
+            (Some(held), _) => held.view()?,
+            (None, Kept::Sparse(sparse)) => HeldView::Copied(sparse),
             (None, Kept::Array(_)) => unreachable!("an array was held above"),
         };
+        let rows = view.features();
         if (rows.rows(), rows.columns()) != self.shape {
             return Err(wrong("the rows have another shape than when they were fitted", "Fit again."));
         }
         let queries = x.map(Held::new).transpose()?;
-        let queries = queries.as_ref().map(Held::features).transpose()?;
+        let queries = queries.as_ref().map(Held::view).transpose()?;
+        let queries = queries.as_ref().map(HeldView::features);
         let nearest = work(py, Steering::threads(threads), |run| match &queries {
             Some(queries) => self.prepared.nearest(&rows, queries, k, run),
             None => self.prepared.nearest_others(&rows, &(0..rows.rows()).collect::<Vec<_>>(), k, run),
@@ -117,7 +121,8 @@ pub(crate) fn fit_neighbours(
 ) -> PyResult<Model> {
     let knn = learner(settings)?;
     let held = Held::new(x)?;
-    let features = held.features()?;
+    let view = held.view()?;
+    let features = view.features();
     let target = match (codes, classes, numbers) {
         (Some(codes), Some(names), _) => {
             let codes: Vec<u32> = codes.as_array().iter().copied().collect();
@@ -147,7 +152,8 @@ pub(crate) fn nearest_rows<'py>(
 ) -> PyResult<Answer<'py>> {
     let (py, model) = (model.py(), model.get());
     let queries = x.map(Held::new).transpose()?;
-    let queries = queries.as_ref().map(Held::features).transpose()?;
+    let queries = queries.as_ref().map(Held::view).transpose()?;
+    let queries = queries.as_ref().map(HeldView::features);
     let index = model.fitted::<KnnModel>()?.index();
     let nearest = work(py, Steering::threads(threads), |run| match &queries {
         Some(queries) => index.nearest(queries, k, run),
@@ -187,6 +193,7 @@ pub(crate) fn neighbours_say<'py>(
 fn predict(model: &Bound<'_, Model>, x: &Bound<'_, PyAny>, threads: usize) -> PyResult<Prediction> {
     let (py, model) = (model.py(), model.get());
     let held = Held::new(x)?;
-    let features = held.features()?;
+    let view = held.view()?;
+    let features = view.features();
     work(py, Steering::threads(threads), |run| model.model().predict_features(&features, run))
 }

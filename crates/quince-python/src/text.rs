@@ -117,7 +117,8 @@ fn score<'py>(
     by: impl Fn(&quince::matrix::Features<'_>, &[u32], usize) -> quince::Result<Vec<f64>> + Send + Sync,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let held = Held::new(x)?;
-    let features = held.features()?;
+    let view = held.view()?;
+    let features = view.features();
     let codes = codes.as_slice()?.to_vec();
     let scores = py.detach(|| by(&features, &codes, classes)).map_err(to_python)?;
     Ok(scores.into_pyarray(py))

@@ -26,7 +26,7 @@ pub use features::Features;
 pub(crate) use moments::{Moments, centred_moments, moments, row_products};
 pub(crate) use pivoted::PivotedCholesky;
 pub use rows::Rows;
-pub use sparse::Sparse;
+pub use sparse::{Sparse, SparseView};
 pub(crate) use tall::{About, Orientation, Tall, singular_values_of, triangular_factor};
 pub use view::{Dense, Real, View};
 

@@ -3,8 +3,8 @@
 use super::simd::vectorised;
 use super::store::Store;
 use crate::error::{Error, Result};
-use std::any::Any;
-use std::sync::Arc;
+use std::marker::PhantomData;
+use std::ops::Deref;
 
 vectorised! {
     /// How often a number is not larger than the one before it, and the largest of all.
@@ -32,21 +32,6 @@ impl Sparse {
     /// From compressed rows. Entries of a row may come in any order; entries for the same place are added.
     pub fn new(rows: usize, columns: usize, starts: Vec<usize>, indices: Vec<u32>, values: Vec<f64>) -> Result<Sparse> {
         Sparse::checked(rows, columns, starts, indices.into(), values.into())
-    }
-
-    /// As [`Sparse::new`], with indices and values that `keeper` keeps alive, and nothing copied.
-    ///
-    /// # Safety
-    /// As long as `keeper` lives, indices and values must stay where they are and as they are.
-    pub unsafe fn kept(
-        (rows, columns): (usize, usize),
-        starts: Vec<usize>,
-        indices: &'static [u32],
-        values: &'static [f64],
-        keeper: Arc<dyn Any + Send + Sync>,
-    ) -> Result<Sparse> {
-        let indices = Store::Kept { values: indices, _keeper: keeper.clone() };
-        Sparse::checked(rows, columns, starts, indices, Store::Kept { values, _keeper: keeper })
     }
 
     fn checked(
@@ -275,5 +260,57 @@ impl Sparse {
     /// The matrix as features for a learner.
     pub fn features(&self) -> super::Features<'_> {
         super::Features::sparse(self)
+    }
+}
+
+/// A sparse matrix by compressed rows whose indices and values somebody else owns: numpy, or another crate.
+///
+/// It is to [`Sparse`] what [`super::View`] is to [`super::Matrix`]: it can be asked all that a `Sparse` can be asked, and
+/// copies nothing but the row starts. Rows that are not in order are the exception: they are put in order in a copy.
+///
+/// ```
+/// use quince::matrix::SparseView;
+/// let (indices, values) = ([0, 2, 1], [1.0, 2.0, 3.0]);
+/// let rows = SparseView::new(2, 3, vec![0, 2, 3], &indices, &values)?;
+/// assert_eq!(rows.row(0), (&[0, 2][..], &[1.0, 2.0][..]));
+/// assert_eq!(rows.features().columns(), 3);
+/// # Ok::<(), quince::Error>(())
+/// ```
+///
+/// ```compile_fail
+/// use quince::matrix::SparseView;
+/// let values = vec![1.0];
+/// let rows = SparseView::new(1, 1, vec![0, 1], &[0], &values).unwrap();
+/// drop(values);
+/// rows.row(0); // the values are gone
+/// ```
+#[derive(Debug)]
+pub struct SparseView<'a> {
+    sparse: Sparse,
+    borrowed: PhantomData<&'a ()>,
+}
+
+impl<'a> SparseView<'a> {
+    /// From compressed rows. Entries of a row may come in any order; entries for the same place are added.
+    pub fn new(
+        rows: usize,
+        columns: usize,
+        starts: Vec<usize>,
+        indices: &'a [u32],
+        values: &'a [f64],
+    ) -> Result<SparseView<'a>> {
+        // SAFETY: the stores stay within a view that has the lifetime of both slices. It gives out shared references
+        // only, and whatever is made from one of those, a clone included, owns its numbers.
+        let (indices, values) = unsafe { (Store::borrowed(indices), Store::borrowed(values)) };
+        let sparse = Sparse::checked(rows, columns, starts, indices, values)?;
+        Ok(SparseView { sparse, borrowed: PhantomData })
+    }
+}
+
+impl Deref for SparseView<'_> {
+    type Target = Sparse;
+
+    fn deref(&self) -> &Sparse {
+        &self.sparse
     }
 }
