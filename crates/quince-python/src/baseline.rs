@@ -1,15 +1,15 @@
 //! The baseline, for the classes of `python/quince/baseline.py`. It looks at no feature, so only their number is handed
 //! over.
 
-use crate::errors::{to_python, wrong};
+use crate::errors::to_python;
 use crate::features::{matrix, weights};
 use crate::json;
-use crate::model::{Model, classes_in_order};
+use crate::model::Model;
 use crate::steer::{Steering, work};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use quince::baseline::ConstantModel;
-use quince::learn::{DynLearner, Target};
+use quince::learn::{Classes, DynLearner, Target};
 use quince::matrix::{Dense, Features, View};
 use quince::run::Report;
 use quince::{Matrix, Run, registry};
@@ -26,10 +26,7 @@ pub(crate) fn baseline_of_classes(
     columns: usize,
 ) -> PyResult<Model> {
     let codes: Vec<u32> = codes.as_array().iter().copied().collect();
-    if codes.iter().any(|&code| code as usize >= classes.len()) {
-        return Err(wrong("a class number is out of range", "Give every row the number of its class."));
-    }
-    let target = Target::classes(classes_in_order(&classes)?, codes).map_err(to_python)?;
+    let target = Classes::in_order(classes).and_then(|classes| Target::classes(classes, codes)).map_err(to_python)?;
     fit(py, target, settings, weights, columns)
 }
 

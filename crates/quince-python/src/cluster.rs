@@ -1,23 +1,21 @@
 //! k-means and silhouettes, for `python/quince/cluster/`.
 
-use crate::errors::to_python;
 use crate::features::{Held, matrix, to_numpy, weights};
-use crate::json;
+use crate::learn::settings_of;
 use crate::model::{Model, cluster_numbers};
 use crate::steer::{Steering, work};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use quince::Run;
 use quince::cluster::{KMeans, KMeansModel, MiniBatchUpdates};
-use quince::learn::{DynLearner, Learner, Target};
+use quince::learn::{DynLearner, Target};
 use quince::matrix::Features;
 use quince::run::Report;
-use quince::{Run, registry};
 
 /// Finds clusters of rows, from given centres or from those that the settings ask for; says the cluster of each row.
 #[pyfunction]
 #[pyo3(signature = (x, settings, *, weights=None, start=None, seed=0, threads=0))]
-pub(crate) fn fit_clusters<'py>(
+pub(crate) fn cluster<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
     settings: &Bound<'py, PyAny>,
@@ -26,7 +24,7 @@ pub(crate) fn fit_clusters<'py>(
     seed: u64,
     threads: usize,
 ) -> PyResult<(Model, Bound<'py, PyArray1<i32>>)> {
-    let kmeans = learner(settings)?;
+    let kmeans = settings_of::<KMeans>(settings)?;
     let held = Held::new(x)?;
     let view = held.view()?;
     let features = view.features();
@@ -40,12 +38,6 @@ pub(crate) fn fit_clusters<'py>(
         Ok((model_of(&kmeans, &features, found.model, found.report, run)?, found.labels))
     })?;
     Ok((model, cluster_numbers(py, labels)))
-}
-
-fn learner(settings: &Bound<'_, PyAny>) -> PyResult<KMeans> {
-    let settings = json::from_python(settings)?;
-    let learner = registry::method(KMeans::INFO.name).and_then(|method| method.configure(&settings));
-    serde_json::from_value(learner.map_err(to_python)?.settings()).map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
 fn model_of(
@@ -72,7 +64,7 @@ pub(crate) fn learn_batch<'py>(
     weights: Option<PyReadonlyArray1<'py, f64>>,
     threads: usize,
 ) -> PyResult<(Model, Bound<'py, PyArray1<f64>>)> {
-    let kmeans = learner(settings)?;
+    let kmeans = settings_of::<KMeans>(settings)?;
     let held = Held::new(x)?;
     let view = held.view()?;
     let features = view.features();
@@ -85,23 +77,6 @@ pub(crate) fn learn_batch<'py>(
         Ok((model_of(&kmeans, &features, fitted, report, run)?, sizes))
     })?;
     Ok((model, PyArray1::from_vec(py, sizes)))
-}
-
-/// The cluster of each row.
-#[pyfunction]
-#[pyo3(signature = (model, x, *, threads=0))]
-pub(crate) fn cluster_labels<'py>(
-    model: &Bound<'py, Model>,
-    x: &Bound<'py, PyAny>,
-    threads: usize,
-) -> PyResult<Bound<'py, PyArray1<i32>>> {
-    let (py, model) = (model.py(), model.get());
-    let held = Held::new(x)?;
-    let view = held.view()?;
-    let features = view.features();
-    let centres = model.fitted::<KMeansModel>()?;
-    let (labels, _) = work(py, Steering::threads(threads), |run| centres.assign(&features, None, run))?;
-    Ok(cluster_numbers(py, labels))
 }
 
 /// The within-cluster error of rows, which may have weights.

@@ -1,9 +1,8 @@
 //! Tables as features, imputation from nearest neighbours, and polynomial features, for `python/quince/preprocessing/`.
 
 use crate::errors::{to_python, wrong};
-use crate::features::{Held, matrix, rows_to_numpy, to_numpy};
+use crate::features::{Held, compress, dense_row, matrix, rows_to_numpy, to_numpy};
 use crate::json;
-use crate::model::classes_in_order;
 use crate::steer::{Steering, work};
 use crate::table::{Table, from_anything};
 use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
@@ -11,8 +10,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use quince::encode::{Encoder, ExpandedRows, MissingValues, NeighbourWeights, Number, PolynomialFeatures};
-use quince::learn::Target;
-use quince::matrix::{Dense, Features, Rows, View};
+use quince::learn::{Classes, Target};
+use quince::matrix::{Dense, Rows, View};
 
 /// scipy's compressed rows: starts, columns, values.
 type Compressed<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
@@ -100,11 +99,12 @@ pub(crate) fn learn_table<'py>(
     let target = match codes {
         None => None,
         Some(codes) => {
-            let codes = codes.as_slice()?.to_vec();
-            if codes.len() != table.0.rows() || codes.iter().any(|&code| code as usize >= classes) {
+            let codes: Vec<u32> = codes.as_array().iter().copied().collect();
+            if codes.len() != table.0.rows() {
                 return Err(wrong("the classes are not those of the rows", "Give every row one class."));
             }
-            Some(Target::classes(classes_in_order(&names)?, codes).map_err(to_python)?)
+            let target = Classes::in_order(names).and_then(|classes| Target::classes(classes, codes));
+            Some(target.map_err(to_python)?)
         }
     };
     let fit = |run: &quince::Run| Encoder::fit(&table.0, target.as_ref(), missing_values(kept), run);
@@ -119,31 +119,11 @@ fn missing_values(kept: bool) -> MissingValues {
 /// A dense array, or compressed rows with the dense features first if there are sparse ones.
 fn to_features<'py>(py: Python<'py>, rows: &Rows) -> PyResult<Bound<'py, PyAny>> {
     let features = rows.features();
-    let Some(sparse) = features.sparse_part() else {
-        let values = py.detach(|| (0..features.rows()).flat_map(|i| dense_row(&features, i)).collect());
-        return Ok(rows_to_numpy(py, values, features.rows(), features.columns())?.into_any());
-    };
-    let compress = || {
-        let first = features.dense_columns() as u64;
-        let mut all = ExpandedRows { starts: vec![0], ..ExpandedRows::default() };
-        for i in 0..features.rows() {
-            for (j, x) in dense_row(&features, i).enumerate().filter(|(_, x)| *x != 0.0) {
-                all.places.push(j as u64);
-                all.values.push(x);
-            }
-            let (columns, values) = sparse.row(i);
-            all.places.extend(columns.iter().map(|&j| first + u64::from(j)));
-            all.values.extend_from_slice(values);
-            all.starts.push(all.values.len());
-        }
-        all
-    };
-    Ok(compressed(py, py.detach(compress)).into_pyobject(py)?.into_any())
-}
-
-fn dense_row<'a>(features: &Features<'a>, i: usize) -> impl Iterator<Item = f64> + 'a {
-    let dense = features.dense_part();
-    (0..features.dense_columns()).map(move |j| dense.map_or(0.0, |dense| dense.get(i, j)))
+    if features.sparse_part().is_some() {
+        return Ok(compressed(py, py.detach(|| compress(&features))).into_pyobject(py)?.into_any());
+    }
+    let values = py.detach(|| (0..features.rows()).flat_map(|i| dense_row(&features, i)).collect());
+    Ok(rows_to_numpy(py, values, features.rows(), features.columns())?.into_any())
 }
 
 fn compressed(py: Python<'_>, rows: ExpandedRows) -> Compressed<'_> {

@@ -2,11 +2,12 @@
 
 use crate::errors::{to_python, wrong};
 use numpy::{
-    Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray,
+    Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray,
     PyUntypedArrayMethods,
 };
 use pyo3::prelude::*;
 use quince::Matrix;
+use quince::encode::ExpandedRows;
 use quince::matrix::{Dense, Features, Real, Sparse, SparseView, View};
 
 /// Rows of numbers that Python owns, borrowed for reading: as long as this lives, rust-numpy refuses to lend the same memory
@@ -166,6 +167,45 @@ pub(crate) fn matrix(array: &PyReadonlyArray2<'_, f64>) -> PyResult<Matrix> {
 /// A numpy array from a matrix of ours.
 pub(crate) fn to_numpy<'py>(py: Python<'py>, matrix: &Matrix) -> PyResult<Bound<'py, PyArray2<f64>>> {
     numpy::PyArray1::from_slice(py, matrix.values()).reshape([matrix.rows(), matrix.columns()])
+}
+
+/// Features of ours as a numpy array or, if any are sparse, as scipy's compressed rows with the dense features first.
+pub(crate) fn from_features<'py>(py: Python<'py>, features: &Features<'_>) -> PyResult<Bound<'py, PyAny>> {
+    let (rows, columns) = (features.rows(), features.columns());
+    if features.sparse_part().is_none() {
+        let values = py.detach(|| (0..rows).flat_map(|i| dense_row(features, i)).collect());
+        return Ok(rows_to_numpy(py, values, rows, columns)?.into_any());
+    }
+    let ExpandedRows { starts, places, values } = py.detach(|| compress(features));
+    let starts: Vec<i64> = starts.into_iter().map(|start| start as i64).collect();
+    let places: Vec<i64> = places.into_iter().map(|place| place as i64).collect();
+    let arrays = (values.into_pyarray(py), places.into_pyarray(py), starts.into_pyarray(py));
+    py.import("scipy.sparse")?.call_method1("csr_matrix", (arrays, (rows, columns)))
+}
+
+/// Compressed rows of all features, the dense ones first.
+pub(crate) fn compress(features: &Features<'_>) -> ExpandedRows {
+    let first = features.dense_columns() as u64;
+    let mut all = ExpandedRows { starts: vec![0], ..ExpandedRows::default() };
+    for i in 0..features.rows() {
+        for (j, x) in dense_row(features, i).enumerate().filter(|(_, x)| *x != 0.0) {
+            all.places.push(j as u64);
+            all.values.push(x);
+        }
+        if let Some(sparse) = features.sparse_part() {
+            let (columns, values) = sparse.row(i);
+            all.places.extend(columns.iter().map(|&j| first + u64::from(j)));
+            all.values.extend_from_slice(values);
+        }
+        all.starts.push(all.values.len());
+    }
+    all
+}
+
+/// The dense features of one row.
+pub(crate) fn dense_row<'a>(features: &Features<'a>, i: usize) -> impl Iterator<Item = f64> + 'a {
+    let dense = features.dense_part();
+    (0..features.dense_columns()).map(move |j| dense.map_or(0.0, |dense| dense.get(i, j)))
 }
 
 /// A numpy array of `rows` rows from numbers of ours, row after row, which it takes over without a copy.

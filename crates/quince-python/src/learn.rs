@@ -9,7 +9,7 @@ use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use quince::evaluate::{Folds, Metric};
-use quince::learn::{Capability, DynLearner, Setting, Task};
+use quince::learn::{Capability, DynLearner, Learner, Setting, Task};
 use quince::registry::{self, METHODS};
 use quince::table::TrainingSet;
 use serde_json::{Value, json};
@@ -132,6 +132,12 @@ pub(crate) fn models(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 pub(crate) fn learner(name: &str, settings: &Bound<'_, PyAny>) -> PyResult<Box<dyn DynLearner>> {
     let settings = json::from_python(settings)?;
     registry::method(name).and_then(|method| method.configure(&settings)).map_err(to_python)
+}
+
+/// The settings of one method, as its own type.
+pub(crate) fn settings_of<L: Learner>(settings: &Bound<'_, PyAny>) -> PyResult<L> {
+    let all = learner(L::INFO.name, settings)?.settings();
+    serde_json::from_value(all).map_err(|error| wrong(error.to_string(), "See quince.models()."))
 }
 
 fn supervised(

@@ -5,12 +5,12 @@
 //! and leaderboards are handed over. scikit-learn's parameters, attributes and checks are in `python/quince/`.
 
 mod baseline;
-mod bayes;
 mod cluster;
 mod encode;
 mod errors;
 mod family;
 mod features;
+mod fit;
 mod json;
 mod learn;
 mod linear;
@@ -18,6 +18,8 @@ mod margin;
 mod mixture;
 mod model;
 mod neighbours;
+mod parameters;
+mod predict;
 mod steer;
 mod table;
 mod text;
@@ -28,27 +30,27 @@ mod _quince {
     #[pymodule_export]
     use crate::baseline::{baseline_of_classes, baseline_of_numbers, baseline_of_values};
     #[pymodule_export]
-    use crate::bayes::{ask_bayes, bayes_classes, bayes_parameters, fit_bayes, leave_one_out_bayes, update_bayes};
-    #[pymodule_export]
-    use crate::cluster::{cluster_distances, cluster_error, cluster_labels, fit_clusters, learn_batch, silhouettes};
+    use crate::cluster::{cluster, cluster_distances, cluster_error, learn_batch, silhouettes};
     #[pymodule_export]
     use crate::encode::{TableEncoder, count_products, knn_impute, learn_table, monomials, products};
     #[pymodule_export]
     use crate::family::{Gaussian, Joint, Multinomial, Single};
     #[pymodule_export]
+    use crate::fit::{fit, leave_one_out, update};
+    #[pymodule_export]
     use crate::learn::{compare, models, train};
     #[pymodule_export]
-    use crate::linear::{Spectrum, fit_linear, linear_outputs};
+    use crate::linear::{Spectrum, linear_outputs, solve_linear};
     #[pymodule_export]
-    use crate::margin::{fit_sgd, fit_svm, svm_scores};
+    use crate::margin::fit_sgd;
     #[pymodule_export]
-    use crate::mixture::{
-        ask_mixture, fit_mixture, fit_mixture_from, impute_rows, mixture_criterion, mixture_parameters,
-    };
+    use crate::mixture::{impute_rows, mixture_criterion};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
-    use crate::neighbours::{Neighbours, fit_neighbours, nearest_rows, neighbours_labels, neighbours_say};
+    use crate::neighbours::{Neighbours, nearest_rows};
+    #[pymodule_export]
+    use crate::predict::predict;
     #[pymodule_export]
     use crate::table::{Table, read, read_csv};
     #[pymodule_export]

@@ -1,29 +1,30 @@
 //! Least squares and ridge, for the classes of `python/quince/linear.py`.
 
 use crate::errors::{to_python, wrong};
-use crate::features::{Held, matrix, to_numpy, weights};
-use crate::model::{Model, classes_in_order};
+use crate::features::{Held, to_numpy, weights};
+use crate::fit::target_of;
+use crate::model::Model;
 use crate::steer::{Steering, work};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use quince::learn::{DynLearner, Examples, Target};
+use quince::learn::{DynLearner, Examples};
 use quince::linear::{LeastSquares, LinearModel, Ridge, solve};
 use quince::run::Report;
 
 /// A fitted model, its rank where the algorithm finds it, and its singular values on request.
 type Fit = (Model, Option<usize>, Spectrum);
 
-/// Fits a linear model. `y` is float64, a column an output; or, with `classes`, the class numbers of the rows in one
-/// column. One alpha serves all outputs, or there is one for each. `method` is a name of the registry.
+/// Solves least squares or ridge, with what only their solver has: one alpha for each output, a cutoff of small singular values, and
+/// these values. `y` are numbers or, with `classes`, class codes, as in `fit`. One alpha serves all outputs, or there is one for each. `method` is a name of the registry.
 #[pyfunction]
 #[pyo3(signature = (method, x, y, *, weights=None, classes=None, alphas=vec![0.0], intercept=true, positive=false,
                     cutoff=0.0, threads=0))]
 #[allow(clippy::too_many_arguments)]
-pub(crate) fn fit_linear(
+pub(crate) fn solve_linear(
     py: Python<'_>,
     method: &str,
     x: &Bound<'_, PyAny>,
-    y: PyReadonlyArray2<'_, f64>,
+    y: &Bound<'_, PyAny>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
     classes: Option<Vec<String>>,
     alphas: Vec<f64>,
@@ -41,7 +42,7 @@ pub(crate) fn fit_linear(
     let held = Held::new(x)?;
     let view = held.view()?;
     let features = view.features();
-    let target = target(matrix(&y)?, classes)?;
+    let target = target_of(Some(y), classes, features.rows())?;
     let weights = self::weights(weights.as_ref());
     let (model, rank, spectrum) = work(py, Steering::threads(threads), move |run| {
         let examples = Examples::new(features, &target, weights.as_deref())?;
@@ -61,18 +62,6 @@ pub(crate) fn fit_linear(
 
 fn rank(report: &Report) -> Option<usize> {
     report.facts.iter().find(|(name, _)| name == "rank").map(|(_, rank)| *rank as usize)
-}
-
-fn target(y: quince::Matrix, classes: Option<Vec<String>>) -> PyResult<Target> {
-    let Some(names) = classes else {
-        return Target::numbers(y).map_err(to_python);
-    };
-    let known = 0.0..names.len() as f64;
-    if y.columns() != 1 || y.values().iter().any(|code| !known.contains(code)) {
-        return Err(wrong("a class number is out of range", "Give every row the number of its class."));
-    }
-    let codes = y.values().iter().map(|&code| code as u32).collect();
-    Target::classes(classes_in_order(&names)?, codes).map_err(to_python)
 }
 
 /// X·B + b₀ for coefficients as scikit-learn shows them: a row an output.

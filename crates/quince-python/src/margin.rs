@@ -3,72 +3,13 @@
 use crate::errors::to_python;
 use crate::errors::wrong;
 use crate::features::{Held, weights};
-use crate::learn::learner;
-use crate::model::{Model, classes_in_order};
+use crate::model::Model;
 use crate::steer::{Steering, work};
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use quince::learn::{DynLearner, Target};
-use quince::margin::{Intercept, LinearSvm, LinearSvmModel, Loss, Schedule, Sgd, Solver, SvmModel};
+use quince::learn::{Classes, DynLearner, Target};
+use quince::margin::{Intercept, LinearSvm, LinearSvmModel, Loss, Schedule, Sgd, Solver};
 use quince::run::{Report, StopReason};
-
-/// Fits a support vector machine of the registry to a matrix. `y` are numbers or, with `classes`, class codes; without it there is
-/// no target.
-#[pyfunction]
-#[pyo3(signature = (method, x, settings, *, y=None, classes=None, weights=None, seed=0, threads=0))]
-#[allow(clippy::too_many_arguments)]
-pub(crate) fn fit_svm(
-    py: Python<'_>,
-    method: &str,
-    x: &Bound<'_, PyAny>,
-    settings: &Bound<'_, PyAny>,
-    y: Option<PyReadonlyArray1<'_, f64>>,
-    classes: Option<Vec<String>>,
-    weights: Option<PyReadonlyArray1<'_, f64>>,
-    seed: u64,
-    threads: usize,
-) -> PyResult<Model> {
-    let learner = learner(method, settings)?;
-    let held = Held::new(x)?;
-    let view = held.view()?;
-    let features = view.features();
-    let numbers = y.map(|y| y.as_array().iter().copied().collect::<Vec<f64>>());
-    let target = match (numbers, classes) {
-        (None, _) => Target::none(features.rows()),
-        (Some(numbers), None) => Target::numbers(quince::Matrix::column_vector(numbers)).map_err(to_python)?,
-        (Some(codes), Some(names)) => {
-            let codes = codes.into_iter().map(|code| code as u32).collect();
-            Target::classes(classes_in_order(&names)?, codes).map_err(to_python)?
-        }
-    };
-    let weights = self::weights(weights.as_ref());
-    work(py, Steering::seeded(seed, threads), move |run| {
-        quince::Model::fit_features(&features, &target, weights.as_deref(), learner.as_ref(), run)
-    })
-    .map(Model::new)
-}
-
-/// The score of every row by a support vector machine.
-#[pyfunction]
-#[pyo3(signature = (model, x, *, threads=0))]
-pub(crate) fn svm_scores<'py>(
-    py: Python<'py>,
-    model: &Model,
-    x: &Bound<'py, PyAny>,
-    threads: usize,
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let held = Held::new(x)?;
-    let view = held.view()?;
-    let features = view.features();
-    let scores = match model.fitted::<LinearSvmModel>() {
-        Ok(fitted) => work(py, Steering::threads(threads), |run| fitted.scores(&features, run))?,
-        Err(_) => {
-            let fitted = model.fitted::<SvmModel>()?;
-            work(py, Steering::threads(threads), |run| fitted.scores(&features, run))?
-        }
-    };
-    Ok(PyArray1::from_vec(py, scores))
-}
 
 /// The model, its numbers of steps and epochs, whether it converged, and the mean loss of each epoch.
 type SgdFit = (Model, u64, usize, bool, Vec<f64>);
@@ -109,7 +50,7 @@ pub(crate) fn fit_sgd(
         ..LinearSvm::default()
     };
     let codes = positive.iter().map(|positive| u32::from(*positive)).collect();
-    let labels = Target::classes(classes_in_order(&classes)?, codes).map_err(to_python)?;
+    let labels = Classes::in_order(classes).and_then(|classes| Target::classes(classes, codes)).map_err(to_python)?;
     let (model, solution) = work(py, Steering::seeded(seed, threads), move |run| {
         let sgd = Sgd {
             rows: features,

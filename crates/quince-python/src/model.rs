@@ -4,6 +4,7 @@ use crate::encode::{feature_names, kinds_by_name};
 use crate::errors::{to_python, wrong};
 use crate::features::{Held, to_numpy};
 use crate::json;
+use crate::parameters::parameter;
 use crate::steer::{Steering, work};
 use crate::table::{from_anything, is_tabular};
 use numpy::{PyArray1, PyArray2};
@@ -12,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use quince::Kind;
 use quince::evaluate::evaluate;
-use quince::learn::{Capability, Classes, Fitted, Prediction, Task};
+use quince::learn::{Capability, Fitted, Prediction, Task};
 use quince::model::ImputedCell;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -302,15 +303,9 @@ impl Model {
         json::to_python(py, self.0.notes())
     }
 
-    /// One of the fitted method's arrays by its name in the file, for example `coefficients`.
-    fn array<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let parts = self.0.parts();
-        match (parts.matrix(name, None), parts.vector(name, None), parts.indices(name, None)) {
-            (Ok(matrix), _, _) => Ok(to_numpy(py, &matrix)?.into_any()),
-            (_, Ok(vector), _) => Ok(PyArray1::from_vec(py, vector).into_any()),
-            (_, _, Ok(indices)) => Ok(PyArray1::from_vec(py, indices).into_any()),
-            _ => Err(wrong(format!("the model has no array called '{name}'"), "")),
-        }
+    /// One of the parameters that the method has learnt, for example `coefficients`: an array, a sparse matrix, or a number.
+    fn parameter<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        parameter(py, &self.0, name)
     }
 
     /// The model as the bytes of its file.
@@ -338,8 +333,8 @@ impl Model {
 
     /// The same model that remembers other notes (JSON) and, if it was trained on a matrix, other names.
     #[pyo3(signature = (notes=None, names=None))]
-    fn annotated(&self, py: Python<'_>, notes: Option<&str>, names: Option<Vec<String>>) -> PyResult<Model> {
-        let mut model = py.detach(|| quince::Model::from_bytes(&self.0.to_bytes())).map_err(to_python)?;
+    fn annotated(&self, notes: Option<&str>, names: Option<Vec<String>>) -> PyResult<Model> {
+        let mut model = self.0.clone();
         if let Some(notes) = notes {
             model.set_notes(serde_json::from_str(notes).map_err(|e| PyValueError::new_err(e.to_string()))?);
         }
@@ -369,9 +364,4 @@ impl Model {
 /// The clusters of rows as scikit-learn numbers them: from 0, in 32 bits.
 pub(crate) fn cluster_numbers(py: Python<'_>, labels: Vec<u32>) -> Bound<'_, PyArray1<i32>> {
     PyArray1::from_vec(py, labels.into_iter().map(|label| label as i32).collect())
-}
-
-/// Classes in the order that numpy found, which for words such as "10" and "9" is not ours.
-pub(crate) fn classes_in_order(names: &[String]) -> PyResult<Classes> {
-    serde_json::from_value(Value::from(names)).map_err(|e| PyValueError::new_err(e.to_string()))
 }

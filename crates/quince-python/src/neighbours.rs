@@ -1,17 +1,14 @@
 //! Nearest neighbours, for the classes of `python/quince/neighbours/`.
 
-use crate::errors::{to_python, wrong};
-use crate::features::{Held, HeldView, matrix, rows_to_numpy, to_numpy, weights};
-use crate::json;
-use crate::model::{Model, classes_in_order};
+use crate::errors::wrong;
+use crate::features::{Held, HeldView, rows_to_numpy};
+use crate::learn::settings_of;
+use crate::model::Model;
 use crate::steer::{Steering, work};
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::PyValueError;
+use numpy::PyArray2;
 use pyo3::prelude::*;
-use quince::learn::{Learner, Prediction, Target};
 use quince::matrix::Sparse;
 use quince::neighbours::{Knn, KnnModel, Measure, Nearest, SearchStructure};
-use quince::{Matrix, registry};
 
 /// Distances and row numbers, one row per query.
 type Answer<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<i64>>);
@@ -40,7 +37,7 @@ impl Neighbours {
         weights: Vec<f64>,
         threads: usize,
     ) -> PyResult<Neighbours> {
-        let knn = learner(settings)?;
+        let knn = settings_of::<Knn>(settings)?;
         let measure = Measure { metric: knn.metric, p: knn.p, weights };
         let held = Held::new(x)?;
         let view = held.view()?;
@@ -98,49 +95,6 @@ fn arrays(py: Python<'_>, nearest: Nearest) -> PyResult<Answer<'_>> {
     Ok((rows_to_numpy(py, distances, count, k)?, rows_to_numpy(py, rows, count, k)?))
 }
 
-fn learner(settings: &Bound<'_, PyAny>) -> PyResult<Knn> {
-    let settings = json::from_python(settings)?;
-    let learner = registry::method(Knn::INFO.name).and_then(|method| method.configure(&settings)).map_err(to_python)?;
-    serde_json::from_value(learner.settings()).map_err(|e| PyValueError::new_err(e.to_string()))
-}
-
-/// Keeps rows and what each of them says: `classes` with the class numbers of the rows in `codes`, or `numbers`, a
-/// column an output, or, without either, its own number. `settings` are those of the method.
-#[pyfunction]
-#[pyo3(signature = (x, settings, *, codes=None, classes=None, numbers=None, weights=None, threads=0))]
-#[allow(clippy::too_many_arguments)]
-pub(crate) fn fit_neighbours(
-    py: Python<'_>,
-    x: &Bound<'_, PyAny>,
-    settings: &Bound<'_, PyAny>,
-    codes: Option<PyReadonlyArray1<'_, u32>>,
-    classes: Option<Vec<String>>,
-    numbers: Option<PyReadonlyArray2<'_, f64>>,
-    weights: Option<PyReadonlyArray1<'_, f64>>,
-    threads: usize,
-) -> PyResult<Model> {
-    let knn = learner(settings)?;
-    let held = Held::new(x)?;
-    let view = held.view()?;
-    let features = view.features();
-    let target = match (codes, classes, numbers) {
-        (Some(codes), Some(names), _) => {
-            let codes: Vec<u32> = codes.as_array().iter().copied().collect();
-            if codes.iter().any(|&code| code as usize >= names.len()) {
-                return Err(wrong("a class number is out of range", "Give every row the number of its class."));
-            }
-            Target::classes(classes_in_order(&names)?, codes).map_err(to_python)?
-        }
-        (_, _, Some(numbers)) => Target::numbers(matrix(&numbers)?).map_err(to_python)?,
-        _ => Target::numbers(Matrix::column_vector((0..features.rows()).map(|i| i as f64).collect()))
-            .map_err(to_python)?,
-    };
-    let weights = self::weights(weights.as_ref());
-    work(py, Steering::threads(threads), move |run| {
-        quince::Model::fit_features(&features, &target, weights.as_deref(), &knn, run).map(Model::new)
-    })
-}
-
 /// The nearest of a model's rows, as from [`Neighbours::nearest`].
 #[pyfunction]
 #[pyo3(signature = (model, x, k, *, threads=0))]
@@ -160,40 +114,4 @@ pub(crate) fn nearest_rows<'py>(
         None => index.nearest_others(&(0..index.rows()).collect::<Vec<_>>(), k, run),
     })?;
     arrays(py, nearest)
-}
-
-/// The class number of each row of `x`: the class with most votes, on a tie the first.
-#[pyfunction]
-#[pyo3(signature = (model, x, *, threads=0))]
-pub(crate) fn neighbours_labels<'py>(
-    model: &Bound<'py, Model>,
-    x: &Bound<'py, PyAny>,
-    threads: usize,
-) -> PyResult<Bound<'py, PyArray1<i64>>> {
-    let labels = predict(model, x, threads)?.labels();
-    Ok(PyArray1::from_vec(model.py(), labels.into_iter().map(i64::from).collect()))
-}
-
-/// What the neighbours of each row of `x` say: the probability of each class, or the mean of each number.
-#[pyfunction]
-#[pyo3(signature = (model, x, *, threads=0))]
-pub(crate) fn neighbours_say<'py>(
-    model: &Bound<'py, Model>,
-    x: &Bound<'py, PyAny>,
-    threads: usize,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    match predict(model, x, threads)? {
-        Prediction::Classes { probabilities: says, .. } | Prediction::Numbers(says) => to_numpy(model.py(), &says),
-        Prediction::Clusters { .. } | Prediction::Responsibilities { .. } | Prediction::Novelty { .. } => {
-            Err(wrong("a model of clusters has no neighbours", ""))
-        }
-    }
-}
-
-fn predict(model: &Bound<'_, Model>, x: &Bound<'_, PyAny>, threads: usize) -> PyResult<Prediction> {
-    let (py, model) = (model.py(), model.get());
-    let held = Held::new(x)?;
-    let view = held.view()?;
-    let features = view.features();
-    work(py, Steering::threads(threads), |run| model.model().predict_features(&features, run))
 }

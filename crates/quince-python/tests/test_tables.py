@@ -151,9 +151,9 @@ def test_a_model_is_pickled_and_saved(tmp_path):
     assert_array_equal(quince.load(tmp_path / "m.quince").predict(frame), model.predict(frame))
     assert repr(model) == "Model(ridge: 'sold' (2 classes) from 6 columns, 200 rows)"
     assert "city=Rome" in model.feature_names and "review: good" in model.feature_names
-    assert model.array("coefficients").shape == (len(model.feature_names), 1)
-    with pytest.raises(ValueError, match="the model has no array called 'x'"):
-        model.array("x")
+    assert model.parameter("coefficients").shape == (len(model.feature_names), 1)
+    with pytest.raises(ValueError, match="a model of the method 'ridge' has no parameter called 'x'"):
+        model.parameter("x")
 
 
 def test_csv_files_are_read_and_predicted_for(iris_csv, tmp_path):
@@ -315,7 +315,7 @@ def test_clusters_of_a_table_are_found_without_a_target(make):
     assert_array_equal(labels, quince.train(pa.table(data), None, "kmeans", {"k": 3}, seed=1).predict(pa.table(data)))
     assert_array_equal(pickle.loads(pickle.dumps(model)).predict(make(data)), labels)
     assert repr(model) == "Model(kmeans: clusters from 6 columns, 200 rows)"
-    assert model.classes is None and model.array("centres").shape == (3, len(model.feature_names))
+    assert model.classes is None and model.parameter("centres").shape == (3, len(model.feature_names))
 
 
 def test_what_clusters_cannot_do_gets_a_sentence(tmp_path):
@@ -336,7 +336,7 @@ def test_what_clusters_cannot_do_gets_a_sentence(tmp_path):
     assert_array_equal(quince.load(tmp_path / "m.quince").predict(frame), model.predict(frame))
     weighted = quince.train(frame.assign(often=1 + np.arange(200) % 3), settings={"k": 2}, weight="often")
     assert set(weighted.columns) == set(frame.columns)
-    assert weighted.array("sizes").sum() == (1 + np.arange(200) % 3).sum()
+    assert weighted.parameter("sizes").sum() == (1 + np.arange(200) % 3).sum()
 
 
 def test_neighbours_learn_from_a_table_with_missing_values():

@@ -40,7 +40,7 @@ class Model:
     def explain(self, data: Any = None, row: int = 0) -> dict[str, Any]: ...
     def imputed_values(self, data: Any, *, n_jobs: int | None = None) -> list[dict[str, Any]]: ...
     def sample(self, n: int = 1, *, label: str | None = None, seed: int = 0) -> dict[str, list[Any]]: ...
-    def array(self, name: str) -> NDArray[np.float64]: ...
+    def parameter(self, name: str) -> Any: ...
     def to_bytes(self) -> bytes: ...
     @staticmethod
     def from_bytes(bytes: bytes) -> Model: ...
@@ -193,10 +193,43 @@ def compare(
     threads: int = 0,
     budget: float | None = None,
 ) -> dict[str, Any]: ...
-def fit_linear(
+def fit(
     method: str,
     x: Any,
-    y: NDArray[np.float64],
+    settings: dict[str, Any],
+    *,
+    target: NDArray[Any] | None = None,
+    classes: list[str] | None = None,
+    weights: NDArray[np.float64] | None = None,
+    start: dict[str, Any] | None = None,
+    seed: int = 0,
+    threads: int = 0,
+    budget: float | None = None,
+) -> Model: ...
+def update(
+    model: Model,
+    x: Any,
+    *,
+    target: NDArray[Any] | None = None,
+    classes: list[str] | None = None,
+    weights: NDArray[np.float64] | None = None,
+    threads: int = 0,
+) -> Model: ...
+def leave_one_out(
+    method: str,
+    x: Any,
+    settings: dict[str, Any],
+    *,
+    target: NDArray[Any] | None = None,
+    classes: list[str] | None = None,
+    weights: NDArray[np.float64] | None = None,
+    threads: int = 0,
+) -> NDArray[np.float64]: ...
+def predict(model: Model, x: Any, answer: str, *, threads: int = 0) -> NDArray[Any]: ...
+def solve_linear(
+    method: str,
+    x: Any,
+    y: NDArray[Any],
     *,
     weights: NDArray[np.float64] | None = None,
     classes: list[str] | None = None,
@@ -225,38 +258,6 @@ def baseline_of_numbers(
     columns: int = 0,
 ) -> Model: ...
 def baseline_of_values(values: list[float], settings: dict[str, Any], *, rows: int, columns: int = 0) -> Model: ...
-def fit_bayes(
-    method: str,
-    x: Any,
-    codes: NDArray[np.uint32],
-    classes: list[str],
-    settings: dict[str, Any],
-    *,
-    weights: NDArray[np.float64] | None = None,
-    threads: int = 0,
-) -> Model: ...
-def leave_one_out_bayes(
-    method: str,
-    x: Any,
-    codes: NDArray[np.uint32],
-    classes: list[str],
-    settings: dict[str, Any],
-    *,
-    weights: NDArray[np.float64] | None = None,
-    threads: int = 0,
-) -> NDArray[np.float64]: ...
-def update_bayes(
-    model: Model,
-    x: Any,
-    codes: NDArray[np.uint32],
-    classes: list[str],
-    *,
-    weights: NDArray[np.float64] | None = None,
-    threads: int = 0,
-) -> Model: ...
-def ask_bayes(model: Model, x: Any, what: str, *, threads: int = 0) -> NDArray[Any]: ...
-def bayes_parameters(model: Model) -> list[dict[str, Any]]: ...
-def bayes_classes(model: Model) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 @final
 class Neighbours:
     """Rows that can be asked for neighbours; an array stays where it is."""
@@ -266,22 +267,10 @@ class Neighbours:
     ) -> Neighbours: ...
     def nearest(self, x: Any, k: int, *, threads: int = 0) -> tuple[NDArray[np.float64], NDArray[np.int64]]: ...
 
-def fit_neighbours(
-    x: Any,
-    settings: dict[str, Any],
-    *,
-    codes: NDArray[np.uint32] | None = None,
-    classes: list[str] | None = None,
-    numbers: NDArray[np.float64] | None = None,
-    weights: NDArray[np.float64] | None = None,
-    threads: int = 0,
-) -> Model: ...
 def nearest_rows(
     model: Model, x: Any, k: int, *, threads: int = 0
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]: ...
-def neighbours_labels(model: Model, x: Any, *, threads: int = 0) -> NDArray[np.int64]: ...
-def neighbours_say(model: Model, x: Any, *, threads: int = 0) -> NDArray[np.float64]: ...
-def fit_clusters(
+def cluster(
     x: Any,
     settings: dict[str, Any],
     *,
@@ -299,7 +288,6 @@ def learn_batch(
     weights: NDArray[np.float64] | None = None,
     threads: int = 0,
 ) -> tuple[Model, NDArray[np.float64]]: ...
-def cluster_labels(model: Model, x: Any, *, threads: int = 0) -> NDArray[np.int32]: ...
 def cluster_error(
     model: Model, x: Any, *, weights: NDArray[np.float64] | None = None, threads: int = 0
 ) -> float: ...
@@ -378,18 +366,6 @@ class Joint:
     def given_column(self, column: int) -> NDArray[np.float64] | None: ...
     def is_independent(self, tolerance: float) -> bool: ...
     def correlation(self, of_rows: NDArray[np.float64], of_columns: NDArray[np.float64]) -> float | None: ...
-def fit_svm(
-    method: str,
-    x: Any,
-    settings: dict[str, Any],
-    *,
-    y: NDArray[np.float64] | None = None,
-    classes: list[str] | None = None,
-    weights: NDArray[np.float64] | None = None,
-    seed: int = 0,
-    threads: int = 0,
-) -> Model: ...
-def svm_scores(model: Model, x: Any, *, threads: int = 0) -> NDArray[np.float64]: ...
 def fit_sgd(
     x: Any,
     positive: NDArray[np.bool_],
@@ -401,29 +377,6 @@ def fit_sgd(
     seed: int = 0,
     threads: int = 0,
 ) -> tuple[Model, int, int, bool, list[float]]: ...
-def fit_mixture(
-    x: Any,
-    settings: dict[str, Any],
-    *,
-    codes: NDArray[np.uint32] | None = None,
-    classes: list[str] | None = None,
-    weights: NDArray[np.float64] | None = None,
-    seed: int = 0,
-    threads: int = 0,
-) -> Model: ...
-def fit_mixture_from(
-    x: Any,
-    settings: dict[str, Any],
-    *,
-    responsibilities: NDArray[np.float64] | None = None,
-    component_weights: list[float] | None = None,
-    means: NDArray[np.float64] | None = None,
-    covariances: list[NDArray[np.float64]] | None = None,
-    weights: NDArray[np.float64] | None = None,
-    seed: int = 0,
-    threads: int = 0,
-) -> Model: ...
-def ask_mixture(model: Model, x: Any, what: str, *, threads: int = 0) -> NDArray[Any]: ...
 def mixture_criterion(
     model: Model,
     x: Any,
@@ -432,7 +385,6 @@ def mixture_criterion(
     weights: NDArray[np.float64] | None = None,
     threads: int = 0,
 ) -> float: ...
-def mixture_parameters(model: Model) -> tuple[NDArray[np.float64], list[dict[str, Any]]]: ...
 def impute_rows(
     model: Model, x: Any, *, threads: int = 0
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...

@@ -123,7 +123,7 @@ class DummyClassifier(MultiOutputMixin, ClassifierMixin, _Baseline):
                     f"You provided constant={self.constant}. Possible values are: {labels.tolist()}."
                 )
             codes = codes.ravel().astype(np.uint32)
-            shares.append(self._learn(codes, labels, {"strategy": "prior"}, weights).array("values"))
+            shares.append(self._learn(codes, labels, {"strategy": "prior"}, weights).parameter("values"))
             classes.append(labels)
             models.append((codes, labels))
         if self.n_outputs_ == 1:
@@ -301,7 +301,7 @@ class DummyRegressor(MultiOutputMixin, RegressorMixin, _Baseline):
         else:
             settings = {"strategy": self.strategy} | ({} if quantile is None else {"quantile": quantile})
             self._model = baseline_of_numbers(columns_of(y), settings, weights=weights, columns=self._columns())
-            constant = self._model.array("values")
+            constant = self._model.parameter("values")
             constant = constant.astype(y.dtype) if y.dtype == np.float32 else constant
         self.constant_ = np.reshape(constant, (1, -1))
         return self

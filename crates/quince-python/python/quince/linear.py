@@ -23,7 +23,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from quince._base import FLOATS, Estimator, columns_of, for_extension, names_of
-from quince._quince import Spectrum, fit_linear, linear_outputs
+from quince._quince import Spectrum, linear_outputs, solve_linear
 from quince._threads import effective
 
 SPARSE = ("csr", "csc", "coo")
@@ -41,11 +41,11 @@ class _LinearModel(Estimator):
     _type: str
 
     def _fit(
-        self, method: str, X: Any, y: NDArray[np.float64], weights: NDArray[Any] | None, **settings: Any
+        self, method: str, X: Any, y: NDArray[Any], weights: NDArray[Any] | None, **settings: Any
     ) -> tuple[int | None, Spectrum]:
         if weights is not None:
             weights = np.ascontiguousarray(weights, dtype=np.float64)
-        self._model, rank, spectrum = fit_linear(method, for_extension(X), y, weights=weights, **settings)
+        self._model, rank, spectrum = solve_linear(method, for_extension(X), y, weights=weights, **settings)
         self._type = X.dtype.name
         vars(self).update(self._from_model())
         report = self._model.report
@@ -54,8 +54,8 @@ class _LinearModel(Estimator):
         return rank, spectrum
 
     def _from_model(self) -> dict[str, Any]:
-        coefficients = np.ascontiguousarray(self._model.array("coefficients").T, dtype=self._type)
-        intercept = self._model.array("intercept").astype(self._type)
+        coefficients = np.ascontiguousarray(self._model.parameter("coefficients").T, dtype=self._type)
+        intercept = self._model.parameter("intercept").astype(self._type)
         return {
             "coef_": coefficients[0] if self._flat_coef else coefficients,
             "intercept_": 0.0 if not self.fit_intercept else intercept[0] if self._flat_intercept else intercept,
@@ -230,7 +230,7 @@ class _Ridge(_LinearModel):
     }
 
     def _fit_ridge(
-        self, X: Any, y: NDArray[np.float64], outputs: int, weights: NDArray[Any] | None, **settings: Any
+        self, X: Any, y: NDArray[Any], outputs: int, weights: NDArray[Any] | None, **settings: Any
     ) -> None:
         self.solver_ = self._solver(sparse.issparse(X))
         iterates = self.solver_ in ("lsqr", "sag", "saga")
@@ -457,7 +457,7 @@ class RidgeClassifier(ClassifierMixin, _Ridge):
             dense = indicators.toarray() if sparse.issparse(indicators) else indicators
             self._fit_ridge(X, columns_of(dense), outputs, weights)
         else:
-            codes = columns_of(np.searchsorted(self.classes_, y))
+            codes = np.searchsorted(self.classes_, y).astype(np.uint32)
             self._fit_ridge(X, codes, outputs, weights, classes=names_of(self.classes_))
         return self
 

@@ -213,6 +213,11 @@ impl SvmModel {
         self.bias
     }
 
+    /// Factor of the scores before the softmax, which calibrates probabilities.
+    pub fn temperature(&self) -> f64 {
+        self.temperature
+    }
+
     /// The kernel.
     pub fn kernel(&self) -> &Kernel {
         &self.kernel

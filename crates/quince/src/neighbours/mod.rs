@@ -268,6 +268,27 @@ impl KnnModel {
         &self.index
     }
 
+    /// Class code of each training row, if they have classes.
+    pub fn codes(&self) -> Option<&[u32]> {
+        match &self.targets {
+            TrainingTargets::Classes { codes, .. } => Some(codes),
+            TrainingTargets::Numbers(_) => None,
+        }
+    }
+
+    /// Numbers of each training row, one column per output, if they have numbers.
+    pub fn numbers(&self) -> Option<&Matrix> {
+        match &self.targets {
+            TrainingTargets::Classes { .. } => None,
+            TrainingTargets::Numbers(numbers) => Some(numbers),
+        }
+    }
+
+    /// Weight of each training row; empty if all count alike.
+    pub fn sample_weights(&self) -> &[f64] {
+        &self.weights
+    }
+
     fn answer(&self, nearest: &Nearest) -> Prediction {
         let count = nearest.rows.len() / nearest.k;
         let mut means = Matrix::zeros(count, self.targets.width());

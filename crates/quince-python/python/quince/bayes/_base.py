@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from quince._base import FLOATS, Estimator, for_extension, names_of, weights_of
-from quince._quince import Model, ask_bayes, bayes_classes, bayes_parameters, fit_bayes, update_bayes
+from quince._quince import Model, fit, predict, update
 from quince._threads import effective
 
 #: What stands for labels where there are none to be checked; None is what somebody forgot.
@@ -109,12 +109,12 @@ class Bayes(ClassifierMixin, Estimator):
     def _fit(
         self, X: Any, codes: NDArray[np.uint32], classes: list[str], weights: NDArray[np.float64] | None
     ) -> Model:
-        settings = self._method_settings()
-        return fit_bayes(self._method, X, codes, classes, settings, weights=weights, threads=self._threads())
+        settings, threads = self._method_settings(), self._threads()
+        return fit(self._method, X, settings, target=codes, classes=classes, weights=weights, threads=threads)
 
     def _update(self, X: Any, codes: NDArray[np.uint32], weights: NDArray[np.float64] | None) -> Model:
         classes = names_of(self.classes_)
-        return update_bayes(self._model, X, codes, classes, weights=weights, threads=self._threads())
+        return update(self._model, X, target=codes, classes=classes, weights=weights, threads=self._threads())
 
     def _learnt(self, model: Model, classes: NDArray[Any]) -> None:
         self._model, self.classes_ = model, classes
@@ -139,7 +139,7 @@ class Bayes(ClassifierMixin, Estimator):
 
     def _ask(self, X: Any, what: str) -> NDArray[Any]:
         check_is_fitted(self)
-        return ask_bayes(self._model, self._check(X, reset=False), what, threads=self._threads())
+        return predict(self._model, self._check(X, reset=False), what, threads=self._threads())
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable label of each row of X."""
@@ -160,11 +160,11 @@ class Bayes(ClassifierMixin, Estimator):
         return self._ask(X, "scores")
 
     def _blocks(self, family: str) -> list[dict[str, Any]]:
-        return [block for block in bayes_parameters(self._model) if block["family"] == family]
+        return [block for block in self._model.parameter("blocks") if block["family"] == family]
 
     def _of_classes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """How much the rows of each class count, and ln of its prior."""
-        return bayes_classes(self._model)
+        return self._model.parameter("class_weights"), self._model.parameter("log_priors")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

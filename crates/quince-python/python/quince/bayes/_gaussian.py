@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.covariance import empirical_covariance, ledoit_wolf, shrunk_covariance
 from sklearn.preprocessing import StandardScaler
 
-from quince._quince import Model, bayes_parameters, fit_bayes
+from quince._quince import Model, fit
 from quince._threads import effective
 from quince.bayes._base import written
 
@@ -41,10 +41,10 @@ def fitted(
     """A model that has learnt from rows, and its parameters; None if a column is constant, or a covariance singular."""
     settings = {"epsilon": 0.0, "calibrate": False, **settings}
     try:
-        model = fit_bayes("gaussian", X, codes, classes, settings, threads=effective(None))
+        model = fit("gaussian", X, settings, target=codes, classes=classes, threads=effective(None))
     except ValueError:
         return None
-    blocks = [block for block in bayes_parameters(model) if block["family"] == "gaussian"]
+    blocks = [block for block in model.parameter("blocks") if block["family"] == "gaussian"]
     # The method leaves a constant column out, which is right for it, and counts for whoever wants its covariance.
     return (model, blocks[0]) if blocks and len(blocks[0]["columns"]) == X.shape[1] else None
 
@@ -71,8 +71,9 @@ def embedded(
         codes += [k] * len(made)
         weights += [counts[k] / len(made)] * len(made)
     given = {"epsilon": 0.0, "calibrate": False, "priors": written(priors), **settings}
-    arrays = np.vstack(rows).astype(np.float64), np.array(codes, dtype=np.uint32)
-    return fit_bayes("gaussian", *arrays, classes, given, weights=np.array(weights, dtype=np.float64))
+    made, target = np.vstack(rows).astype(np.float64), np.array(codes, dtype=np.uint32)
+    counted = np.array(weights, dtype=np.float64)
+    return fit("gaussian", made, given, target=target, classes=classes, weights=counted)
 
 
 class Within(NamedTuple):

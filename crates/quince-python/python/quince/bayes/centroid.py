@@ -21,7 +21,7 @@ from sklearn.utils.sparsefuncs import csc_median_axis_0
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from quince._base import FLOATS, Estimator, for_extension, names_of
-from quince._quince import Model, fit_bayes
+from quince._quince import Model, fit
 from quince.bayes._base import labels_of, written
 from quince.bayes._gaussian import Matrix, fitted
 
@@ -177,7 +177,7 @@ class NearestCentroid(ClassifierMixin, Estimator):
             settings |= {"covariance": "diagonal", "shared": "pooled", "priors": written(self.class_prior_)}
         codes = np.repeat(np.arange(len(rows) // 2, dtype=np.uint32), 2)
         weights = np.repeat(counts / 2, 2)
-        return fit_bayes("gaussian", rows, codes, names_of(self.classes_), settings, weights=weights)
+        return fit("gaussian", rows, settings, target=codes, classes=names_of(self.classes_), weights=weights)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         if "_model" in vars(self) and self.metric != "euclidean":

@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 
 from quince._base import names_of
-from quince._quince import Model, fit_bayes
+from quince._quince import Model, fit
 from quince.bayes.naive import Counting
 
 
@@ -137,8 +137,9 @@ class CategoricalNB(Counting):
                 codes.append(k)
                 weights.append(end - start)
         settings, classes = self._model.settings, names_of(self.classes_)
-        return fit_bayes(
-            self._method, np.array(rows), np.array(codes, dtype=np.uint32), classes, settings, weights=np.array(weights)
+        target = np.array(codes, dtype=np.uint32)
+        return fit(
+            self._method, np.array(rows), settings, target=target, classes=classes, weights=np.array(weights)
         )
 
     def _from_model(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_y, check_consistent_length
 
 from quince._base import names_of, seed_of, weights_of
-from quince._quince import Model, Table, leave_one_out_bayes
+from quince._quince import Model, Table, leave_one_out
 from quince.bayes._base import NO_LABELS, THREADS, Bayes, labels_of, written
 
 
@@ -99,12 +99,12 @@ class OfTables(Bayes):
         given = clone(self)
         X, y = given._check(X, y)
         classes, codes = labels_of(y)
-        return leave_one_out_bayes(
+        return leave_one_out(
             self._method,
             X,
-            codes,
-            names_of(classes),
             given._method_settings(),
+            target=codes,
+            classes=names_of(classes),
             weights=weights_of(sample_weight, X),
             threads=self._threads(),
         )

@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from quince._base import FLOATS, Estimator, for_extension, names_of
-from quince._quince import Model, ask_bayes
+from quince._quince import Model, predict
 from quince._threads import effective
 from quince.bayes._base import labels_of, written
 from quince.bayes._gaussian import Matrix, covariance_of, embedded, fitted
@@ -184,7 +184,7 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, Estimator):
     def _ask(self, X: Any, what: str) -> NDArray[Any]:
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=FLOATS)
-        return ask_bayes(self._model, for_extension(X), what, threads=effective(None))
+        return predict(self._model, for_extension(X), what, threads=effective(None))
 
     def decision_function(self, X: Any) -> Matrix:
         """ln of the probability of each class, but for a constant; for two classes the second less the first."""

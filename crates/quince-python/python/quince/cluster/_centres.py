@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _is_arraylike_not_scalar, check_is_fitted, validate_data
 
 from quince._base import FLOATS, Estimator, for_extension, seed_of, weights_of
-from quince._quince import Model, cluster_distances, cluster_error, cluster_labels, fit_clusters
+from quince._quince import Model, cluster, cluster_distances, cluster_error, predict
 from quince._threads import effective
 
 
@@ -115,7 +115,7 @@ class Centres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, E
         rows, random = for_extension(X), check_random_state(self.random_state)
         seed = seed_of(self.random_state)
         found = (
-            fit_clusters(
+            cluster(
                 rows,
                 settings,
                 weights=weights,
@@ -125,7 +125,7 @@ class Centres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, E
             )
             for start in self._given_starts(X, settings["restarts"], random)
         )
-        return min(found, key=lambda one: one[0].array("error")[0])
+        return min(found, key=lambda one: one[0].parameter("error"))
 
     def _given_starts(self, X: Any, starts: int, random: np.random.RandomState) -> Iterator[NDArray[np.float64] | None]:
         """The centres to start from; one None if the method is to draw them, as often as its settings say."""
@@ -154,11 +154,11 @@ class Centres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, E
         vars(self).update(self._from_model())
 
     def _from_model(self) -> dict[str, Any]:
-        return {"cluster_centers_": self._model.array("centres").astype(self._type, copy=False)}
+        return {"cluster_centers_": self._model.parameter("centres").astype(self._type, copy=False)}
 
     def _show(self, labels: NDArray[np.int32]) -> None:
         """Sets what a fit shows besides the centres."""
-        self.labels_, self.inertia_ = labels, float(self._model.array("error")[0])
+        self.labels_, self.inertia_ = labels, self._model.parameter("error")
 
     @property
     def _n_features_out(self) -> int:
@@ -174,7 +174,7 @@ class Centres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, E
         return self._labels(self._check(X, reset=False))
 
     def _labels(self, X: Any) -> NDArray[np.int32]:
-        return cluster_labels(self._model, for_extension(X), threads=effective(None))
+        return predict(self._model, for_extension(X), "labels", threads=effective(None))
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> NDArray[Any]:
         """Finds clusters of the rows X, and says the distance of each row from each centre."""

@@ -126,7 +126,7 @@ class MiniBatchKMeans(Centres):
         super()._show(labels)
         if not self.compute_labels:
             del self.labels_
-        self._counts = self._model.array("sizes")
+        self._counts = self._model.parameter("sizes")
         self.n_iter_ = len(self._model.report["trace"])
         self.n_steps_ = self.n_iter_ * math.ceil(self._model.rows / self.batch_size)
 
@@ -140,7 +140,7 @@ class MiniBatchKMeans(Centres):
             centres, self.n_steps_ = self._first_centres(X, weights, settings), 0
             self._counts = np.zeros(len(centres))
         else:
-            centres = self._model.array("centres")
+            centres = self._model.parameter("centres")
         settings["k"] = len(centres)
         model, self._counts = learn_batch(
             for_extension(X), settings, centres, self._counts.tolist(), weights=weights, threads=effective(None)
@@ -160,5 +160,5 @@ class MiniBatchKMeans(Centres):
         self._check_clusters(X)
         if isinstance(self.init, str):
             model, _ = self._best(X, weights, {**settings, "algorithm": "lloyd", "steps": 1})
-            return model.array("centres")
+            return model.parameter("centres")
         return next(self._given_starts(X, 1, check_random_state(self.random_state)))

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from quince._base import FLOATS, Estimator, for_extension, names_of, weights_of
-from quince._quince import Model, fit_svm, svm_scores
+from quince._quince import Model, fit, predict
 from quince._threads import effective
 
 
@@ -30,8 +30,8 @@ class SupportVectorMachine(Estimator):
     def _method_settings(self) -> dict[str, Any]:
         raise NotImplementedError
 
-    def _fit_svm(self, X: Any, **target: Any) -> Model:
-        model = fit_svm(self._method, for_extension(X), self._method_settings(), threads=effective(None), **target)
+    def _fit_svm(self, X: Any, **given: Any) -> Model:
+        model = fit(self._method, for_extension(X), self._method_settings(), threads=effective(None), **given)
         if model.report["stop"] == "step-limit":
             warnings.warn(self._not_converged.format(self), ConvergenceWarning, stacklevel=3)
         elif model.report["stop"] == "stalled":
@@ -40,7 +40,7 @@ class SupportVectorMachine(Estimator):
         return model
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
-        return svm_scores(self._fitted_model(), for_extension(X), threads=effective(None))
+        return predict(self._fitted_model(), for_extension(X), "scores", threads=effective(None))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -94,7 +94,7 @@ class TwoClasses:
         return self.classes_[(scores > 0).astype(np.intp)]
 
     def _target(self, codes: NDArray[np.int8]) -> dict[str, Any]:
-        return {"y": codes.astype(np.float64), "classes": names_of(self.classes_)}
+        return {"target": codes.astype(np.uint32), "classes": names_of(self.classes_)}
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()  # type: ignore[misc]

@@ -86,8 +86,8 @@ class KernelSVM(SupportVectorMachine):
         vars(self).update(self._from_model())
 
     def _from_model(self) -> dict[str, Any]:
-        indices = self._model.array("support_indices").astype(np.int32)
-        beta = self._model.array("beta")
+        indices = self._model.parameter("support_indices")
+        beta = self._model.parameter("coefficients")
         vectors = self._vectors()
         # Support vectors of the first class stand before those of the second.
         order = np.argsort(beta > 0, kind="stable") if self._model.task == "classification" else np.arange(len(beta))
@@ -96,7 +96,7 @@ class KernelSVM(SupportVectorMachine):
             "support_": indices[order],
             "support_vectors_": vectors[order] if vectors.shape[0] == len(order) else vectors,
             "dual_coef_": sparse.csr_matrix(coefficients) if self._sparse else coefficients,
-            "intercept_": self._model.array("numbers")[:1].copy(),
+            "intercept_": np.array([self._model.parameter("bias")]),
             "n_support_": self._counts(beta),
         }
         return found
@@ -108,12 +108,7 @@ class KernelSVM(SupportVectorMachine):
         """The support vectors; none if the kernel is precomputed."""
         if self._model.settings["kernel"] == "precomputed":
             return np.empty((0, 0))
-        if not self._sparse:
-            return self._model.array("support_vectors")
-        ends = self._model.array("sparse.ends").astype(np.int32)
-        starts = np.concatenate([[0], ends[1:]]).astype(np.int32)
-        columns, values = self._model.array("sparse.columns").astype(np.int32), self._model.array("sparse.values")
-        return sparse.csr_matrix((values, columns, starts), shape=(len(starts) - 1, int(ends[0])))
+        return self._model.parameter("support_vectors")
 
     @property
     def coef_(self) -> Any:
@@ -129,8 +124,7 @@ class KernelSVM(SupportVectorMachine):
     @property
     def n_iter_(self) -> Any:
         """Number of SMO steps."""
-        facts = dict(self._fitted_model().report["facts"])
-        return self._shown_steps(int(facts["steps"]))
+        return self._shown_steps(self._fitted_model().parameter("steps"))
 
     def _shown_steps(self, steps: int) -> Any:
         return steps

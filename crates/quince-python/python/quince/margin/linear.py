@@ -197,8 +197,8 @@ class LinearSVC(SparseWeights, TwoClasses, ClassifierMixin, LinearSVM):
         return self
 
     def _from_model(self) -> dict[str, Any]:
-        intercept = self._model.array("numbers")[:1].copy() if self.fit_intercept else 0.0
-        return {"coef_": self._model.array("weights").reshape(1, -1), "intercept_": intercept}
+        intercept = np.array([self._model.parameter("bias")]) if self.fit_intercept else 0.0
+        return {"coef_": self._model.parameter("weights").reshape(1, -1), "intercept_": intercept}
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The score of rows X: above zero the second class."""
@@ -207,7 +207,7 @@ class LinearSVC(SparseWeights, TwoClasses, ClassifierMixin, LinearSVM):
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class for rows X."""
-        temperature = self._fitted_model().array("numbers")[1]
+        temperature = self._fitted_model().parameter("temperature")
         return logistic(2.0 * temperature * self._by_attributes(X))
 
 
@@ -316,12 +316,12 @@ class LinearSVR(RegressorMixin, LinearSVM):
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LinearSVR:
         """Fits to rows X (dense or sparse) and their numbers y; sample_weight says how much each row counts."""
         X, y = checked(self, X, y, y_numeric=True)
-        self._learn(X, y=np.asarray(y, dtype=np.float64), weights=weights_of(sample_weight, X))
+        self._learn(X, target=np.asarray(y, dtype=np.float64), weights=weights_of(sample_weight, X))
         return self
 
     def _from_model(self) -> dict[str, Any]:
-        intercept = self._model.array("numbers")[:1].copy() if self.fit_intercept else 0.0
-        return {"coef_": self._model.array("weights").ravel(), "intercept_": intercept}
+        intercept = np.array([self._model.parameter("bias")]) if self.fit_intercept else 0.0
+        return {"coef_": self._model.parameter("weights").ravel(), "intercept_": intercept}
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The number of rows X."""

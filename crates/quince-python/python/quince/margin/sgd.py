@@ -375,8 +375,8 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
 
     def _from_model(self) -> dict[str, Any]:
         return {
-            "coef_": self._model.array("weights").reshape(1, -1),
-            "intercept_": self._model.array("numbers")[:1].copy(),
+            "coef_": self._model.parameter("weights").reshape(1, -1),
+            "intercept_": np.array([self._model.parameter("bias")]),
         }
 
     def _by_attributes(self, X: Any) -> NDArray[np.float64]:

@@ -205,12 +205,12 @@ class SVC(TwoClasses, ClassifierMixin, KernelSVM):
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class for rows X."""
-        temperature = self._fitted_model().array("numbers")[1]
+        temperature = self._fitted_model().parameter("temperature")
         return logistic(2.0 * temperature * self._asked(X))
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """The logarithms of the probabilities."""
-        temperature = self._fitted_model().array("numbers")[1]
+        temperature = self._fitted_model().parameter("temperature")
         odds = 2.0 * temperature * self._asked(X)
         return np.column_stack([log_expit(-odds), log_expit(odds)])

@@ -126,7 +126,7 @@ class SVR(RegressorMixin, KernelSVM):
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SVR:
         """Fits to rows X (dense or sparse) and their numbers y; sample_weight says how much each row counts."""
         X, y = checked(self, X, y, y_numeric=True)
-        self._learn(X, y=np.asarray(y, dtype=np.float64), weights=weights_of(sample_weight, X))
+        self._learn(X, target=np.asarray(y, dtype=np.float64), weights=weights_of(sample_weight, X))
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:

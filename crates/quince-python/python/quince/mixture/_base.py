@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from quince._base import FLOATS, Estimator, for_extension, seed_of, weights_of
-from quince._quince import Model, ask_mixture, fit_mixture, impute_rows, mixture_criterion, mixture_parameters
+from quince._quince import Model, fit, impute_rows, mixture_criterion, predict
 from quince._threads import effective
 
 #: What all mixtures accept for scikit-learn's sake.
@@ -62,8 +62,13 @@ class OfComponents(DensityMixin, Estimator):
         return seed_of(getattr(self, "random_state", None))
 
     def _fit(self, X: Any, weights: NDArray[np.float64] | None) -> Model:
-        settings, threads = self._method_settings(), self._threads()
-        return fit_mixture(X, settings, weights=weights, seed=self._seed(), threads=threads)
+        start = self._given_start(X) or None
+        settings, seed, threads = self._method_settings(), self._seed(), self._threads()
+        return fit("mixture", X, settings, weights=weights, start=start, seed=seed, threads=threads)
+
+    def _given_start(self, X: Any) -> dict[str, Any]:
+        """The parameters to start from; none if the method is to find them."""
+        return {}
 
     def _learnt(self, model: Model) -> None:
         self._model = model
@@ -80,10 +85,10 @@ class OfComponents(DensityMixin, Estimator):
             )
 
     def _from_model(self) -> dict[str, Any]:
-        return {"weights_": mixture_parameters(self._model)[0]}
+        return {"weights_": self._model.parameter("weights")}
 
     def _blocks(self) -> list[dict[str, Any]]:
-        return mixture_parameters(self._model)[1]
+        return self._model.parameter("blocks")
 
     def _check(self, X: Any, *, reset: bool) -> Any:
         """Rows as the extension takes them."""
@@ -105,7 +110,7 @@ class OfComponents(DensityMixin, Estimator):
 
     def _ask(self, X: Any, what: str) -> NDArray[Any]:
         check_is_fitted(self)
-        return ask_mixture(self._model, self._check(X, reset=False), what, threads=self._threads())
+        return predict(self._model, self._check(X, reset=False), what, threads=self._threads())
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> NDArray[np.int32]:
         """Finds components of the rows X, and says which has the largest responsibility for each."""

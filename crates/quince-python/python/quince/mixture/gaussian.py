@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from quince._quince import Model, fit_mixture_from
+from quince._quince import Model
 from quince.mixture._base import COUNT, LEAST, OfComponents
 
 #: scikit-learn's words for the shapes of covariances, and whether components share one.
@@ -181,23 +181,20 @@ class GaussianMixture(OfComponents):
         }
 
     def _fit(self, X: Any, weights: NDArray[np.float64] | None) -> Model:
-        start = self._given_start(X.shape[1])
         if self.reg_covar == 0 and (np.nanmax(X, axis=0) == np.nanmin(X, axis=0)).any():
             raise ValueError("A column of X is constant, and so is singular with reg_covar=0. Give a larger reg_covar.")
-        if not start:
-            return super()._fit(X, weights)
-        settings, threads = self._method_settings(), self._threads()
-        return fit_mixture_from(X, settings, weights=weights, seed=self._seed(), threads=threads, **start)
+        return super()._fit(X, weights)
 
-    def _given_start(self, features: int) -> dict[str, Any]:
+    def _given_start(self, X: Any) -> dict[str, Any]:
         """What a start is given by: the last fit, or parameters."""
+        features = X.shape[1]
         again = self.warm_start and self.__sklearn_is_fitted__() and self.n_components != "auto"
         if again and self.means_.shape == (self.n_components, features):
             covariances = self._model_covariances()
-            return {"component_weights": self.weights_.tolist(), "means": self.means_, "covariances": covariances}
+            return {"weights": self.weights_.tolist(), "means": self.means_, "covariances": covariances}
         start: dict[str, Any] = {}
         if self.weights_init is not None:
-            start["component_weights"] = self._checked_weights().tolist()
+            start["weights"] = self._checked_weights().tolist()
         if self.means_init is not None:
             start["means"] = self._checked(self.means_init, (self.n_components, features), "means")
         if self.precisions_init is not None:

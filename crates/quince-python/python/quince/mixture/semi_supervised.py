@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted, validate_data
 
 from quince._base import FLOATS, Estimator, for_extension, names_of, weights_of
-from quince._quince import Model, fit_mixture, mixture_parameters
+from quince._quince import Model, fit
 from quince._threads import effective
 from quince.bayes.mixed import as_table, explanation, families
 from quince.mixture._base import COUNT, LEAST
@@ -157,10 +157,11 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
         all_codes = np.full(len(y), UNKNOWN, dtype=np.uint32)
         all_codes[known] = codes
         self._learnt(
-            fit_mixture(
+            fit(
+                "mixture",
                 X,
                 self._method_settings(),
-                codes=all_codes,
+                target=all_codes,
                 classes=names_of(self.classes_),
                 weights=weights_of(sample_weight, X),
                 threads=effective(self.n_jobs),
@@ -174,7 +175,7 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
         vars(self).update(self._from_model())
 
     def _from_model(self) -> dict[str, Any]:
-        return {"weights_": mixture_parameters(self._model)[0]}
+        return {"weights_": self._model.parameter("weights")}
 
     def _check(self, X: Any, *, reset: bool) -> Any:
         table = as_table(self, X, reset)

@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from quince._base import columns_of, for_extension, names_of, weights_of
-from quince._quince import fit_neighbours, nearest_rows, neighbours_labels, neighbours_say
+from quince._quince import fit, nearest_rows, predict
 from quince._threads import effective
 from quince.neighbours._search import Search, graph
 
@@ -67,7 +67,9 @@ class _Learner(Search):
         counting = np.flatnonzero(weights)
         return X[counting], y[counting], weights[counting]
 
-    def _fit(self, X: Any, weights: NDArray[np.float64] | None, **answers: Any) -> None:
+    def _fit(
+        self, X: Any, weights: NDArray[np.float64] | None, target: NDArray[Any], classes: list[str] | None = None
+    ) -> None:
         self.n_samples_fit_, self._sparse = X.shape[0], sparse.issparse(X)
         settings = self._measure(X) | self._method_settings()
         # The method is fitted as well as it can be; where that is not what was asked for, `_mean` answers.
@@ -75,10 +77,11 @@ class _Learner(Search):
             settings["k"] = min(settings["k"] or 1, self.n_samples_fit_)
         settings["votes"] = settings["votes"] or "uniform"
         rows, threads = for_extension(X), effective(self.n_jobs)
-        self._model = fit_neighbours(rows, settings, weights=weights, threads=threads, **answers)
+        self._model = fit("knn", rows, settings, target=target, classes=classes, weights=weights, threads=threads)
         auto = self.n_neighbors == "auto"
-        self.n_neighbors_ = int(self._model.report["facts"]["k"]) if auto else self.n_neighbors
-        self._said = {**answers, "weights": np.empty(0) if weights is None else weights}
+        self.n_neighbors_ = self._model.parameter("k") if auto else self.n_neighbors
+        said = {"numbers" if classes is None else "codes": target}
+        self._said = said | {"weights": np.empty(0) if weights is None else weights}
 
     def _method_settings(self) -> dict[str, Any]:
         """What the parameters ask of neighbours, in the method's words; it has none for a function of distances."""
@@ -93,8 +96,9 @@ class _Learner(Search):
         """Whether the model has the answer: for new rows, and by the parameters that it was fitted with."""
         return X is not None and self._method_settings().items() <= self._model.settings.items()
 
-    def _ask_model(self, X: Any, question: Callable[..., NDArray[Any]] = neighbours_say) -> NDArray[Any]:
-        return question(self._model, self._queries(X), threads=effective(self.n_jobs))
+    def _ask_model(self, X: Any, answer: str | None = None) -> NDArray[Any]:
+        answer = answer or ("numbers" if self._model.task == "regression" else "probabilities")
+        return predict(self._model, self._queries(X), answer, threads=effective(self.n_jobs))
 
     def _nearest(self, X: Any, k: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         return nearest_rows(self._model, X, k, threads=effective(self.n_jobs))
@@ -134,7 +138,7 @@ class _Learner(Search):
 
     def _array(self, name: str) -> NDArray[Any]:
         """One of the model's arrays, which are at hand after a fit and copied from a model that was opened."""
-        return self._said[name] if "_said" in vars(self) else self._model.array(name)
+        return self._said[name] if "_said" in vars(self) else self._model.parameter(name)
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
@@ -260,11 +264,11 @@ class KNeighborsClassifier(ClassifierMixin, _Learner):
         found = [np.unique(column, return_inverse=True) for column in y.reshape(len(y), -1).T]
         if self.outputs_2d_:
             # The votes for a class are the mean of ones for its rows and zeros for all others.
-            self._fit(X, weights, numbers=np.hstack([np.eye(len(classes))[codes] for classes, codes in found]))
+            self._fit(X, weights, np.hstack([np.eye(len(classes))[codes] for classes, codes in found]))
             self.classes_ = [classes for classes, _ in found]
         else:
             ((self.classes_, codes),) = found
-            self._fit(X, weights, codes=codes.astype(np.uint32), classes=names_of(self.classes_))
+            self._fit(X, weights, codes.astype(np.uint32), names_of(self.classes_))
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -273,7 +277,7 @@ class KNeighborsClassifier(ClassifierMixin, _Learner):
         if self.outputs_2d_:
             labels = [classes[shares.argmax(axis=1)] for classes, shares in zip(self.classes_, self._shares(X))]
             return np.stack(labels, axis=1)
-        codes = self._ask_model(X, neighbours_labels) if self._as_fitted(X) else self._mean(X).argmax(axis=1)
+        codes = self._ask_model(X, "labels") if self._as_fitted(X) else self._mean(X).argmax(axis=1)
         return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> Any:
@@ -340,7 +344,7 @@ class KNeighborsRegressor(RegressorMixin, _Learner):
         X, y = self._check(X, y, multi_output=True, y_numeric=True)
         X, y, weights = self._that_count(X, y, sample_weight)
         self._flat = y.ndim == 1
-        self._fit(X, weights, numbers=columns_of(y))
+        self._fit(X, weights, columns_of(y))
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from quince import files
 from quince._base import for_extension
-from quince._quince import Model, Neighbours, fit_neighbours
+from quince._quince import Model, Neighbours, fit
 from quince._threads import effective
 from quince.neighbours._search import Search, entries
 
@@ -168,7 +168,8 @@ class NearestNeighbors(Search):
     def _fitted_model(self) -> Model:
         """A model that predicts the number of the nearest row: what a file holds."""
         check_is_fitted(self)
-        return fit_neighbours(self._fit_X, {**self._how, "k": 1}, threads=effective(self.n_jobs))
+        numbers = np.arange(self.n_samples_fit_, dtype=np.float64)
+        return fit("knn", self._fit_X, {**self._how, "k": 1}, target=numbers, threads=effective(self.n_jobs))
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_neighbours" in vars(self)
@@ -189,17 +190,6 @@ class NearestNeighbors(Search):
         model = state.pop("_model", None)
         super().__setstate__(state)
         if model is not None:
-            self._fit_X = _rows_of(model).astype(self._type, copy=False)
+            self._fit_X = model.parameter("rows").astype(self._type, copy=False)
         if "_fit_X" in vars(self):
             self._get_ready()
-
-
-def _rows_of(model: Model) -> Any:
-    """The rows that a saved model holds."""
-    rows = model.array("rows")
-    if rows.shape[1]:
-        return rows
-    bounds, columns = (model.array(f"sparse.{part}").astype(np.int64) for part in ("ends", "columns"))
-    # The number of columns stands where the first row starts, which is at 0.
-    width, bounds[0] = bounds[0], 0
-    return sparse.csr_matrix((model.array("sparse.values"), columns, bounds), shape=(len(rows), width))

@@ -120,8 +120,8 @@ class MixtureImputer(Imputer):
         threads = _threads.effective(None)
         self._model = None
         if varies:
-            self._model = _quince.fit_mixture(
-                np.ascontiguousarray(known), settings, weights=weights, seed=seed, threads=threads
+            self._model = _quince.fit(
+                "mixture", np.ascontiguousarray(known), settings, weights=weights, seed=seed, threads=threads
             )
         return self
 

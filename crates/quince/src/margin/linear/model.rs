@@ -96,6 +96,11 @@ impl LinearSvmModel {
         self.bias
     }
 
+    /// Factor of the scores before the softmax, which calibrates probabilities.
+    pub fn temperature(&self) -> f64 {
+        self.temperature
+    }
+
     /// Scores w·x + b of rows.
     pub fn scores(&self, rows: &Features<'_>, run: &Run) -> Result<Vec<f64>> {
         if rows.columns() != self.weights.rows() {
