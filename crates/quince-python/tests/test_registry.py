@@ -1,10 +1,13 @@
-"""Every parameter of a Python class is a setting of its method, or says why it is not."""
+"""Every class is registered once, and every parameter of one is a setting of its method, or says why it is not."""
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import pkgutil
 
 import pytest
+from sklearn.base import BaseEstimator
 
 import quince
 from quince.files import estimators
@@ -36,6 +39,28 @@ def test_every_setting_has_a_parameter_in_every_class_that_needs_it(method):
     about = quince.models()[method]
     shown = set().union(*(getattr(quince, name)._settings.values() for name in about["python"]))
     assert shown == set(about["settings"])
+
+
+def public_modules():
+    for found in pkgutil.walk_packages(quince.__path__, "quince."):
+        if not any(part.startswith("_") for part in found.name.split(".")):
+            yield importlib.import_module(found.name)
+
+
+@pytest.mark.parametrize("module", list(public_modules()), ids=lambda module: module.__name__)
+def test_an_estimator_is_shown_by_its_module_and_by_the_package(module):
+    """A class is registered in the `__all__` of its module, and all else follows. Who forgets that, forgets this test."""
+    for name, cls in vars(module).items():
+        if isinstance(cls, type) and issubclass(cls, BaseEstimator) and cls.__module__ == module.__name__:
+            bases_others = any(other.__module__.startswith("quince.") for other in cls.__subclasses__())
+            assert name in module.__all__ or name.startswith("_") or bases_others
+    if module.__name__ != "quince.family":
+        assert set(module.__all__) <= set(quince.__all__)
+
+
+def test_what_is_shown_is_there_and_shown_once():
+    assert len(quince.__all__) == len(set(quince.__all__))
+    assert all(hasattr(quince, name) for name in quince.__all__)
 
 
 def test_every_class_that_the_registry_names_is_there_and_no_other():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["set_threads"]
+
 import os
 from types import TracebackType
 

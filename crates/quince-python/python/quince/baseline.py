@@ -6,6 +6,8 @@ numpy's generator, in scikit-learn's order.
 
 from __future__ import annotations
 
+__all__ = ["DummyClassifier", "DummyRegressor"]
+
 import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["load"]
+
 import json
 import os
 from typing import TYPE_CHECKING, Any

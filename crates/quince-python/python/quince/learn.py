@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["Comparison", "compare", "train"]
+
 import math
 import os
 import warnings

@@ -8,6 +8,8 @@ scikit-learn's iterations are taken and checked, and have nothing to steer.
 
 from __future__ import annotations
 
+__all__ = ["LinearRegression", "Ridge", "RidgeClassifier"]
+
 import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar

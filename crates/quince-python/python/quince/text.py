@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["CountVectorizer", "HashingVectorizer", "SelectKBest", "TfidfVectorizer", "chi2", "mutual_information"]
+
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral

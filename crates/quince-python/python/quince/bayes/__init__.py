@@ -7,22 +7,18 @@ family, and each column on its own. `MixedNB` takes data frames with native colu
 defaults and attributes.
 """
 
-from quince.bayes.centroid import NearestCentroid
-from quince.bayes.counts import CategoricalNB, PoissonNB
-from quince.bayes.discriminant import LinearDiscriminantAnalysis
-from quince.bayes.mixed import GaussianClassifier, MixedNB
-from quince.bayes.naive import BernoulliNB, GaussianNB, MultinomialNB
-from quince.bayes.quadratic import QuadraticDiscriminantAnalysis
+from quince.bayes import centroid, counts, discriminant, mixed, naive, quadratic
+from quince.bayes.centroid import *
+from quince.bayes.counts import *
+from quince.bayes.discriminant import *
+from quince.bayes.mixed import *
+from quince.bayes.naive import *
+from quince.bayes.quadratic import *
 
-__all__ = [
-    "BernoulliNB",
-    "CategoricalNB",
-    "GaussianClassifier",
-    "GaussianNB",
-    "LinearDiscriminantAnalysis",
-    "MixedNB",
-    "MultinomialNB",
-    "NearestCentroid",
-    "PoissonNB",
-    "QuadraticDiscriminantAnalysis",
-]
+__all__: list[str] = []
+__all__ += centroid.__all__
+__all__ += counts.__all__
+__all__ += discriminant.__all__
+__all__ += mixed.__all__
+__all__ += naive.__all__
+__all__ += quadratic.__all__

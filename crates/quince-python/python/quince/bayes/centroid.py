@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["NearestCentroid"]
+
 import os
 import warnings
 from numbers import Real

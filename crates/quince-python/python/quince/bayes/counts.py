@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["CategoricalNB", "PoissonNB"]
+
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["LinearDiscriminantAnalysis"]
+
 import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["GaussianClassifier", "MixedNB"]
+
 import os
 import warnings
 from collections.abc import Mapping, Sequence

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["BernoulliNB", "GaussianNB", "MultinomialNB"]
+
 import warnings
 from numbers import Real
 from typing import Any, ClassVar

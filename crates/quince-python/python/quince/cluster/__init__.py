@@ -5,9 +5,14 @@ does so from a few rows at a time or from a stream, and `BisectingKMeans` by hal
 attributes are scikit-learn's. `silhouette_score` and `silhouette_samples` say how well rows sit in their clusters.
 """
 
-from quince.cluster.bisecting import BisectingKMeans
-from quince.cluster.kmeans import KMeans
-from quince.cluster.mini_batch import MiniBatchKMeans
-from quince.cluster.silhouette import silhouette_samples, silhouette_score
+from quince.cluster import bisecting, kmeans, mini_batch, silhouette
+from quince.cluster.bisecting import *
+from quince.cluster.kmeans import *
+from quince.cluster.mini_batch import *
+from quince.cluster.silhouette import *
 
-__all__ = ["BisectingKMeans", "KMeans", "MiniBatchKMeans", "silhouette_samples", "silhouette_score"]
+__all__: list[str] = []
+__all__ += bisecting.__all__
+__all__ += kmeans.__all__
+__all__ += mini_batch.__all__
+__all__ += silhouette.__all__

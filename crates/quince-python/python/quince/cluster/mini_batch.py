@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["MiniBatchKMeans"]
+
 import math
 from collections.abc import Callable
 from numbers import Integral, Real

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["silhouette_samples", "silhouette_score"]
+
 from typing import Any
 
 import numpy as np

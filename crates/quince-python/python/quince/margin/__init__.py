@@ -5,10 +5,16 @@ second-order methods or coordinate descent, and `SGDClassifier` by stochastic gr
 attributes are scikit-learn's; classifiers learn two classes.
 """
 
-from quince.margin.linear import LinearSVC, LinearSVR
-from quince.margin.one_class import OneClassSVM
-from quince.margin.sgd import SGDClassifier
-from quince.margin.svc import SVC
-from quince.margin.svr import SVR
+from quince.margin import linear, one_class, sgd, svc, svr
+from quince.margin.linear import *
+from quince.margin.one_class import *
+from quince.margin.sgd import *
+from quince.margin.svc import *
+from quince.margin.svr import *
 
-__all__ = ["SVC", "SVR", "LinearSVC", "LinearSVR", "OneClassSVM", "SGDClassifier"]
+__all__: list[str] = []
+__all__ += linear.__all__
+__all__ += one_class.__all__
+__all__ += sgd.__all__
+__all__ += svc.__all__
+__all__ += svr.__all__

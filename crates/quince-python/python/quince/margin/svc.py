@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["SVC"]
+
 from numbers import Real
 from typing import Any, ClassVar
 

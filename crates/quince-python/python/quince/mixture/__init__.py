@@ -5,9 +5,14 @@ for counts of words, `MixedMixture` for data frames with native columns, which h
 `SemiSupervisedNB` learns classes from few labels and many rows that have none.
 """
 
-from quince.mixture.gaussian import GaussianMixture
-from quince.mixture.mixed import MixedMixture
-from quince.mixture.multinomial import MultinomialMixture
-from quince.mixture.semi_supervised import SemiSupervisedNB
+from quince.mixture import gaussian, mixed, multinomial, semi_supervised
+from quince.mixture.gaussian import *
+from quince.mixture.mixed import *
+from quince.mixture.multinomial import *
+from quince.mixture.semi_supervised import *
 
-__all__ = ["GaussianMixture", "MixedMixture", "MultinomialMixture", "SemiSupervisedNB"]
+__all__: list[str] = []
+__all__ += gaussian.__all__
+__all__ += mixed.__all__
+__all__ += multinomial.__all__
+__all__ += semi_supervised.__all__

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["MixedMixture"]
+
 from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, ClassVar

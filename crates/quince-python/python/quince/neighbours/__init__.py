@@ -6,7 +6,10 @@ searched, and of rows that are equally far the first comes first; a tie of votes
 its column is left out of the distance, which is scaled up from the columns that both rows have.
 """
 
-from quince.neighbours.learners import KNeighborsClassifier, KNeighborsRegressor
-from quince.neighbours.nearest import NearestNeighbors
+from quince.neighbours import learners, nearest
+from quince.neighbours.learners import *
+from quince.neighbours.nearest import *
 
-__all__ = ["KNeighborsClassifier", "KNeighborsRegressor", "NearestNeighbors"]
+__all__: list[str] = []
+__all__ += learners.__all__
+__all__ += nearest.__all__

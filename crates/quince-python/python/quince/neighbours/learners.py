@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["KNeighborsClassifier", "KNeighborsRegressor"]
+
 import warnings
 from collections.abc import Callable
 from numbers import Integral, Real

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["NearestNeighbors"]
+
 import os
 from collections.abc import Iterator
 from numbers import Real

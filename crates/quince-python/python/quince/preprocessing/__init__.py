@@ -1,21 +1,30 @@
 """Features for learners: scaled numbers, coded categories, imputed values, polynomial features, and whole tables."""
 
-from quince.preprocessing.impute import SimpleImputer
-from quince.preprocessing.knn_impute import KNNImputer
-from quince.preprocessing.mixture_impute import MixtureImputer
-from quince.preprocessing.one_hot import OneHotEncoder
-from quince.preprocessing.ordinal import OrdinalEncoder
-from quince.preprocessing.polynomial import PolynomialFeatures
-from quince.preprocessing.scale import StandardScaler
-from quince.preprocessing.table_encoder import TableEncoder
+from quince.preprocessing import (
+    impute,
+    knn_impute,
+    mixture_impute,
+    one_hot,
+    ordinal,
+    polynomial,
+    scale,
+    table_encoder,
+)
+from quince.preprocessing.impute import *
+from quince.preprocessing.knn_impute import *
+from quince.preprocessing.mixture_impute import *
+from quince.preprocessing.one_hot import *
+from quince.preprocessing.ordinal import *
+from quince.preprocessing.polynomial import *
+from quince.preprocessing.scale import *
+from quince.preprocessing.table_encoder import *
 
-__all__ = [
-    "KNNImputer",
-    "MixtureImputer",
-    "OneHotEncoder",
-    "OrdinalEncoder",
-    "PolynomialFeatures",
-    "SimpleImputer",
-    "StandardScaler",
-    "TableEncoder",
-]
+__all__: list[str] = []
+__all__ += impute.__all__
+__all__ += knn_impute.__all__
+__all__ += mixture_impute.__all__
+__all__ += one_hot.__all__
+__all__ += ordinal.__all__
+__all__ += polynomial.__all__
+__all__ += scale.__all__
+__all__ += table_encoder.__all__

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["SimpleImputer"]
+
 import warnings
 from collections import Counter
 from collections.abc import Callable

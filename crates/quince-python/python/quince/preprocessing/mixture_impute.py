@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["MixtureImputer"]
+
 from numbers import Integral, Real
 from typing import Any, ClassVar
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["PolynomialFeatures"]
+
 from collections.abc import Iterable
 from numbers import Integral
 from typing import Any, ClassVar, Literal

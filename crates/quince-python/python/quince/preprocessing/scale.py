@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["StandardScaler"]
+
 from typing import Any, ClassVar
 
 import numpy as np

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["TableEncoder"]
+
 import os
 from collections.abc import Iterable, Mapping
 from numbers import Integral
