@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -72,6 +74,17 @@ class Estimator(BaseEstimator):
     _accepted: ClassVar[dict[str, str]] = {}
 
     _model: Model
+
+    def _in_our_words(self, call: Callable[..., Any], *arguments: Any, **given: Any) -> Any:
+        """Calls the extension. What it refuses of a setting is said of the parameter that the setting comes from."""
+        try:
+            return call(*arguments, **given)
+        except ValueError as error:
+            said = re.fullmatch(r"setting '(\w+)' (.*)", str(error), flags=re.DOTALL)
+            names = [name for name, setting in self._settings.items() if said and setting == said[1]]
+            if said is None or len(names) != 1:
+                raise
+            raise ValueError(f"The '{names[0]}' parameter of {type(self).__name__} {said[2]}") from None
 
     def _from_model(self) -> dict[str, Any]:
         """Attributes that follow from the fitted model, so that no state needs to hold them."""

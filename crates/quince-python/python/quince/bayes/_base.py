@@ -110,7 +110,8 @@ class Bayes(ClassifierMixin, Estimator):
         self, X: Any, codes: NDArray[np.uint32], classes: list[str], weights: NDArray[np.float64] | None
     ) -> Model:
         settings, threads = self._method_settings(), self._threads()
-        return fit(self._method, X, settings, target=codes, classes=classes, weights=weights, threads=threads)
+        given = {"target": codes, "classes": classes, "weights": weights, "threads": threads}
+        return self._in_our_words(fit, self._method, X, settings, **given)
 
     def _update(self, X: Any, codes: NDArray[np.uint32], weights: NDArray[np.float64] | None) -> Model:
         classes = names_of(self.classes_)

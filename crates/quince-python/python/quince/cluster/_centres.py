@@ -115,7 +115,8 @@ class Centres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, E
         rows, random = for_extension(X), check_random_state(self.random_state)
         seed = seed_of(self.random_state)
         found = (
-            cluster(
+            self._in_our_words(
+                cluster,
                 rows,
                 settings,
                 weights=weights,

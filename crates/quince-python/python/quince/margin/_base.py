@@ -30,8 +30,9 @@ class SupportVectorMachine(Estimator):
     def _method_settings(self) -> dict[str, Any]:
         raise NotImplementedError
 
-    def _fit_svm(self, X: Any, **given: Any) -> Model:
-        model = fit(self._method, for_extension(X), self._method_settings(), threads=effective(None), **given)
+    def _fit_svm(self, X: Any, *, also: dict[str, Any] | None = None, **given: Any) -> Model:
+        settings = self._method_settings() | (also or {})
+        model = self._in_our_words(fit, self._method, for_extension(X), settings, threads=effective(None), **given)
         if model.report["stop"] == "step-limit":
             warnings.warn(self._not_converged.format(self), ConvergenceWarning, stacklevel=3)
         elif model.report["stop"] == "stalled":
@@ -87,6 +88,21 @@ class TwoClasses:
         if (of_classes != 1.0).any():
             of_rows = of_classes[codes] * (1.0 if of_rows is None else of_rows)
         return of_classes, None if of_rows is None else np.ascontiguousarray(of_rows, dtype=np.float64)
+
+    def _weights_apart(
+        self, X: Any, y: NDArray[Any], codes: NDArray[np.int8], sample_weight: ArrayLike | None
+    ) -> tuple[NDArray[np.float64], dict[str, Any]]:
+        """The weight of each class, and what a fit is given of weights: a setting for classes, and those of rows."""
+        of_classes, of_both = self._weights(X, y, codes, sample_weight)
+        names = names_of(self.classes_)
+        if (of_classes == 1.0).all():
+            return of_classes, {"weights": of_both}
+        if (of_classes <= 0).any() or any("," in name or name != name.strip() for name in names):
+            # The setting has no words for these: rows are weighed instead.
+            return of_classes, {"weights": of_both}
+        written = ",".join(f"{name}={weight!r}" for name, weight in zip(names, of_classes.tolist(), strict=True))
+        setting = "balanced" if isinstance(self.class_weight, str) else written
+        return of_classes, {"weights": weights_of(sample_weight, X), "also": {"class_weights": setting}}
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of rows X."""

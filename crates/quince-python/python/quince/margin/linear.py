@@ -194,8 +194,8 @@ class LinearSVC(SparseWeights, TwoClasses, ClassifierMixin, LinearSVM):
             raise ValueError(f"quince's LinearSVC has penalty='l2' only, and got penalty={self.penalty!r}.")
         X, y = checked(self, X, y)
         codes = self._codes(y)
-        _, weights = self._weights(X, y, codes, sample_weight)
-        self._learn(X, weights=weights, **self._target(codes))
+        _, weights = self._weights_apart(X, y, codes, sample_weight)
+        self._learn(X, **weights, **self._target(codes))
         return self
 
     def _from_model(self) -> dict[str, Any]:

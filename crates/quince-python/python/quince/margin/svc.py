@@ -190,8 +190,8 @@ class SVC(TwoClasses, ClassifierMixin, KernelSVM):
         """Fits to rows X (dense or sparse) and their classes y; sample_weight says how much each row counts."""
         X, y = checked(self, X, y)
         codes = self._codes(y)
-        self.class_weight_, weights = self._weights(X, y, codes, sample_weight)
-        self._learn(X, weights=weights, **self._target(codes))
+        self.class_weight_, weights = self._weights_apart(X, y, codes, sample_weight)
+        self._learn(X, **weights, **self._target(codes))
         return self
 
     def _counts(self, beta: NDArray[np.float64]) -> NDArray[np.int32]:

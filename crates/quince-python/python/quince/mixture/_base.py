@@ -64,7 +64,8 @@ class OfComponents(DensityMixin, Estimator):
     def _fit(self, X: Any, weights: NDArray[np.float64] | None) -> Model:
         start = self._given_start(X) or None
         settings, seed, threads = self._method_settings(), self._seed(), self._threads()
-        return fit("mixture", X, settings, weights=weights, start=start, seed=seed, threads=threads)
+        given = {"weights": weights, "start": start, "seed": seed, "threads": threads}
+        return self._in_our_words(fit, "mixture", X, settings, **given)
 
     def _given_start(self, X: Any) -> dict[str, Any]:
         """The parameters to start from; none if the method is to find them."""

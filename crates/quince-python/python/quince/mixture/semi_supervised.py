@@ -159,7 +159,8 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
         all_codes = np.full(len(y), UNKNOWN, dtype=np.uint32)
         all_codes[known] = codes
         self._learnt(
-            fit(
+            self._in_our_words(
+                fit,
                 "mixture",
                 X,
                 self._method_settings(),

@@ -95,7 +95,8 @@ class Search(MultiOutputMixin, Estimator):
         metric = METRICS.get(self.metric)
         if self.metric == "minkowski":
             if p < 1:
-                raise ValueError(f"p cannot be {p}: below 1 there are no distances. Use at least 1.")
+                name = type(self).__name__
+                raise ValueError(f"The 'p' parameter of {name} cannot be {p}: below 1 there are no distances. Use at least 1.")
             name, weights = NAMED_EXPONENTS.get(p), given.get("w")
             metric = METRICS.get(name, "minkowski")
             if name and weights is None:

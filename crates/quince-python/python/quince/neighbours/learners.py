@@ -79,7 +79,8 @@ class _Learner(Search):
             settings["k"] = min(settings["k"] or 1, self.n_samples_fit_)
         settings["votes"] = settings["votes"] or "uniform"
         rows, threads = for_extension(X), effective(self.n_jobs)
-        self._model = fit("knn", rows, settings, target=target, classes=classes, weights=weights, threads=threads)
+        given = {"target": target, "classes": classes, "weights": weights, "threads": threads}
+        self._model = self._in_our_words(fit, "knn", rows, settings, **given)
         auto = self.n_neighbors == "auto"
         self.n_neighbors_ = self._model.parameter("k") if auto else self.n_neighbors
         said = {"numbers" if classes is None else "codes": target}

@@ -101,9 +101,8 @@ class NearestNeighbors(Search):
         return self
 
     def _get_ready(self) -> None:
-        self._neighbours = Neighbours(
-            self._fit_X, self._how, weights=self._feature_weights(), threads=effective(self.n_jobs)
-        )
+        given = {"weights": self._feature_weights(), "threads": effective(self.n_jobs)}
+        self._neighbours = self._in_our_words(Neighbours, self._fit_X, self._how, **given)
 
     def _nearest(self, X: Any, k: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         return self._neighbours.nearest(X, k, threads=effective(self.n_jobs))
