@@ -48,7 +48,7 @@ FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-covera
 help: ## this list
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@/ { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	  /^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: test
 test: ## all checks in order, closing with the number of tests passed and failed
@@ -116,6 +116,10 @@ wheel: venv ## build the Python package and install it into the environment
 python-test: wheel ## the Python package's tests, on the wheel just built
 	"$(VENV_PYTHON)" -m pytest $(PACKAGE)/tests -q
 	"$(VENV_PYTHON)" docs/generator/tests/python_examples.py
+
+.PHONY: python-reference
+python-reference: wheel guide ## the Python package's reference, into the guide, from the wheel just built
+	"$(VENV_PYTHON)" tools/python_reference.py "$(TARGET)/guide"
 
 ##@ Speed
 .PHONY: bench-venv

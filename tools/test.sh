@@ -8,7 +8,7 @@
 # clippy warning should not cost a wait for the tests. Stops at the first step that fails.
 set -euo pipefail
 
-steps=(licences lint rust-test doc guide python-test)
+steps=(licences lint rust-test doc guide python-test python-reference)
 make=${MAKE:-make}
 
 # Adds up what cargo and pytest say at the end of their runs and prints "passed failed". They say:

@@ -5,9 +5,9 @@ classes stand on which method. Some of them, such as `MixedNB` and `MixedMixture
 are prepared with encoders and imputers (`quince.preprocessing`), texts with vectorizers (`quince.text`), and a whole data frame at
 once with `TableEncoder`. Whoever has a table (a file, or a pandas, polars or pyarrow frame with numbers, categories, texts and
 missing values) uses `train` and `compare`. Every model is saved with `save` and opened with `load`, and opening one never runs code.
-
-What the package shows is what its modules list in their `__all__`, beside the classes: the only list there is.
 """
+
+# What the package shows is what its modules list in their `__all__`, beside the classes: there is no other list.
 
 from quince import _threads, baseline, bayes, cluster, files, learn, linear, margin, mixture, neighbours, preprocessing, text
 from quince._quince import Model, Table, __version__, models, read, read_csv
