@@ -13,4 +13,5 @@ pub use crate::model::{Fit, Model};
 pub use crate::neighbours::Knn;
 pub use crate::registry::Registry;
 pub use crate::run::Run;
+#[cfg(feature = "tables")]
 pub use crate::table::Table;

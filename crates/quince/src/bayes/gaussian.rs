@@ -13,11 +13,12 @@ crate::settings! {
     /// Bayes.
     ///
     /// ```
-    /// use quince::{Model, Run, Table, bayes::{GaussianClassifier, SharedCovariance}};
-    /// let table = Table::from_csv("a,b,y\n5,1,s\n5,2,s\n7,2,s\n7,3,s\n1,3,t\n2,3,t\n3,5,t\n4,4,t\n")?;
+    /// use quince::bayes::SharedCovariance;
+    /// use quince::prelude::*;
+    /// let rows = [[5.0, 1.0], [5.0, 2.0], [7.0, 2.0], [7.0, 3.0], [1.0, 3.0], [2.0, 3.0], [3.0, 5.0], [4.0, 4.0]];
     /// let linear = GaussianClassifier { shared: SharedCovariance::Pooled, ..GaussianClassifier::default() };
-    /// let model = Model::train(&table, "y", &linear)?;
-    /// assert_eq!(model.labels::<String>(&table)?, ["s", "s", "s", "s", "t", "t", "t", "t"]);
+    /// let model = linear.fit(&rows, &["s", "s", "s", "s", "t", "t", "t", "t"])?;
+    /// assert_eq!(model.labels::<String>(&[[6.0, 2.0], [2.0, 4.0]])?, ["s", "t"]);
     /// # quince::Result::Ok(())
     /// ```
     pub struct GaussianClassifier {

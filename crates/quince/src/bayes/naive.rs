@@ -11,11 +11,11 @@ crate::settings! {
     /// Naive Bayes with a family for each column.
     ///
     /// ```
-    /// use quince::{Model, Run, Table, bayes::NaiveBayes};
-    /// let table = Table::from_csv("height,sex\n181,m\n165,f\n?,m\n170,f\n178,m\n")?;
-    /// let model = Model::train(&table, "sex", &NaiveBayes::default())?;
-    /// let new = Table::from_csv("height\n180\n168\n?\n")?;
-    /// assert_eq!(model.labels::<String>(&new)?, ["m", "f", "m"]);
+    /// use quince::prelude::*;
+    /// let missing = f64::NAN;
+    /// let heights = [[181.0], [165.0], [missing], [170.0], [178.0]];
+    /// let model = NaiveBayes::default().fit(&heights, &["m", "f", "m", "f", "m"])?;
+    /// assert_eq!(model.labels::<String>(&[[180.0], [168.0], [missing]])?, ["m", "f", "m"]);
     /// # quince::Result::Ok(())
     /// ```
     pub struct NaiveBayes {

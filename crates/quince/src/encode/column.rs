@@ -1,6 +1,8 @@
 //! How one column becomes features.
 
-use super::text::{ClassCodes, TextEncoder};
+use super::hash::place_and_sign;
+use super::select::ClassCodes;
+use super::text::TextEncoder;
 use crate::error::Result;
 use crate::matrix::{Matrix, Sparse};
 use crate::numbers::mean_and_standard_deviation;
@@ -425,7 +427,7 @@ impl ColumnEncoder {
                 }
                 (ColumnEncoder::OneHot { fill, empty: false, .. }, None) => found(i, *fill, 1.0),
                 (ColumnEncoder::Hashed { places, .. }, Some(name)) => {
-                    let (place, sign) = super::text::place_and_sign(name.as_bytes(), *places);
+                    let (place, sign) = place_and_sign(name.as_bytes(), *places);
                     found(i, place as usize, f64::from(sign));
                 }
                 _ => {}

@@ -1,7 +1,8 @@
 //! From features back to cells, for rows that a model has sampled.
 
 use super::column::ColumnEncoder;
-use super::{EncodedColumn, Encoder};
+use super::encoder::{EncodedColumn, Encoder};
+use super::matrix_columns::{MatrixColumns, sampled_number};
 use crate::learn::SampledRow;
 use crate::numbers::number_text;
 use crate::table::Kind;
@@ -11,10 +12,11 @@ impl Encoder {
     /// how much of a number one unit of the feature is (NaN if that depends on the number; `None` of a category or an answer).
     pub(crate) fn dense_fields(&self) -> Vec<(usize, String, Option<f64>)> {
         let mut found: Vec<(usize, String, Option<f64>)> = self
-            .fields()
-            .take(self.identity.unwrap_or(0))
+            .matrix
+            .iter()
+            .flat_map(MatrixColumns::column_names)
             .enumerate()
-            .map(|(at, field)| (at, field.name, Some(1.0)))
+            .map(|(at, name)| (at, name, Some(1.0)))
             .collect();
         for (at, EncodedColumn { field, encoder }) in self.columns.iter().enumerate() {
             let scale = match encoder {
@@ -29,16 +31,10 @@ impl Encoder {
 
     /// The cells of a sampled row, in the order of the table's columns; empty where the model says nothing.
     pub fn decode(&self, row: &SampledRow) -> Vec<String> {
-        let mut cells: Vec<String> =
-            row.dense.iter().take(self.identity.unwrap_or(0)).map(|&x| number(x, Kind::Number)).collect();
-        if self.is_identity() && !row.sequences.is_empty() {
-            let mut counts = vec![0.0; self.width() - row.dense.len()];
-            row.sequences
-                .iter()
-                .flat_map(|(first, places)| places.iter().map(move |place| first + place))
-                .for_each(|place| counts[place] += 1.0);
-            cells.extend(counts.into_iter().map(number_text));
+        if let Some(matrix) = &self.matrix {
+            return matrix.decode(row);
         }
+        let mut cells = Vec::new();
         let (mut dense, mut sparse) = (0, 0);
         for EncodedColumn { field, encoder } in &self.columns {
             let x = row.dense.get(dense).copied().unwrap_or(f64::NAN);
@@ -69,10 +65,5 @@ impl Encoder {
 
 /// A number, whole and not below zero if the column holds counts.
 fn number(x: f64, kind: Kind) -> String {
-    match x {
-        _ if x.is_nan() => String::new(),
-        _ if kind == Kind::Count => number_text(x.round().max(0.0)),
-        // Six digits are plenty for what was drawn.
-        _ => number_text(format!("{x:.5e}").parse().unwrap_or(x)),
-    }
+    if kind == Kind::Count && !x.is_nan() { number_text(x.round().max(0.0)) } else { sampled_number(x) }
 }

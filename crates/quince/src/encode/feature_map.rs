@@ -1,7 +1,7 @@
 //! What the features of an encoder are columns of.
 
-use super::Encoder;
 use super::column::ColumnEncoder;
+use super::encoder::Encoder;
 use crate::learn::{FeatureGroup, FeatureKind, FeatureMap, FeatureSource};
 use crate::table::Kind;
 
@@ -22,15 +22,15 @@ impl FeatureSource for Encoder {
 impl Encoder {
     /// What the features are columns of. A matrix is dense.
     pub fn feature_map(&self) -> FeatureMap {
+        if let Some(matrix) = &self.matrix {
+            return matrix.feature_map();
+        }
         let (mut parts, mut dense, mut sparse) = (Vec::new(), 0, 0);
         let mut put = |name: String, what: FeatureKind, width: usize| {
             let next = if what.is_sparse() { &mut sparse } else { &mut dense };
             parts.push(FeatureGroup { name, what, first: *next, width });
             *next += width;
         };
-        for field in self.fields().take(self.identity.unwrap_or(0)) {
-            put(field.name, FeatureKind::Number, 1);
-        }
         for column in &self.columns {
             let name = column.field.name.clone();
             let width = column.encoder.sparse_width();

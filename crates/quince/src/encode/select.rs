@@ -10,6 +10,9 @@ use crate::error::{Error, Result};
 use crate::learn::Target;
 use crate::matrix::Features;
 
+/// The class of each row, and how many classes there are.
+pub type ClassCodes<'a> = (&'a [u32], usize);
+
 /// A contingency table: sums of features by class.
 pub(crate) struct ContingencyTable {
     features: usize,

@@ -1,11 +1,15 @@
 //! How good is a model? Metrics, ways to split rows, and the leaderboard.
 
+#[cfg(feature = "tables")]
 mod compare;
+#[cfg(feature = "tables")]
 mod curve;
 mod metrics;
 mod resample;
 
+#[cfg(feature = "tables")]
 pub use compare::{Comparison, Entrant, FoldStatistics, Folds, compare};
+#[cfg(feature = "tables")]
 pub use curve::{Curve, CurveCandidate, CurvePoint, TRAINING_FRACTIONS, curve};
 pub use metrics::{ClassScores, ConfusionMatrix, Evaluation, Metric, Roc, evaluate, log_loss, root_mean_square};
 pub use resample::{Split, grouped_folds, hold_out, leave_one_out, stratified_folds, train_validation_test};

@@ -49,11 +49,14 @@ crate::settings! {
     /// A mixture model, fitted by EM.
     ///
     /// ```
-    /// use quince::{Model, Run, Table, mixture::Mixture, learn::Count};
-    /// let table = Table::from_csv("height,weight\n20,4.1\n21,?\n19,3.8\n22,4.4\n60,28\n?,31\n64,33\n58,27\n")?;
+    /// use quince::learn::Count;
+    /// use quince::prelude::*;
+    /// let missing = f64::NAN;
+    /// let small = [[20.0, 4.1], [21.0, missing], [19.0, 3.8], [22.0, 4.4]];
+    /// let large = [[60.0, 28.0], [missing, 31.0], [64.0, 33.0], [58.0, 27.0]];
+    /// let rows = [small, large].concat();
     /// let two = Mixture { k: Count::Fixed(2), ..Mixture::default() };
-    /// let model = Model::fit(&table.unsupervised(None, &[])?.labelled, None, &two, &Run::new())?;
-    /// let labels = model.predict(&table)?.labels();
+    /// let labels = two.fit_unsupervised(&rows)?.clusters(&rows)?;
     /// assert!(labels[..4].iter().all(|&label| label == labels[0]) && labels[4..].iter().all(|&label| label != labels[0]));
     /// # quince::Result::Ok(())
     /// ```

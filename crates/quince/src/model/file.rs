@@ -10,7 +10,7 @@
 //! temporary file beside its place, synced, and renamed over it: readers see the old model or the new one.
 
 use super::Model;
-use crate::encode::{Encoder, Saved};
+use crate::encode::Encoder;
 use crate::error::{Error, NOT_A_MODEL, Result};
 use crate::learn::{Array, Classes, ExamplesDigest, Parts, Task};
 use crate::registry::Registry;
@@ -55,11 +55,7 @@ impl Model {
         let mut parts = Parts::default();
         self.fitted.save(&mut parts);
         let mut encoder = self.encoder.clone();
-        encoder.take_arrays(|name, saved| match saved {
-            Saved::Words(words) => parts.put_words(&name, &words),
-            Saved::Vector(numbers) => parts.put_vector(&name, &numbers),
-            Saved::Matrix(matrix) => parts.put_matrix(&name, &matrix),
-        });
+        encoder.take_arrays(&mut parts);
         let header = Header {
             format: FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),

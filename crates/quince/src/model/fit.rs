@@ -5,7 +5,6 @@ use crate::error::{Error, Result};
 use crate::learn::{DynLearner, Input, Label, Learner, Prediction, Target, Task, ToFeatures, ToTarget, labels_of};
 use crate::matrix::Matrix;
 use crate::run::{Cancel, Run};
-use crate::table::Table;
 use std::time::Duration;
 
 /// Fits a method's settings in one line: every [`Learner`] has it.
@@ -143,7 +142,7 @@ fn fit_unsupervised(
     Model::fit_features(&rows, &Target::none(rows.rows()), weights, learner, run)
 }
 
-/// Rows that a model can be asked about: a [`Table`], or rows of numbers where the model learnt from such.
+/// Rows that a model can be asked about: a `Table`, or rows of numbers where the model learnt from such.
 pub trait Queries {
     /// The rows as the model sees them.
     fn encoded_for(&self, model: &Model, run: &Run) -> Result<Input<'_>>;
@@ -152,12 +151,6 @@ pub trait Queries {
 impl<T: ToFeatures + ?Sized> Queries for T {
     fn encoded_for(&self, _: &Model, _: &Run) -> Result<Input<'_>> {
         self.to_features()
-    }
-}
-
-impl Queries for Table {
-    fn encoded_for(&self, model: &Model, run: &Run) -> Result<Input<'_>> {
-        Ok(Input::Owned(model.encode(self, run)?))
     }
 }
 

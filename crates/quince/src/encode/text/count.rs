@@ -5,9 +5,9 @@
 //! become places in the sorted vocabulary. Counts are kept packed until then, and are freed while they are unpacked, so that
 //! peak memory is little more than the result.
 
-use super::hash::place_and_sign;
 use super::tokens::{Tokenizer, TokenizerScratch};
 use super::words::{SHARDS, ShardedWords, WordNumbers};
+use crate::encode::hash::place_and_sign;
 use crate::error::{Error, Result};
 use crate::matrix::Sparse;
 use crate::run::Run;

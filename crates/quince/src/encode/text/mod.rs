@@ -7,18 +7,19 @@
 //! every row to length 1.
 
 mod count;
-mod hash;
+mod languages;
 mod tokens;
 mod words;
 
 pub use count::Counts;
-pub(super) use hash::place_and_sign;
+pub use languages::stop_words;
 
-use super::select;
+use super::select::{self, ClassCodes};
 use crate::error::{Error, Result};
+use crate::learn::Parts;
 use crate::matrix::Sparse;
 use crate::run::Run;
-use crate::table::{FeatureScore, Language, TermWeighting, TextOptions};
+use crate::table::{FeatureScore, TermWeighting, TextOptions};
 use count::{CountedWords, count_all, count_hashed, count_known};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -42,17 +43,14 @@ pub struct TextEncoder {
     #[serde(default = "TextOptions::of_the_first_format")]
     settings: TextOptions,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) vocabulary: Vec<String>,
+    vocabulary: Vec<String>,
     /// The idf of every place, where tf-idf was asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) weights: Vec<f64>,
+    weights: Vec<f64>,
     /// Where words were selected: the score of each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) scores: Vec<f64>,
+    scores: Vec<f64>,
 }
-
-/// The class of each row, and how many classes there are.
-pub type ClassCodes<'a> = (&'a [u32], usize);
 
 impl TextEncoder {
     /// Learns from texts (`None` is a missing value: no word), and encodes them. Selecting words needs the class of every row.
@@ -218,6 +216,28 @@ impl TextEncoder {
         self.vocabulary.get(place).cloned().unwrap_or_else(|| format!("#{place}"))
     }
 
+    /// Puts what is saved as arrays beside the header of a model: vocabulary, weights and scores.
+    pub(super) fn take_arrays(&mut self, name: &str, parts: &mut Parts) {
+        parts.put_words(name, &std::mem::take(&mut self.vocabulary));
+        for (what, numbers) in [("weights", &mut self.weights), ("scores", &mut self.scores)] {
+            if !numbers.is_empty() {
+                parts.put_vector(&format!("{name}.{what}"), &std::mem::take(numbers));
+            }
+        }
+    }
+
+    /// Takes back what is saved as arrays.
+    pub(super) fn put_arrays(&mut self, name: &str, parts: &Parts) -> Result<()> {
+        self.vocabulary = parts.words(name)?;
+        for (what, numbers) in [("weights", &mut self.weights), ("scores", &mut self.scores)] {
+            let name = format!("{name}.{what}");
+            if parts.has(&name) {
+                *numbers = parts.vector(&name, None)?;
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn is_sound(&self) -> bool {
         let width = self.width();
         let distinct: HashSet<&String> = self.vocabulary.iter().collect();
@@ -228,11 +248,6 @@ impl TextEncoder {
             && self.weights.iter().all(|weight| weight.is_finite())
             && (self.settings.weigh != TermWeighting::Tfidf || self.weights.len() == width)
     }
-}
-
-/// The stop words of a language (NLTK's lists).
-pub fn stop_words(language: Language) -> &'static [&'static str] {
-    stop_words::lookup(language.code()).unwrap_or_default()
 }
 
 #[cfg(test)]

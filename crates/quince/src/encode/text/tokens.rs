@@ -1,5 +1,6 @@
 //! Tokenization: words, runs of word characters, characters, and n-grams of them.
 
+use super::languages::{stemmer, stop_words};
 use super::words::WordNumbers;
 use crate::table::{Analyzer, StopWords, TextOptions};
 use rust_stemmers::Stemmer;
@@ -33,7 +34,7 @@ impl Tokenizer {
         let mut stop = WordNumbers::default();
         match &settings.stop {
             StopWords::None => {}
-            StopWords::Language(language) => super::stop_words(*language).iter().for_each(|word| {
+            StopWords::Language(language) => stop_words(*language).iter().for_each(|word| {
                 stop.number(word.as_bytes());
             }),
             StopWords::List(words) => words.iter().for_each(|word| {
@@ -46,7 +47,7 @@ impl Tokenizer {
             lower: settings.lower,
             plain: settings.plain,
             stop: (stop.count() > 0).then_some(stop),
-            stemmer: settings.stem.map(|language| language.stemmer()),
+            stemmer: settings.stem.map(stemmer),
         }
     }
 

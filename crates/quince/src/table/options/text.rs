@@ -209,39 +209,6 @@ impl Language {
             }
         })
     }
-
-    /// The language's code (ISO 639-1).
-    pub(crate) fn code(self) -> &'static str {
-        self.about().0
-    }
-
-    pub(crate) fn stemmer(self) -> rust_stemmers::Stemmer {
-        rust_stemmers::Stemmer::create(self.about().1)
-    }
-
-    fn about(self) -> (&'static str, rust_stemmers::Algorithm) {
-        use rust_stemmers::Algorithm as A;
-        match self {
-            Language::Arabic => ("ar", A::Arabic),
-            Language::Danish => ("da", A::Danish),
-            Language::Dutch => ("nl", A::Dutch),
-            Language::English => ("en", A::English),
-            Language::Finnish => ("fi", A::Finnish),
-            Language::French => ("fr", A::French),
-            Language::German => ("de", A::German),
-            Language::Greek => ("el", A::Greek),
-            Language::Hungarian => ("hu", A::Hungarian),
-            Language::Italian => ("it", A::Italian),
-            Language::Norwegian => ("no", A::Norwegian),
-            Language::Portuguese => ("pt", A::Portuguese),
-            Language::Romanian => ("ro", A::Romanian),
-            Language::Russian => ("ru", A::Russian),
-            Language::Spanish => ("es", A::Spanish),
-            Language::Swedish => ("sv", A::Swedish),
-            Language::Tamil => ("ta", A::Tamil),
-            Language::Turkish => ("tr", A::Turkish),
-        }
-    }
 }
 
 impl TextOptions {

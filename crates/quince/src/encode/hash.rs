@@ -1,7 +1,7 @@
 //! Feature hashing: MurmurHash3 (Appleby 2011, 32 bits, seed 0), as scikit-learn's `HashingVectorizer` has it.
 
 /// The place of a word and the sign it counts with.
-pub(in crate::encode) fn place_and_sign(word: &[u8], places: usize) -> (u32, i32) {
+pub(super) fn place_and_sign(word: &[u8], places: usize) -> (u32, i32) {
     let hash = murmur3(word) as i32;
     ((u64::from(hash.unsigned_abs()) % places as u64) as u32, if hash >= 0 { 1 } else { -1 })
 }

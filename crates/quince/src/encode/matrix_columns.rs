@@ -1,0 +1,168 @@
+//! The columns of a matrix, which are features unchanged.
+
+use crate::learn::{FeatureGroup, FeatureKind, FeatureMap, FeatureSource, SampledRow};
+use crate::numbers::number_text;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The columns of a matrix: called x0, x1 and so on, or as they were named. Nothing is scaled unasked.
+///
+/// ```
+/// use quince::encode::MatrixColumns;
+/// let named = MatrixColumns::identity_of(vec!["height".into(), "weight".into()]);
+/// assert_eq!((named.width(), named.feature_names().nth(1)), (2, Some("weight".to_string())));
+/// assert_eq!(MatrixColumns::identity(3).feature_names().last(), Some("x2".to_string()));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatrixColumns {
+    count: usize,
+    /// Empty if they have none.
+    names: Vec<String>,
+}
+
+impl MatrixColumns {
+    /// This number of columns, called x0, x1 and so on.
+    pub fn identity(columns: usize) -> MatrixColumns {
+        MatrixColumns { count: columns, names: Vec::new() }
+    }
+
+    /// Columns that have names.
+    pub fn identity_of(names: Vec<String>) -> MatrixColumns {
+        MatrixColumns { count: names.len(), names }
+    }
+
+    /// True: features are the columns of a matrix, unchanged.
+    pub fn is_identity(&self) -> bool {
+        true
+    }
+
+    /// How many columns there are.
+    pub fn columns(&self) -> usize {
+        self.count
+    }
+
+    /// How many features there are: one for each column.
+    pub fn width(&self) -> usize {
+        self.count
+    }
+
+    /// The names of the columns. A small file may claim very many: they are made one by one.
+    pub fn column_names(&self) -> impl Iterator<Item = String> + '_ {
+        (0..self.count).map(|j| self.names.get(j).cloned().unwrap_or_else(|| format!("x{j}")))
+    }
+
+    /// The names of the features, which are those of the columns.
+    pub fn feature_names(&self) -> impl Iterator<Item = String> + '_ {
+        self.column_names()
+    }
+
+    /// Whether a column has this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        let numbered = || name.strip_prefix('x')?.parse().ok().filter(|&j: &usize| j < self.count);
+        if self.names.is_empty() { numbered().is_some() } else { self.names.iter().any(|n| n == name) }
+    }
+
+    /// Whether everything that was loaded fits together.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.count <= u32::MAX as usize && (self.names.is_empty() || self.names.len() == self.count)
+    }
+
+    /// The cells of a sampled row; empty where the model says nothing.
+    pub fn decode(&self, row: &SampledRow) -> Vec<String> {
+        let mut cells: Vec<String> = row.dense.iter().take(self.count).map(|&x| sampled_number(x)).collect();
+        if !row.sequences.is_empty() {
+            let mut counts = vec![0.0; self.count.saturating_sub(row.dense.len())];
+            row.sequences
+                .iter()
+                .flat_map(|(first, places)| places.iter().map(move |place| first + place))
+                .for_each(|place| counts[place] += 1.0);
+            cells.extend(counts.into_iter().map(number_text));
+        }
+        cells
+    }
+}
+
+/// As an encoder: there is nothing to save as arrays.
+#[cfg(not(feature = "tables"))]
+impl MatrixColumns {
+    pub(crate) fn take_arrays(&mut self, _: &mut crate::learn::Parts) {}
+
+    pub(crate) fn put_arrays(&mut self, _: &crate::learn::Parts) -> crate::error::Result<()> {
+        Ok(())
+    }
+}
+
+/// A number that was drawn: six digits are plenty; empty if there is none.
+pub(super) fn sampled_number(x: f64) -> String {
+    if x.is_nan() { String::new() } else { number_text(format!("{x:.5e}").parse().unwrap_or(x)) }
+}
+
+impl FeatureSource for MatrixColumns {
+    fn feature_map(&self) -> FeatureMap {
+        let number = |(first, name)| FeatureGroup { name, what: FeatureKind::Number, first, width: 1 };
+        FeatureMap { parts: self.column_names().enumerate().map(number).collect() }
+    }
+
+    fn feature_names(&self) -> Box<dyn Iterator<Item = String> + '_> {
+        Box::new(self.column_names())
+    }
+
+    fn is_matrix(&self) -> bool {
+        true
+    }
+}
+
+/// The columns of a matrix in a saved model, where they may be those of a table instead.
+#[derive(Serialize, Deserialize)]
+struct SavedColumns {
+    identity: Option<usize>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    names: Vec<String>,
+}
+
+/// The columns of a matrix as part of an encoder, which has those of a table instead where there are none.
+#[cfg(feature = "tables")]
+pub(super) mod saved {
+    use super::{Deserialize, Deserializer, MatrixColumns, SavedColumns, Serialize, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(matrix: &Option<MatrixColumns>, to: S) -> Result<S::Ok, S::Error> {
+        let names = matrix.as_ref().map_or_else(Vec::new, |matrix| matrix.names.clone());
+        SavedColumns { identity: matrix.as_ref().map(MatrixColumns::columns), names }.serialize(to)
+    }
+
+    pub(crate) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Option<MatrixColumns>, D::Error> {
+        let SavedColumns { identity, names } = SavedColumns::deserialize(from)?;
+        match identity {
+            None if !names.is_empty() => Err(serde::de::Error::custom("names of a matrix that is not there")),
+            _ => Ok(identity.map(|count| MatrixColumns { count, names })),
+        }
+    }
+}
+
+/// As [`MatrixColumns`] stand in for an encoder: a file says the same with and without the feature `tables`.
+#[cfg(not(feature = "tables"))]
+mod saved {
+    use super::{Deserialize, Deserializer, MatrixColumns, SavedColumns, Serialize, Serializer};
+
+    #[derive(Serialize)]
+    struct SavedEncoder {
+        columns: [(); 0],
+        #[serde(flatten)]
+        matrix: SavedColumns,
+    }
+
+    impl Serialize for MatrixColumns {
+        fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+            let matrix = SavedColumns { identity: Some(self.count), names: self.names.clone() };
+            SavedEncoder { columns: [], matrix }.serialize(to)
+        }
+    }
+
+    impl<'a> Deserialize<'a> for MatrixColumns {
+        fn deserialize<D: Deserializer<'a>>(from: D) -> Result<MatrixColumns, D::Error> {
+            let SavedColumns { identity, names } = SavedColumns::deserialize(from)?;
+            let of_table = "the model learnt from a table, which takes quince's feature `tables`";
+            let count = identity.ok_or_else(|| serde::de::Error::custom(of_table))?;
+            Ok(MatrixColumns { count, names })
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What stands for the encoder of texts without the feature `text`: an error that says so.
+
+use super::select::ClassCodes;
+use crate::error::{Error, Result};
+use crate::learn::Parts;
+use crate::matrix::Sparse;
+use crate::run::Run;
+use crate::table::TextOptions;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// How texts become numbers: there is no such encoder without the feature `text`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub enum TextEncoder {}
+
+impl TextEncoder {
+    /// An error: words need the feature `text`.
+    pub fn learn(
+        _: &[Option<&str>],
+        _: TextOptions,
+        _: Option<ClassCodes<'_>>,
+        _: &Run,
+    ) -> Result<(TextEncoder, Sparse)> {
+        let remedy = "Build quince with its feature `text`, or give the column another kind, for example ignored.";
+        Err(Error::data("texts cannot be encoded: quince was built without its feature `text`", remedy))
+    }
+
+    /// Encodes other texts.
+    pub fn encode(&self, _: &[Option<&str>], _: &Run) -> Result<Sparse> {
+        match *self {}
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &TextOptions {
+        match *self {}
+    }
+
+    /// The number of columns.
+    pub fn width(&self) -> usize {
+        match *self {}
+    }
+
+    pub(super) fn name(&self, _: usize) -> String {
+        match *self {}
+    }
+
+    pub(super) fn is_sound(&self) -> bool {
+        match *self {}
+    }
+
+    pub(super) fn take_arrays(&mut self, _: &str, _: &mut Parts) {
+        match *self {}
+    }
+
+    pub(super) fn put_arrays(&mut self, _: &str, _: &Parts) -> Result<()> {
+        match *self {}
+    }
+}
+
+impl<'a> Deserialize<'a> for TextEncoder {
+    fn deserialize<D: Deserializer<'a>>(_: D) -> std::result::Result<TextEncoder, D::Error> {
+        Err(serde::de::Error::custom("the model learnt from texts, which takes quince's feature `text`"))
+    }
+}
