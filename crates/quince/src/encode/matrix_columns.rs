@@ -166,3 +166,34 @@ mod saved {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::Encoder;
+
+    #[test]
+    fn a_file_says_the_same_of_a_matrix_with_and_without_tables() {
+        let plain = (Encoder::identity(3), r#"{"columns":[],"identity":3}"#);
+        let named = Encoder::identity_of(vec!["a".into(), "b".into()]);
+        for (encoder, text) in [plain, (named, r#"{"columns":[],"identity":2,"names":["a","b"]}"#)] {
+            assert_eq!(serde_json::to_string(&encoder).unwrap(), text);
+            let again: Encoder = serde_json::from_str(text).unwrap();
+            assert!(again.is_sound() && again.is_identity() && again.column_names().eq(encoder.column_names()));
+        }
+    }
+
+    #[cfg(not(feature = "tables"))]
+    #[test]
+    fn the_encoder_of_a_table_asks_for_the_feature() {
+        let text = r#"{"columns":[{"field":{"name":"a","kind":"number"},"plan":"none"}],"identity":null}"#;
+        let error = serde_json::from_str::<Encoder>(text).unwrap_err().to_string();
+        assert!(error.contains("feature `tables`"), "{error}");
+    }
+
+    #[test]
+    fn sampled_counts_of_sparse_columns_follow_the_dense_ones() {
+        let row = SampledRow { class: 0, dense: vec![1.0 / 3.0, f64::NAN], sequences: vec![(0, vec![2, 0, 2])] };
+        assert_eq!(MatrixColumns::identity(5).decode(&row), ["0.333333", "", "1", "0", "2"]);
+    }
+}

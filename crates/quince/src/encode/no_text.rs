@@ -61,3 +61,19 @@ impl<'a> Deserialize<'a> for TextEncoder {
         Err(serde::de::Error::custom("the model learnt from texts, which takes quince's feature `text`"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::linear::Ridge;
+    use crate::model::Model;
+    use crate::table::{Kind, Table};
+
+    #[test]
+    fn a_column_of_texts_asks_for_the_feature() {
+        let rows = (0..40).map(|i| format!("a text of {i} words and more,{i}\n")).collect::<String>();
+        let table = Table::from_csv(&format!("note,y\n{rows}")).unwrap();
+        assert_eq!(table.column("note").unwrap().kind(), Kind::Text);
+        let error = Model::train(&table, "y", &Ridge::default()).err().unwrap();
+        assert!(error.to_string().contains("feature `text`"), "{error}");
+    }
+}

@@ -1,10 +1,10 @@
 //! The beta distribution: what is known of a probability p after a - 1 successes and b - 1 failures.
 //! p(x) = x^(a-1) (1-x)^(b-1) / B(a, b). Its peak is at (a - 1) / (a + b - 2).
 
+use super::special::{beta_lower, ln_beta};
 use super::{Distribution, check_number};
 use crate::error::{Error, Result};
 use crate::run::Stream;
-use statrs::function::beta::{beta_reg, ln_beta};
 
 /// A beta distribution.
 ///
@@ -65,7 +65,7 @@ impl Distribution for Beta {
         } else if x >= 1.0 {
             1.0
         } else {
-            beta_reg(self.a, self.b, x)
+            beta_lower(self.a, self.b, x)
         }
     }
 

@@ -1,11 +1,11 @@
 //! The binomial distribution: the number of successes in n independent trials, each with probability p.
 //! P(k) = n! / (k! (n - k)!) pᵏ (1 - p)ⁿ⁻ᵏ. One trial is a Bernoulli distribution.
 
+use super::special::beta_lower;
 use super::{Distribution, check_counts, check_number, check_values, drawn_from_mode};
 use crate::error::{Error, Result};
 use crate::numbers::{ln_factorial, mean_and_standard_deviation};
 use crate::run::Stream;
-use statrs::function::beta::beta_reg;
 
 /// A binomial distribution; with one trial, a Bernoulli distribution.
 ///
@@ -74,7 +74,7 @@ impl Distribution for Binomial {
             _ if k < 0.0 => 0.0,
             _ if k >= n || p == 0.0 => 1.0,
             _ if p == 1.0 => 0.0,
-            _ => beta_reg(n - k, k + 1.0, 1.0 - p),
+            _ => beta_lower(n - k, k + 1.0, 1.0 - p),
         }
     }
 

@@ -17,6 +17,7 @@ mod normal;
 mod parameters;
 mod poisson;
 pub(crate) mod product;
+mod special;
 pub(crate) mod statistics;
 pub(crate) mod tables;
 

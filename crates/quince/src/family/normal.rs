@@ -71,7 +71,7 @@ impl Distribution for Normal {
     }
 
     fn cumulative(&self, x: f64) -> f64 {
-        0.5 * statrs::function::erf::erfc((self.mean - x) / (self.standard_deviation * SQRT_2))
+        0.5 * libm::erfc((self.mean - x) / (self.standard_deviation * SQRT_2))
     }
 
     fn mean(&self) -> f64 {

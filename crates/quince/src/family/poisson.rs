@@ -1,11 +1,11 @@
 //! The Poisson distribution: the number of independent events, λ on average.
 //! P(k) = λᵏ e^-λ / k!; the maximum-likelihood λ is the mean of the counts.
 
+use super::special::gamma_upper;
 use super::{Distribution, check_counts, check_number, check_values, drawn_from_mode};
 use crate::error::Result;
 use crate::numbers::{ln_factorial, mean_and_standard_deviation};
 use crate::run::Stream;
-use statrs::function::gamma::gamma_ur;
 
 /// A Poisson distribution.
 ///
@@ -54,7 +54,7 @@ impl Distribution for Poisson {
         match k {
             _ if k < 0.0 => 0.0,
             _ if self.rate == 0.0 || k.is_infinite() => 1.0,
-            _ => gamma_ur(k.floor() + 1.0, self.rate),
+            _ => gamma_upper(k.floor() + 1.0, self.rate),
         }
     }
 

@@ -5,6 +5,7 @@
 //! the calling thread (it is not `Sync`), so observers need no locks; parallel work goes through [`Run::map`], whose
 //! results come back in order, whatever the number of threads.
 
+mod chacha;
 mod clock;
 mod pace;
 mod pool;

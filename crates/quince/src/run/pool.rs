@@ -1,8 +1,7 @@
 //! The thread pools, one for each number of threads asked for, made when first needed, and made again in a forked child
 //! (threads do not survive a fork, and Python forks).
 
-use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon_core::{ThreadPool, ThreadPoolBuilder, join};
 use std::sync::{Arc, Mutex};
 
 /// What `OMP_NUM_THREADS` says, or as many threads as the machine has (asked once: the answer costs a look at files).
@@ -17,18 +16,30 @@ pub(super) fn default_threads() -> usize {
 }
 
 pub(super) fn map<T: Send>(threads: usize, count: usize, task: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
-    match pool(if count > 1 { threads } else { 1 }) {
-        Some(pool) => pool.install(|| (0..count).into_par_iter().with_max_len(1).map(task).collect()),
-        None => (0..count).map(task).collect(),
-    }
+    let Some(pool) = pool(if count > 1 { threads } else { 1 }) else { return (0..count).map(task).collect() };
+    let mut results: Vec<Option<T>> = (0..count).map(|_| None).collect();
+    pool.install(|| halve(&mut results, 0, &|i, result| *result = Some(task(i))));
+    results.into_iter().map(|result| result.expect("every task has run")).collect()
 }
 
 pub(super) fn each<T: Send>(threads: usize, items: &mut [T], task: impl Fn(usize, &mut T) + Sync + Send) {
     match pool(if items.len() > 1 { threads } else { 1 }) {
-        Some(pool) => pool.install(|| {
-            items.par_iter_mut().with_max_len(1).enumerate().for_each(|(i, item)| task(i, item));
-        }),
+        Some(pool) => pool.install(|| halve(items, 0, &task)),
         None => items.iter_mut().enumerate().for_each(|(i, item)| task(i, item)),
+    }
+}
+
+/// Runs a task for every item, the first of which has this number: halves until one is left, so that idle threads can take the
+/// other half.
+fn halve<T: Send>(items: &mut [T], first: usize, task: &(impl Fn(usize, &mut T) + Sync)) {
+    match items {
+        [] => {}
+        [item] => task(first, item),
+        _ => {
+            let middle = items.len() / 2;
+            let (left, right) = items.split_at_mut(middle);
+            join(|| halve(left, first, task), || halve(right, first + middle, task));
+        }
     }
 }
 

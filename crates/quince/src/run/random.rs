@@ -1,24 +1,28 @@
 //! Random numbers: ChaCha with 8 rounds, keyed by the seed, one stream per task. What is drawn from the bits is defined
 //! here and not by another crate's version, so that a seed means the same in every release.
 
-use rand_chacha::ChaCha8Rng;
-use rand_core::{Rng, SeedableRng};
+use super::chacha::ChaCha8;
+use std::fmt;
 
 /// A stream of random numbers.
-#[derive(Clone, Debug)]
-pub struct Stream(ChaCha8Rng);
+#[derive(Clone)]
+pub struct Stream(ChaCha8);
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream").finish_non_exhaustive()
+    }
+}
 
 impl Stream {
     /// Stream number `task` of the generator keyed by `seed`.
     pub fn new(seed: u64, task: u64) -> Stream {
-        let mut generator = ChaCha8Rng::seed_from_u64(seed);
-        generator.set_stream(task);
-        Stream(generator)
+        Stream(ChaCha8::new(seed, task))
     }
 
     /// 64 random bits.
     pub fn bits(&mut self) -> u64 {
-        self.0.next_u64()
+        self.0.next()
     }
 
     /// A number in [0, 1), a multiple of 2⁻⁵³.

@@ -36,7 +36,7 @@ fn lesson(method: &quince::registry::Method, table: &quince::Table, target: &str
 }
 
 fn example_path(name: &str) -> std::path::PathBuf {
-    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/data").join(name)
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
 /// An empty folder of this test's own.

@@ -81,7 +81,7 @@ fn b3_a_normal_and_a_poisson_column() {
     agrees(probabilities[1], 0.99270, 5);
 }
 
-const WEATHER: &str = include_str!("../../../../examples/data/weather.csv");
+const WEATHER: &str = include_str!("../data/weather.csv");
 
 fn weather(learner: &NaiveBayes) -> (Vec<f64>, Vec<f64>) {
     let train = WEATHER.replace("play", "y");
@@ -314,7 +314,7 @@ fn b12_rows_and_words_are_drawn_as_often_as_they_should_be() {
     assert_eq!(made, model.sample(count, None, &Run::new().seed(3)).unwrap());
 }
 
-const VOWELS: &str = include_str!("../../../../examples/data/vowels.csv");
+const VOWELS: &str = include_str!("../data/vowels.csv");
 
 #[test]
 fn b11_vowels_by_two_formants() {

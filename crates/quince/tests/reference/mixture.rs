@@ -204,7 +204,7 @@ fn d7_and_t5_missing_counts_are_imputed() {
 
 #[test]
 fn t5_imputed_irises_beat_means_and_neighbours() {
-    let text = include_str!("../../../../examples/data/iris.csv");
+    let text = include_str!("../data/iris.csv");
     let table = Table::from_csv(text).unwrap().without(&["species"]);
     let columns: Vec<Vec<f64>> =
         table.columns().iter().map(|column| (0..150).map(|i| column.number(i).unwrap()).collect()).collect();

@@ -61,7 +61,7 @@ fn weather() -> (Matrix, Target) {
         "sunny" | "hot" => 3.0,
         _ => 0.0,
     };
-    let lines = include_str!("../../../../examples/data/weather.csv").lines().skip(1);
+    let lines = include_str!("../data/weather.csv").lines().skip(1);
     let cells: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
     let rows: Vec<[f64; 4]> = cells.iter().map(|cells| std::array::from_fn(|j| code(cells[j]))).collect();
     let classes = Classes::of(cells.iter().map(|cells| cells[4]));
@@ -146,7 +146,7 @@ fn k2_tree_and_product_find_the_same_and_the_shape_chooses() {
 
 #[test]
 fn k3_one_pass_gives_the_cross_validated_loss_of_every_k() {
-    let table = quince::Table::from_csv(include_str!("../../../../examples/data/iris.csv")).unwrap();
+    let table = quince::Table::from_csv(include_str!("../data/iris.csv")).unwrap();
     let labelled = table.labelled("species", None).unwrap();
     let columns = labelled.table.columns();
     let values = (0..150).flat_map(|i| (0..4).map(move |j| (i, j))).map(|(i, j)| columns[j].number(i).unwrap());

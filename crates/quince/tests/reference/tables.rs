@@ -36,7 +36,7 @@ fn t3_means_and_standard_deviations_of_critics_and_films() {
 
 #[test]
 fn t3_correlations_of_the_weather_codes() {
-    let weather = include_str!("../../../../examples/data/weather.csv");
+    let weather = include_str!("../data/weather.csv");
     let code = |word: &str| match word {
         "rainy" | "cool" | "normal" | "TRUE" | "yes" => 1.0,
         "overcast" | "mild" | "high" => 2.0,
