@@ -69,15 +69,33 @@ fmt: ## format the Rust code
 	$(CARGO) fmt --all
 
 .PHONY: lint
-lint: ## formatting and clippy, warnings refused
+lint: ## formatting and clippy, also of quince without features and with tables alone; warnings refused
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --release --locked -- -D warnings
+	$(CARGO) clippy -p quince --release --locked -- -D warnings
+	$(CARGO) clippy -p quince --features save,tables --release --locked -- -D warnings
 	CARGO="$(CARGO)" $(PYTHON) tools/features.py
 
 # Property tests draw the same cases on every run, so that a red run is the fault of what changed. SEED=random draws others.
 .PHONY: rust-test
 rust-test: ## unit, integration and documentation tests; SEED=random lets property tests draw new cases
 	$(if $(filter-out random,$(SEED)),PROPTEST_RNG_SEED=$(SEED)) $(CARGO) test --workspace --release --locked
+
+.PHONY: small
+small: ## quince with each of its features alone, and the unit tests of quince without any
+	@set -e; for feature in "" save tables text arrow images ndarray parquet; do \
+	  echo "quince with the features: $${feature:-none}"; \
+	  $(CARGO) clippy -p quince --features "$$feature" --release --locked -- -D warnings; \
+	done
+	$(CARGO) test -p quince --release --locked --lib
+
+.PHONY: package
+package: ## the library as a package, and its tests as packaged
+	@set -e; \
+	$(CARGO) package -p quince --locked --allow-dirty --no-verify; \
+	folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
+	tar -xzf "$(TARGET)"/package/quince-*.crate -C "$$folder"; \
+	$(CARGO) test --all-features --release --locked --manifest-path "$$folder"/quince-*/Cargo.toml
 
 .PHONY: doc
 doc: ## the library's reference, warnings refused

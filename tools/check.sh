@@ -16,7 +16,7 @@ done
 "$cargo" fmt --all --check
 "$cargo" clippy --workspace --all-targets --release --locked -- -D warnings
 if ((${#packages[@]} > 0)); then
-    "$cargo" test --profile quick --locked --lib --bins "${packages[@]}"
+    "$cargo" test --profile quick --locked --all-features --lib --bins "${packages[@]}"
 else
     echo "no Rust file has changed since the last commit"
 fi

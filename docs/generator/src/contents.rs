@@ -21,7 +21,7 @@ pub(crate) const CONTENTS: &[Section] = &[
     section("Tables", &["tables", "encoding"]),
     Section { title: "Methods", pages: &["models"], then_methods: true },
     section("Results", &["evaluation", "clusters", "saved-models"]),
-    section("Reference", &["rust", "python", "distributions", "rules", "glossary"]),
+    section("Reference", &["rust", "arrays", "python", "distributions", "rules", "glossary"]),
 ];
 
 impl Section {

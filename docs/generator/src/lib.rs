@@ -129,6 +129,8 @@ mod rust_examples {
     mod evaluation {}
     #[doc = include_str!("../../clusters.md")]
     mod clusters {}
+    #[doc = include_str!("../../arrays.md")]
+    mod arrays {}
     #[doc = include_str!("../../rust.md")]
     mod rust {}
     #[doc = include_str!("../../saved-models.md")]
