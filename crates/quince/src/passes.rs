@@ -221,7 +221,7 @@ mod tests {
         }
     }
 
-    fn add(sum: &mut Vec<f64>, chunk: &Numbers, rows: Range<usize>) {
+    fn add(sum: &mut [f64], chunk: &Numbers, rows: Range<usize>) {
         for i in rows {
             let x = (chunk.first + i) as f64;
             sum[0] += 1.0;
@@ -235,7 +235,7 @@ mod tests {
         let sums = |threads: usize| {
             let run = Run::new().threads(threads);
             let chunks = at_hand(Numbers { first: 0, count: 100_003 });
-            Pass::new(700, &run).gather(chunks, || vec![0.0; 3], add).unwrap()
+            Pass::new(700, &run).gather(chunks, || vec![0.0; 3], |sum, chunk, rows| add(sum, chunk, rows)).unwrap()
         };
         let one = sums(1);
         // The number of rows, and the sum of 0..n.
@@ -258,7 +258,7 @@ mod tests {
             })
             .collect();
         let pass = Pass::new(64, &run).in_parts(3).few_parts_at_once();
-        let sums = pass.gather(chunks, || vec![0.0; 3], add).unwrap();
+        let sums = pass.gather(chunks, || vec![0.0; 3], |sum, chunk, rows| add(sum, chunk, rows)).unwrap();
         let n: f64 = sizes.iter().sum::<usize>() as f64;
         assert_eq!(sums[..2], [n, n * (n - 1.0) / 2.0]);
     }
