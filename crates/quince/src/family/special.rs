@@ -1,7 +1,7 @@
 //! The incomplete gamma and beta functions, by series and continued fractions (Abramowitz and Stegun 6.5, 26.5).
 //!
 //! What stands before a series is a density, whose logarithm is a small difference of large numbers where the shape is large: there
-//! it is taken from Stirling's series and from ln(1 + u) - u, which lose nothing.
+//! it is taken from Stirling's series and from ln(1 + u) - u, which lose little.
 
 use crate::numbers::ln_factorial;
 use std::f64::consts::TAU;
@@ -164,13 +164,15 @@ mod tests {
     }
 
     #[test]
-    fn large_shapes_lose_no_digits() {
+    fn large_shapes_keep_eleven_digits() {
         // Symmetry: I_½(a, a) = ½. The median of a gamma distribution is a - 1/3 + 8 / 405a + 184 / 25515a² + 2248 / 3444525a³
         // - ... (Choi 1994).
         for a in [40.0, 1e4, 1e8] {
             near(beta_lower(a, a, 0.5), 0.5, 1e-11);
             let median = a - 1.0 / 3.0 + (8.0 / 405.0 + (184.0 / 25515.0 + 2248.0 / 3444525.0 / a) / a) / a;
-            near(gamma_upper(a, median), 0.5, 1e-8 / a + 1e-12);
+            // The series has some 8 √a terms, each the product of those before, and each rounded.
+            let rounding = 8.0 * a.sqrt() * f64::EPSILON;
+            near(gamma_upper(a, median), 0.5, 1e-8 / a + rounding);
         }
     }
 }
