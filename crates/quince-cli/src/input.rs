@@ -1,6 +1,7 @@
 //! What every command does first: make the run, read the table, take out target and weights.
 
 use crate::arguments::{Common, KindOptions, TableOptions, TargetOptions};
+use crate::flags::in_flags;
 use crate::interrupt;
 use crate::progress::Progress;
 use quince::learn::Capability;
@@ -32,7 +33,7 @@ impl Session {
     /// Tells the user something that is not data.
     pub fn say(&self, sentence: &str) {
         if !self.quiet {
-            self.progress.say(sentence);
+            self.progress.say(&in_flags(sentence));
         }
     }
 

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod commands;
+mod flags;
 mod input;
 mod interrupt;
 mod layout;
@@ -41,7 +42,7 @@ fn main() -> ExitCode {
         Err(error) => {
             eprintln!("error: {error}");
             if !error.remedy().is_empty() {
-                eprintln!("  help: {}", error.remedy());
+                eprintln!("  help: {}", flags::in_flags(error.remedy()));
             }
             ExitCode::FAILURE
         }

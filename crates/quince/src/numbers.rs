@@ -1,5 +1,7 @@
 //! Statistics and texts of plain numbers: mean, standard deviation, quantile, correlation.
 
+use serde::{Deserialize, Serialize};
+
 /// Mean and standard deviation (N - 1); that of fewer than two values is zero.
 pub fn mean_and_standard_deviation(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
@@ -19,6 +21,12 @@ pub fn mean_and_standard_deviation(values: &[f64]) -> (f64, f64) {
 /// The quantile of sorted values, by linear interpolation between neighbours (type 7 of Hyndman and Fan 1996).
 ///
 /// Not a number if there are no values, or `q` is not from 0 to 1.
+///
+/// ```
+/// use quince::numbers::quantile;
+/// assert_eq!(quantile(&[1.0, 2.0, 4.0], 0.75), 3.0);
+/// assert!(quantile(&[], 0.5).is_nan());
+/// ```
 pub fn quantile(sorted: &[f64], q: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1).filter(|_| (0.0..=1.0).contains(&q)) else {
         return f64::NAN;
@@ -53,6 +61,66 @@ pub fn ln_factorial(n: f64) -> f64 {
 /// The shortest text that reads back as the same number; whole numbers without a point.
 pub fn number_text(value: f64) -> String {
     if value.abs() >= 1e16 || (value != 0.0 && value.abs() < 1e-5) { format!("{value:e}") } else { format!("{value}") }
+}
+
+/// A number in JSON, which has neither NaN nor infinity: those are the words `NaN`, `inf` and `-inf`. What other programs write
+/// for them, null, is read as NaN.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "WrittenNumber", into = "WrittenNumber")]
+pub(crate) struct JsonNumber(pub(crate) f64);
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum WrittenNumber {
+    Finite(f64),
+    Word(NonFinite),
+    Null(()),
+}
+
+#[derive(Serialize, Deserialize)]
+enum NonFinite {
+    #[serde(rename = "NaN")]
+    NotANumber,
+    #[serde(rename = "inf")]
+    Infinite,
+    #[serde(rename = "-inf")]
+    NegativeInfinite,
+}
+
+impl From<WrittenNumber> for JsonNumber {
+    fn from(written: WrittenNumber) -> JsonNumber {
+        JsonNumber(match written {
+            WrittenNumber::Finite(number) => number,
+            WrittenNumber::Word(NonFinite::NotANumber) | WrittenNumber::Null(()) => f64::NAN,
+            WrittenNumber::Word(NonFinite::Infinite) => f64::INFINITY,
+            WrittenNumber::Word(NonFinite::NegativeInfinite) => f64::NEG_INFINITY,
+        })
+    }
+}
+
+impl From<JsonNumber> for WrittenNumber {
+    fn from(JsonNumber(number): JsonNumber) -> WrittenNumber {
+        match number {
+            _ if number.is_nan() => WrittenNumber::Word(NonFinite::NotANumber),
+            f64::INFINITY => WrittenNumber::Word(NonFinite::Infinite),
+            f64::NEG_INFINITY => WrittenNumber::Word(NonFinite::NegativeInfinite),
+            finite => WrittenNumber::Finite(finite),
+        }
+    }
+}
+
+/// For fields that are numbers of any kind: `#[serde(with = "json_number")]`.
+pub(crate) mod json_number {
+    use super::JsonNumber;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        JsonNumber(*number).serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        Ok(JsonNumber::deserialize(deserializer)?.0)
+    }
 }
 
 /// A number in six digits.

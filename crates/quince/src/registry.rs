@@ -41,6 +41,14 @@ fn find<'a>(methods: &'a [Method], name: &str) -> Result<&'a Method> {
 }
 
 /// The methods that saved models may be of: the standard ones, and one's own.
+///
+/// ```
+/// use quince::registry::Registry;
+/// let registry = Registry::standard();
+/// assert_eq!(registry.method("knn")?.info.title, registry.methods()[3].info.title);
+/// assert_eq!(registry.method("kmn").err().unwrap().remedy(), "Did you mean 'knn'?");
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone)]
 pub struct Registry(Vec<Method>);
 

@@ -20,7 +20,7 @@ pub(crate) fn frame(page: &Page, pages: &[Page], body: &str) -> String {
          <head>\n\
          <meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-feature_map\" content=\"light dark\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>{full_title}</title>\n\
          <link rel=\"icon\" href=\"{ICON}\">\n\
          <link rel=\"stylesheet\" href=\"{up}guide.css\">\n\

@@ -4,11 +4,10 @@ use super::compare::folds;
 use crate::arguments::Curve;
 use crate::input::{self, Session};
 use crate::show;
-use quince::evaluate::{self, CurveCandidate, Metric, TRAINING_FRACTIONS, curve};
-use quince::learn::DynLearner;
-use quince::registry::{self, Method};
-use quince::table::{Encoding, Labelled};
-use quince::{Error, Result};
+use quince::Result;
+use quince::evaluate::{self, Metric, TRAINING_FRACTIONS, Varied, curve};
+use quince::registry;
+use quince::table::Labelled;
 
 pub fn run(options: &Curve, session: &Session) -> Result<()> {
     let table = session.table(&options.table, &options.kinds)?;
@@ -20,18 +19,15 @@ pub fn run(options: &Curve, session: &Session) -> Result<()> {
     let method = registry::method(&options.model)?;
     let mut written = options.set.iter().map(|text| input::assignment(text)).collect::<Result<Vec<_>>>()?;
     input::add_families(method, &options.family, &mut written)?;
-    let (over, ways) = match &options.vary {
-        None => {
-            let learner = method.configure(&input::settings(method, &written)?)?;
-            let shares = TRAINING_FRACTIONS.iter().map(|share| (format!("{} %", share * 100.0), None, *share));
-            ("rows".to_string(), Ways { learners: vec![learner], tables: Vec::new(), points: shares.collect() })
-        }
+    let varied = match &options.vary {
+        None => Varied::Rows(TRAINING_FRACTIONS.to_vec()),
         Some(text) => {
             let (name, values) = text.split_once('=').unwrap_or((text, ""));
-            (name.to_string(), ways(name, values, labelled, method, &mut written)?)
+            Varied::parse(name, values, labelled, method)?
         }
     };
-    let curve = curve(&over, &ways.trials(labelled), &folds, by, supervised.weights.as_deref(), &session.run)?;
+    let candidates = varied.candidates(labelled, method, &input::settings(method, &written)?)?;
+    let curve = curve(varied.name(), &candidates, &folds, by, supervised.weights.as_deref(), &session.run)?;
     session.progress.finish();
     curve.warnings.iter().for_each(|warning| session.say(&format!("warning: {warning}")));
     if session.json {
@@ -40,72 +36,6 @@ pub fn run(options: &Curve, session: &Session) -> Result<()> {
         show::print(&shown(&curve, labelled))
     }
     Ok(())
-}
-
-/// What is tried at each point: a learner and a table, by their places.
-struct Ways {
-    learners: Vec<Box<dyn DynLearner>>,
-    tables: Vec<Labelled>,
-    /// The name of the point, the table it takes if not the usual one, and the share of the rows.
-    points: Vec<(String, Option<usize>, f64)>,
-}
-
-impl Ways {
-    fn trials<'a>(&'a self, usual: &'a Labelled) -> Vec<CurveCandidate<'a>> {
-        let trial = |(p, (value, table, share)): (usize, &(String, Option<usize>, f64))| CurveCandidate {
-            value: value.clone(),
-            labelled: table.map_or(usual, |table| &self.tables[table]),
-            learner: self.learners[p.min(self.learners.len() - 1)].as_ref(),
-            fraction: *share,
-        };
-        self.points.iter().enumerate().map(trial).collect()
-    }
-}
-
-/// A setting of the method takes several values, or `column:setting` one of how a column is encoded.
-fn ways(
-    name: &str,
-    values: &str,
-    labelled: &Labelled,
-    method: &Method,
-    written: &mut Vec<(String, String)>,
-) -> Result<Ways> {
-    let mut ways = Ways { learners: Vec::new(), tables: Vec::new(), points: Vec::new() };
-    let column = name.rsplit_once(':').filter(|(column, _)| labelled.table.column(column).is_ok());
-    let degree = name == "degree" && method.info.setting(name).is_none();
-    for value in values.split(',').map(str::trim).filter(|value| !value.is_empty()) {
-        match column {
-            _ if degree => {
-                let degree = value.parse().ok().filter(|degree| (1..=10).contains(degree)).ok_or_else(|| {
-                    let problem = format!("cannot be {value}");
-                    Error::Setting { name: name.into(), problem, remedy: "Give numbers from 1 to 10.".into() }
-                })?;
-                let encoding = Encoding { degree, ..labelled.table.encoding().clone() };
-                ways.points.push((value.to_string(), Some(ways.tables.len()), 1.0));
-                ways.tables
-                    .push(Labelled { table: labelled.table.clone().with_encoding(encoding)?, ..labelled.clone() });
-            }
-            Some((column, setting)) => {
-                let table = labelled.table.clone().encoded_also(column, &format!("{setting}={value}"))?;
-                ways.points.push((value.to_string(), Some(ways.tables.len()), 1.0));
-                ways.tables.push(Labelled { table, ..labelled.clone() });
-            }
-            None => {
-                written.push((name.to_string(), value.to_string()));
-                ways.learners.push(method.configure(&input::settings(method, written)?)?);
-                written.pop();
-                ways.points.push((value.to_string(), None, 1.0));
-            }
-        }
-    }
-    if ways.learners.is_empty() {
-        ways.learners.push(method.configure(&input::settings(method, written)?)?);
-    }
-    if ways.points.is_empty() {
-        let remedy = "Write setting=value,value,..., for example alpha=0.1,1,10.";
-        return Err(Error::Setting { name: name.into(), problem: "has no values".into(), remedy: remedy.into() });
-    }
-    Ok(ways)
 }
 
 fn shown(curve: &evaluate::Curve, labelled: &Labelled) -> String {

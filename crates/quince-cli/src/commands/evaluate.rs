@@ -35,17 +35,11 @@ pub fn run(options: &Evaluate, session: &Session) -> Result<()> {
     Ok(())
 }
 
+/// The curve of each class, with its label.
 fn curves(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>) -> Result<Vec<(String, Roc)>> {
-    let (TargetView::Classes { classes, codes }, Prediction::Classes { probabilities, .. }) =
-        (truth.view(), prediction)
-    else {
-        return Ok(Vec::new());
-    };
-    let of_class = |(k, name): (usize, &String)| {
-        let positive: Vec<bool> = codes.iter().map(|&code| code as usize == k).collect();
-        Ok((name.clone(), Roc::of(&probabilities.column(k), &positive, weights)?))
-    };
-    classes.names().iter().enumerate().map(of_class).collect()
+    let TargetView::Classes { classes, .. } = truth.view() else { return Ok(Vec::new()) };
+    let curves = Roc::of_classes(truth, prediction, weights)?;
+    Ok(classes.names().iter().cloned().zip(curves).collect())
 }
 
 fn as_text(evaluation: &Evaluation, curves: &[(String, Roc)]) -> String {

@@ -1,6 +1,7 @@
 //! `quince explain`: what a model has learnt, or the evidence for its prediction of a row.
 
 use crate::arguments::{Explain, TableOptions};
+use crate::flags::in_flags;
 use crate::input::Session;
 use crate::show;
 use quince::explain::{Cell, Explanation, Listing};
@@ -35,7 +36,7 @@ fn together(name: &str, problem: &str) -> Error {
 fn as_text(said: &Explanation) -> String {
     let mut parts: Vec<String> = Vec::new();
     if !said.sentences.is_empty() {
-        parts.push(said.sentences.join("\n") + "\n");
+        parts.push(in_flags(&said.sentences.join("\n")) + "\n");
     }
     parts.extend(said.tables.iter().map(listing));
     parts.join("\n")

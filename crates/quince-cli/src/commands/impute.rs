@@ -37,11 +37,10 @@ pub fn run(options: &Impute, session: &Session) -> Result<()> {
         }
     };
     session.progress.stage("imputing missing values");
-    let mut filled = session.run.finish(|| model.impute(&table, &session.run))?;
-    if options.model.is_none() {
-        filled.extend(constants(&table, &filled));
-        filled.sort_by_key(|cell| cell.row);
-    }
+    let filled = session.run.finish(|| match &options.model {
+        Some(_) => model.impute(&table, &session.run),
+        None => model.impute_all(&table, &session.run),
+    })?;
     session.run.check_cancelled()?;
     session.progress.finish();
     let layout = Layout::new(options.output.as_deref(), Some(&cells));
@@ -82,30 +81,6 @@ fn learn(options: &Impute, table: &Table, session: &Session) -> Result<Model> {
     session.say(&format!("learnt from the table itself: {}", model.report().route));
     model.report().remarks.iter().for_each(|remark| session.say(&format!("note: {remark}")));
     Ok(model)
-}
-
-/// The missing values of columns that the model leaves out because they are constant: most cells are known, and all of them are
-/// the same, which is what fills the rest.
-fn constants(table: &Table, filled: &[ImputedCell]) -> Vec<ImputedCell> {
-    let mut found = Vec::new();
-    for column in
-        table.columns().iter().filter(|column| column.missing_count() > 0 && column.why_ignored() != "as asked")
-    {
-        let mut known = (0..table.rows()).filter_map(|i| column.text(i));
-        let Some(value) = known.next() else { continue };
-        let mostly = 2 * column.missing_count() < table.rows();
-        if mostly && known.all(|other| other == value) && !filled.iter().any(|cell| cell.column == column.name()) {
-            let (column_name, value) = (column.name().to_string(), value.into_owned());
-            found.extend((0..table.rows()).filter(|&i| column.is_missing(i)).map(|row| ImputedCell {
-                row,
-                column: column_name.clone(),
-                value: value.clone(),
-                standard_deviation: None,
-                probability: None,
-            }));
-        }
-    }
-    found
 }
 
 fn say_what_is_left(table: &Table, filled: &[ImputedCell], session: &Session) {

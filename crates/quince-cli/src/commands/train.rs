@@ -3,9 +3,8 @@
 use crate::arguments::Train;
 use crate::input::{self, Session};
 use crate::show;
-use quince::encode::Encoder;
-use quince::evaluate::{Evaluation, evaluate};
-use quince::learn::{Capability, DynLearner, Examples};
+use quince::evaluate::{Evaluation, evaluate, exact_leave_one_out};
+use quince::learn::{Capability, DynLearner};
 use quince::registry;
 use quince::run::StopReason;
 use quince::table::TrainingSet;
@@ -74,11 +73,8 @@ pub fn run(options: &Train, session: &Session) -> Result<()> {
 
 fn leave_one_out(supervised: &TrainingSet, learner: &dyn DynLearner, session: &Session) -> Result<Evaluation> {
     session.progress.stage("leaving each row out");
-    let labelled = &supervised.labelled;
-    let (encoder, rows) = Encoder::fit_for(learner.info(), &labelled.table, Some(&labelled.target), &session.run)?;
-    let weights = supervised.weights.as_deref();
-    let examples = Examples::new(rows.features(), &labelled.target, weights)?.encoded_by(&encoder);
-    let prediction = learner.leave_one_out_dyn(&examples, &session.run)?.ok_or_else(|| Error::Data {
+    let (labelled, weights) = (&supervised.labelled, supervised.weights.as_deref());
+    let prediction = exact_leave_one_out(labelled, weights, learner, &session.run)?.ok_or_else(|| Error::Data {
         problem: "with these settings the method has no exact leave-one-out".into(),
         remedy: "Use quince compare --folds loo.".into(),
     })?;
@@ -117,17 +113,7 @@ fn say_what_was_trained(model: &Model, left_out: Option<&Evaluation>, options: &
         };
         session.say(&format!("warning: the answer is not as exact as asked; {remedy}"));
     }
-    for (column, words) in model.encoder().texts() {
-        let selected = words.selected();
-        if !selected.is_empty() {
-            let best: Vec<&str> = selected.iter().take(12).map(|(word, _)| *word).collect();
-            session.say(&format!(
-                "note: {} words of '{column}' are kept; the most informative are {}",
-                selected.len(),
-                best.join(", ")
-            ));
-        }
-    }
+    say_which_words(model, session);
     model.encoder().remarks().for_each(|remark| session.say(&format!("warning: {remark}")));
     report.remarks.iter().for_each(|remark| session.say(&format!("note: {remark}")));
     match left_out {
@@ -144,5 +130,20 @@ fn say_what_was_trained(model: &Model, left_out: Option<&Evaluation>, options: &
             ));
         }
         None => {}
+    }
+}
+
+/// The words that were selected of each column of texts.
+fn say_which_words(model: &Model, session: &Session) {
+    for (column, words) in model.encoder().texts() {
+        let selected = words.selected();
+        if !selected.is_empty() {
+            let best: Vec<&str> = selected.iter().take(12).map(|(word, _)| *word).collect();
+            session.say(&format!(
+                "note: {} words of '{column}' are kept; the most informative are {}",
+                selected.len(),
+                best.join(", ")
+            ));
+        }
     }
 }

@@ -5,13 +5,20 @@
 
 use crate::error::{Error, Result};
 use crate::learn::{
-    Capability, Checked, Domain, Fitted, Learner, MethodInfo, Parts, Prediction, Settings, Target, TargetView,
+    Capability, Checked, Domain, Fitted, Learner, MethodInfo, Prediction, SavedParts, Settings, Target, TargetView,
 };
 use crate::matrix::{Features, Matrix};
 use crate::run::{Report, Run};
 
 crate::settings! {
     /// Predicts without looking at the features.
+    ///
+    /// ```
+    /// use quince::prelude::*;
+    /// let model = Baseline::new().fit(&[[0.0], [0.0], [0.0]], &[1.0, 2.0, 6.0])?;
+    /// assert_eq!(model.numbers(&[[0.0]])?, [3.0]);
+    /// # quince::Result::Ok(())
+    /// ```
     pub struct Baseline {
         /// What to predict; auto is prior for classes and mean for numbers.
         strategy: Strategy = Strategy::Auto, in Strategy::DOMAIN;
@@ -215,11 +222,11 @@ impl Fitted for ConstantModel {
         })
     }
 
-    fn save(&self, parts: &mut Parts) {
+    fn save(&self, parts: &mut SavedParts) {
         parts.put_vector("values", &self.values);
     }
 
-    fn load(parts: &Parts) -> Result<ConstantModel> {
+    fn load(parts: &SavedParts) -> Result<ConstantModel> {
         let classes = parts.classes();
         let values = parts.vector("values", (classes > 0).then_some(classes))?;
         if values.is_empty() {

@@ -64,7 +64,8 @@ impl BayesModel {
     /// The discriminant functions of the classes.
     fn explain_discriminants(&self, encoder: &dyn FeatureSource, classes: &[String], said: &mut Explanation) {
         let feature_map = self.product.feature_map(encoder);
-        let part = |column: usize| feature_map.parts.iter().find(|part| !part.what.is_sparse() && part.first == column);
+        let part =
+            |column: usize| feature_map.groups.iter().find(|part| !part.kind.is_sparse() && part.first == column);
         let name = |column: usize| part(column).map_or_else(|| format!("x{column}"), |part| part.name.clone());
         for whole in &self.product.blocks {
             if let Block::Gaussian(block) = whole {

@@ -10,7 +10,7 @@ use crate::family::block::Block;
 use crate::family::layout::FamilyChoice;
 use crate::family::product::Product;
 use crate::family::statistics::Members;
-use crate::learn::{Examples, FeatureSource, Fitted, Imputed, Parts, Prediction, SampledRow, Target, TargetView};
+use crate::learn::{Examples, FeatureSource, Fitted, Imputed, Prediction, SampledRow, SavedParts, Target, TargetView};
 use crate::matrix::Features;
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
@@ -221,7 +221,7 @@ impl Fitted for BayesModel {
         BayesModel::sample(self, count, class, run).map(Some)
     }
 
-    fn save(&self, parts: &mut Parts) {
+    fn save(&self, parts: &mut SavedParts) {
         parts.put_vector("classes", &self.totals);
         self.product.save(parts);
         let (priors, blocks, choices) = (self.priors.clone(), self.product.blocks.clone(), self.choices.clone());
@@ -229,7 +229,7 @@ impl Fitted for BayesModel {
         parts.put_json("blocks", &Saved { priors, blocks, choices, dense, calibration });
     }
 
-    fn load(parts: &Parts) -> Result<BayesModel> {
+    fn load(parts: &SavedParts) -> Result<BayesModel> {
         let Saved { priors, blocks, choices, dense, calibration } = parts.json("blocks")?;
         let classes = parts.classes();
         let totals = parts.vector("classes", Some(classes))?;

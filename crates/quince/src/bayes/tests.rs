@@ -11,7 +11,7 @@ use crate::family::block::{
 };
 use crate::family::layout::equal_widths;
 use crate::family::statistics::{Members, statistics};
-use crate::learn::{Classes, Fitted, Parts};
+use crate::learn::{Classes, Fitted, SavedParts};
 use crate::matrix::{Features, Matrix, Rows, Sparse};
 use crate::run::Stream;
 use proptest::prelude::*;
@@ -272,7 +272,7 @@ proptest! {
         let example = example(seed, 40, classes, weighted);
         for names in ALL {
             let model = fitted(blocks(names, &example, classes), &example, classes, &Run::new());
-            let mut parts = Parts::for_tests(DENSE + SPARSE, classes);
+            let mut parts = SavedParts::for_tests(DENSE + SPARSE, classes);
             model.save(&mut parts);
             let again = BayesModel::load(&parts).unwrap();
             let features = example.rows.features();
@@ -430,7 +430,7 @@ fn a_block_that_claims_what_is_not_there_is_refused() {
         ("axes", "\"columns\":2", "\"columns\":9223372036854775808"),
     ] {
         let model = fitted(blocks(names, &example, 3), &example, 3, &Run::new());
-        let mut parts = Parts::for_tests(DENSE + SPARSE, 3);
+        let mut parts = SavedParts::for_tests(DENSE + SPARSE, 3);
         model.save(&mut parts);
         let text = parts.json::<serde_json::Value>("blocks").unwrap().to_string();
         assert!(text.contains(honest), "{names}: {text}");

@@ -48,6 +48,10 @@ impl MiniBatchUpdates {
                 "Give every batch the columns of the centres.",
             ));
         }
+        if self.centres.rows() == 0 {
+            return Err(Error::data("there is no centre to learn", "Begin with at least one."));
+        }
+        self.centres.check_finite("centres")?;
         if self.sizes.len() != self.centres.rows() {
             let problem = format!("there are {} centres and {} sizes", self.centres.rows(), self.sizes.len());
             return Err(Error::data(problem, "Give every centre the weight of its rows."));

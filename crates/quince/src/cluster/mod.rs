@@ -47,6 +47,14 @@ use sequential::one_at_a_time;
 
 crate::settings! {
     /// k centres, each the mean of the rows nearest to it.
+    ///
+    /// ```
+    /// use quince::prelude::*;
+    /// let model = KMeans::new(2).fit_unsupervised(&[[1.0], [2.0], [9.0], [10.0], [11.0]])?;
+    /// // The largest cluster comes first.
+    /// assert_eq!(model.clusters(&[[0.0], [12.0]])?, [1, 0]);
+    /// # quince::Result::Ok(())
+    /// ```
     pub struct KMeans(k) {
         /// The number of clusters; auto takes the number from 1 to 10 with the largest mean silhouette.
         k: Count = Count::Auto, in Domain::IntegerOrAuto(1);

@@ -4,7 +4,7 @@ use super::bisect::BisectionTree;
 use super::lloyd::nearest;
 use super::points::{Centres, Points, pass, sparse_square};
 use crate::error::{Error, Result};
-use crate::learn::{Fitted, Parts, Prediction, check_weights};
+use crate::learn::{Fitted, Prediction, SavedParts, check_weights};
 use crate::matrix::simd::{squared_distance, squared_norm};
 use crate::matrix::{Features, Matrix};
 use crate::passes::{InOrder, at_hand};
@@ -48,12 +48,7 @@ impl KMeansModel {
 
     /// The cluster of every row, and the (weighted) within-cluster error.
     pub fn assign(&self, rows: &Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<(Vec<u32>, f64)> {
-        if rows.columns() != self.centres.columns() {
-            return Err(Error::data(
-                format!("the rows have {} columns, the centres have {}", rows.columns(), self.centres.columns()),
-                "Give the same columns as in training.",
-            ));
-        }
+        self.check_columns(rows)?;
         if rows.rows() == 0 {
             return Ok((Vec::new(), 0.0));
         }
@@ -76,8 +71,20 @@ impl KMeansModel {
         Ok((labels, error))
     }
 
+    /// An error unless rows have the columns of the centres.
+    fn check_columns(&self, rows: &Features<'_>) -> Result<()> {
+        if rows.columns() == self.centres.columns() {
+            return Ok(());
+        }
+        Err(Error::data(
+            format!("the rows have {} columns, the centres have {}", rows.columns(), self.centres.columns()),
+            "Give the same columns as in training.",
+        ))
+    }
+
     /// The distance of every row from every centre.
     pub fn distances(&self, rows: &Features<'_>, run: &Run) -> Result<Matrix> {
+        self.check_columns(rows)?;
         let (k, columns) = (self.centres.rows(), rows.columns());
         let mut distances = Matrix::zeros(rows.rows(), k);
         let squares: Vec<f64> = (0..k).map(|c| squared_norm(self.centres.row(c))).collect();
@@ -117,7 +124,7 @@ impl Fitted for KMeansModel {
         self.centres.rows()
     }
 
-    fn save(&self, parts: &mut Parts) {
+    fn save(&self, parts: &mut SavedParts) {
         parts.put_matrix("centres", &self.centres);
         parts.put_vector("sizes", &self.sizes);
         parts.put_vector("error", &[self.error]);
@@ -127,7 +134,7 @@ impl Fitted for KMeansModel {
         }
     }
 
-    fn load(parts: &Parts) -> Result<KMeansModel> {
+    fn load(parts: &SavedParts) -> Result<KMeansModel> {
         let centres = parts.matrix("centres", None)?;
         let k = centres.rows();
         if k == 0 || centres.columns() != parts.features() || centres.values().iter().any(|x| !x.is_finite()) {

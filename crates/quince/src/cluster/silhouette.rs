@@ -160,6 +160,16 @@ fn of_row(sums: &[f64], own: usize, sizes: &[usize]) -> f64 {
 }
 
 /// The mean of all silhouettes.
+///
+/// ```
+/// use quince::cluster::silhouette;
+/// use quince::{Matrix, Run};
+/// let rows = Matrix::from_rows(&[[0.0], [1.0], [10.0], [11.0]]);
+/// let fit = silhouette(&rows.features(), &[0, 0, 1, 1], &Run::new())?;
+/// // a = 1 for all; b = 10.5 for the outer two and 9.5 for the inner two.
+/// assert!((fit - (9.5 / 10.5 + 8.5 / 9.5) / 2.0).abs() < 1e-12);
+/// # quince::Result::Ok(())
+/// ```
 pub fn silhouette(features: &Features<'_>, labels: &[u32], run: &Run) -> Result<f64> {
     let all = silhouettes(features, labels, run)?;
     Ok(all.iter().sum::<f64>() / all.len() as f64)

@@ -7,7 +7,7 @@
 use super::column::texts_of;
 use super::text::TextEncoder;
 use crate::error::Result;
-use crate::learn::TargetView;
+use crate::learn::{Target, TargetView};
 use crate::run::Run;
 use crate::table::{ColumnOptions, Frequency, Kind, Labelled, TermWeighting, TextOptions};
 use serde::Serialize;
@@ -45,6 +45,7 @@ pub struct WordFrequency {
 
 /// For each column of texts and each class, at most this many typical words. Empty if the target has no classes.
 pub fn class_words(labelled: &Labelled, most: usize, run: &Run) -> Result<Vec<ColumnWords>> {
+    labelled.check()?;
     let TargetView::Classes { classes, codes } = labelled.target.view() else { return Ok(Vec::new()) };
     let mut all = Vec::new();
     for column in labelled.table.columns().iter().filter(|column| column.kind() == Kind::Text) {
@@ -59,7 +60,7 @@ pub fn class_words(labelled: &Labelled, most: usize, run: &Run) -> Result<Vec<Co
         let (encoder, counts) = TextEncoder::learn_counts(&texts_of(column), settings, None, run)?;
         let (width, count) = (encoder.width(), classes.count());
         let mut sums = vec![0u64; width * count];
-        for (row, &class) in codes.iter().enumerate() {
+        for (row, &class) in codes.iter().enumerate().filter(|(_, class)| **class != Target::UNKNOWN) {
             for at in counts.starts[row]..counts.starts[row + 1] {
                 sums[counts.indices[at] as usize * count + class as usize] += counts.values[at] as u64;
             }

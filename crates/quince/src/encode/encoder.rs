@@ -6,7 +6,7 @@ use super::matrix_columns::{self, MatrixColumns};
 use super::monomials::{self, monomials};
 use super::text::TextEncoder;
 use crate::error::{Error, Place, Result};
-use crate::learn::{Capability, MethodInfo, Parts, Target, TargetView};
+use crate::learn::{Capability, MethodInfo, SavedParts, Target, TargetView};
 use crate::matrix::{Matrix, Rows, Sparse};
 use crate::run::Run;
 use crate::table::{Column, Encoding, Field, Frequency, Kind, Pictures, Table};
@@ -14,6 +14,19 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// How every column of a table becomes features.
+///
+/// ```
+/// use quince::encode::{Encoder, MissingValues};
+/// use quince::{Run, Table};
+/// let table = Table::from_csv("age,city\n30,Oslo\n50,Rome\n?,Oslo\n")?;
+/// let encoder = Encoder::learn(&table, &Run::new())?;
+/// let names: Vec<String> = encoder.feature_names().collect();
+/// assert_eq!(names, ["age", "city=Oslo", "city=Rome"]);
+/// let rows = encoder.encode(&table, MissingValues::Imputed, &Run::new())?;
+/// // A missing value becomes the mean, which is 0 once it is standardised.
+/// assert_eq!(rows.features().dense_part().unwrap().get(2, 0), 0.0);
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Encoder {
     pub(super) columns: Vec<EncodedColumn>,
@@ -426,7 +439,7 @@ impl Encoder {
     }
 
     /// Puts what is saved as arrays beside the header: vocabularies and their weights, and rows to impute missing values from.
-    pub(crate) fn take_arrays(&mut self, parts: &mut Parts) {
+    pub(crate) fn take_arrays(&mut self, parts: &mut SavedParts) {
         for (k, column) in self.columns.iter_mut().enumerate() {
             if let ColumnEncoder::Words(texts) = &mut column.encoder {
                 texts.take_arrays(&format!("vocabulary.{k}"), parts);
@@ -438,7 +451,7 @@ impl Encoder {
     }
 
     /// Takes back what is saved as arrays.
-    pub(crate) fn put_arrays(&mut self, parts: &Parts) -> Result<()> {
+    pub(crate) fn put_arrays(&mut self, parts: &SavedParts) -> Result<()> {
         for (k, column) in self.columns.iter_mut().enumerate() {
             if let ColumnEncoder::Words(texts) = &mut column.encoder {
                 texts.put_arrays(&format!("vocabulary.{k}"), parts)?;
@@ -458,7 +471,7 @@ fn nothing_left(table: &Table) -> Error {
     Error::table(
         Place { file: table.source_name(), ..Place::default() },
         format!("no usable column is left to learn from: {reasons}"),
-        "Give another kind to a column that should count, for example --kind name=number.",
+        "Give another kind to a column that should count, for example number.",
     )
 }
 

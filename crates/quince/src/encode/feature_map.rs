@@ -25,10 +25,10 @@ impl Encoder {
         if let Some(matrix) = &self.matrix {
             return matrix.feature_map();
         }
-        let (mut parts, mut dense, mut sparse) = (Vec::new(), 0, 0);
-        let mut put = |name: String, what: FeatureKind, width: usize| {
-            let next = if what.is_sparse() { &mut sparse } else { &mut dense };
-            parts.push(FeatureGroup { name, what, first: *next, width });
+        let (mut groups, mut dense, mut sparse) = (Vec::new(), 0, 0);
+        let mut put = |name: String, kind: FeatureKind, width: usize| {
+            let next = if kind.is_sparse() { &mut sparse } else { &mut dense };
+            groups.push(FeatureGroup { name, kind, first: *next, width });
             *next += width;
         };
         for column in &self.columns {
@@ -54,14 +54,14 @@ impl Encoder {
             }
         }
         let products = self.terms().map_or(0, |terms| terms.len());
-        for name in self.feature_names().skip(dense_before(&parts)).take(products) {
-            parts.push(FeatureGroup { name, what: FeatureKind::Number, first: dense_before(&parts), width: 1 });
+        for name in self.feature_names().skip(dense_before(&groups)).take(products) {
+            groups.push(FeatureGroup { name, kind: FeatureKind::Number, first: dense_before(&groups), width: 1 });
         }
-        FeatureMap { parts }
+        FeatureMap { groups }
     }
 }
 
 /// How many dense features there are so far.
-fn dense_before(parts: &[FeatureGroup]) -> usize {
-    parts.iter().filter(|part| !part.what.is_sparse()).map(|part| part.width).sum()
+fn dense_before(groups: &[FeatureGroup]) -> usize {
+    groups.iter().filter(|group| !group.kind.is_sparse()).map(|group| group.width).sum()
 }

@@ -3,13 +3,14 @@
 //! The distance of two rows is taken over the columns that both have (nan-Euclidean): √(d/s · Σ (x - y)²) over the s of d columns
 //! without a missing value in either. A missing value becomes the mean of the k nearest donors that have a value there.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::matrix::simd::vectorised;
 use crate::run::{Pace, Run};
 
 /// The weights of the nearest donors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NeighbourWeights {
     /// All count the same.
     Uniform,
@@ -18,6 +19,16 @@ pub enum NeighbourWeights {
 }
 
 /// Imputes the NaNs of `rows` from the `k` nearest `donors`; where no donor has a value, by `otherwise`.
+///
+/// ```
+/// use quince::encode::{NeighbourWeights, knn_impute};
+/// use quince::{Matrix, Run};
+/// let donors = Matrix::from_rows(&[[1.0, 10.0], [2.0, 20.0], [9.0, 90.0]]);
+/// let mut rows = Matrix::from_rows(&[[1.4, f64::NAN]]);
+/// knn_impute(&mut rows, &donors, (2, NeighbourWeights::Uniform), &[0.0, 0.0], &Run::new())?;
+/// assert_eq!(rows[(0, 1)], 15.0);
+/// # quince::Result::Ok(())
+/// ```
 pub fn knn_impute(
     rows: &mut Matrix,
     donors: &Matrix,
@@ -26,6 +37,12 @@ pub fn knn_impute(
     run: &Run,
 ) -> Result<()> {
     let columns = rows.columns();
+    if donors.columns() != columns || otherwise.len() != columns {
+        return Err(Error::shape(
+            format!("{columns} columns are imputed from {} and {} numbers", donors.columns(), otherwise.len()),
+            "Give donors and fallback values the columns of the rows.",
+        ));
+    }
     let by_column: Vec<Vec<f64>> = (0..columns).map(|j| donors.column(j)).collect();
     let with_missing: Vec<usize> = (0..rows.rows()).filter(|&i| rows.row(i).iter().any(|x| x.is_nan())).collect();
     let (mut done, mut pace) = (0, Pace::new(2));

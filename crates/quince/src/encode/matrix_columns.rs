@@ -98,8 +98,8 @@ pub(super) fn sampled_number(x: f64) -> String {
 
 impl FeatureSource for MatrixColumns {
     fn feature_map(&self) -> FeatureMap {
-        let number = |(first, name)| FeatureGroup { name, what: FeatureKind::Number, first, width: 1 };
-        FeatureMap { parts: self.column_names().enumerate().map(number).collect() }
+        let number = |(first, name)| FeatureGroup { name, kind: FeatureKind::Number, first, width: 1 };
+        FeatureMap { groups: self.column_names().enumerate().map(number).collect() }
     }
 
     fn feature_names(&self) -> Box<dyn Iterator<Item = String> + '_> {

@@ -19,6 +19,13 @@ pub fn monomials(
     degrees: std::ops::RangeInclusive<usize>,
     interaction_only: bool,
 ) -> Result<Vec<Vec<u32>>> {
+    if *degrees.end() > MAX_DEGREE {
+        return Err(Error::setting(
+            "degree",
+            format!("cannot be {}", degrees.end()),
+            format!("Use a degree of at most {MAX_DEGREE}."),
+        ));
+    }
     let (mut count, mut factors) = (0u128, 0u128);
     for degree in degrees.clone() {
         let more = count_of_degree(columns, degree, interaction_only);
@@ -40,6 +47,8 @@ pub fn monomials(
     Ok(all)
 }
 
+/// Monomials are made by recursion, as deep as their degree.
+pub(super) const MAX_DEGREE: usize = 1000;
 /// More features than this are refused.
 const MAX_FEATURES: u128 = 1_000_000;
 /// Features of more factors in all are refused.

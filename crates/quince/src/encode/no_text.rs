@@ -2,7 +2,7 @@
 
 use super::select::ClassCodes;
 use crate::error::{Error, Result};
-use crate::learn::Parts;
+use crate::learn::SavedParts;
 use crate::matrix::Sparse;
 use crate::run::Run;
 use crate::table::TextOptions;
@@ -47,11 +47,11 @@ impl TextEncoder {
         match *self {}
     }
 
-    pub(super) fn take_arrays(&mut self, _: &str, _: &mut Parts) {
+    pub(super) fn take_arrays(&mut self, _: &str, _: &mut SavedParts) {
         match *self {}
     }
 
-    pub(super) fn put_arrays(&mut self, _: &str, _: &Parts) -> Result<()> {
+    pub(super) fn put_arrays(&mut self, _: &str, _: &SavedParts) -> Result<()> {
         match *self {}
     }
 }

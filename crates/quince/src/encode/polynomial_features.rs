@@ -4,7 +4,7 @@
 //! column (where no column is multiplied with itself: a later one). In the order of [`super::monomials`] those lie side by
 //! side, so a row is filled by a few long steps.
 
-use super::monomials;
+use super::monomials::{self, MAX_DEGREE};
 use crate::error::{Error, Result};
 use crate::matrix::{Real, Sparse, View, afford};
 use crate::run::{Pace, Run};
@@ -48,6 +48,13 @@ impl PolynomialFeatures {
         constant: bool,
     ) -> Result<PolynomialFeatures> {
         let (lowest, highest) = (*degrees.start().max(&1), *degrees.end());
+        if highest > MAX_DEGREE {
+            return Err(Error::setting(
+                "degree",
+                format!("cannot be {highest}"),
+                format!("Use a degree of at most {MAX_DEGREE}."),
+            ));
+        }
         let products = PolynomialFeatures { columns, lowest, highest, interaction_only, constant };
         if products.wide() > i64::MAX as u128 {
             return Err(Error::setting(
@@ -101,8 +108,18 @@ impl PolynomialFeatures {
         (steps, next)
     }
 
+    /// An error unless rows have the columns whose products these are.
+    fn check_columns(&self, columns: usize) -> Result<()> {
+        if columns == self.columns {
+            return Ok(());
+        }
+        let problem = format!("the rows have {columns} columns, the products are of {}", self.columns);
+        Err(Error::shape(problem, "Give the columns that the products are of."))
+    }
+
     /// The products of every row, one row after another.
     pub fn by_rows<T: Number>(&self, rows: &View<'_, T>, run: &Run) -> Result<Vec<T>> {
+        self.check_columns(rows.columns())?;
         let width = self.width();
         let scratch = self.all(self.columns).saturating_mul(run.thread_count() as u128);
         let size = (width as u128).saturating_mul(rows.rows() as u128);
@@ -147,6 +164,7 @@ impl PolynomialFeatures {
 
     /// The products of every row, one column of them after another.
     pub fn by_columns<T: Number>(&self, rows: &View<'_, T>, run: &Run) -> Result<Vec<T>> {
+        self.check_columns(rows.columns())?;
         self.afford((self.all(self.columns) + 1).saturating_mul(rows.rows() as u128 + 1), size_of::<T>())?;
         let (steps, full) = self.steps(self.columns);
         let (count, full) = (rows.rows(), if self.highest == 0 { 0 } else { full });
@@ -176,6 +194,7 @@ impl PolynomialFeatures {
 
     /// The products of what each sparse row has stored.
     pub fn sparse(&self, rows: &Sparse, run: &Run) -> Result<ExpandedRows> {
+        self.check_columns(rows.columns())?;
         let mut out = ExpandedRows { starts: vec![0], ..ExpandedRows::default() };
         let length = |i: usize| rows.row(i).0.len();
         let longest = (0..rows.rows()).map(length).max().unwrap_or(0);

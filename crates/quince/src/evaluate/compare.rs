@@ -5,12 +5,13 @@
 //! from all rows, and a method that knows its exact leave-one-out predictions is asked for them instead of being
 //! fitted once per row.
 
+use super::leave_one_out::leave_each_out;
 use super::metrics::{Evaluation, Metric, evaluate};
 use super::resample::{Split, grouped_folds, hold_out, stratified_folds};
 use crate::encode::{Encoder, MissingValues};
 use crate::error::{Error, Result};
 use crate::learn::{Capability, DynLearner, Examples, Prediction, Target, TargetView, Task, check_weights, named};
-use crate::matrix::{Matrix, Rows};
+use crate::matrix::Rows;
 use crate::numbers::mean_and_standard_deviation;
 use crate::run::{Run, StopReason};
 use crate::table::{Labelled, Table};
@@ -20,6 +21,7 @@ use std::time::{Duration, Instant};
 
 /// How the rows are split.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Folds {
     /// Each row is tested once, in one of this number of folds.
     K(usize),
@@ -94,6 +96,17 @@ pub struct Comparison {
 }
 
 /// Compares methods on the same rows. A method that fails is listed with its reason; a cancelled run is an error.
+///
+/// ```
+/// use quince::evaluate::{Folds, Metric, compare};
+/// use quince::learn::DynLearner;
+/// use quince::prelude::*;
+/// let table = Table::from_csv("x,y\n1,2.1\n2,3.9\n3,6.2\n4,7.8\n5,9.9\n6,12.1\n")?;
+/// let methods: Vec<Box<dyn DynLearner>> = vec![Box::new(Baseline::default()), Box::new(Ridge::default())];
+/// let board = compare(&table.labelled("y", None)?, &methods, &Folds::K(3), Some(Metric::Rmse), None, &Run::new())?;
+/// assert_eq!(board.entrants[0].method, "ridge");
+/// # quince::Result::Ok(())
+/// ```
 pub fn compare(
     labelled: &Labelled,
     learners: &[Box<dyn DynLearner>],
@@ -102,18 +115,9 @@ pub fn compare(
     weights: Option<&[f64]>,
     run: &Run,
 ) -> Result<Comparison> {
+    check_measurable(labelled, weights)?;
     let target = &labelled.target;
-    target.check_known()?;
     let task = target.task();
-    if let Some(weights) = weights {
-        check_weights(weights, target.rows())?;
-    }
-    if let Folds::Grouped(_, groups) = folds
-        && groups.len() != target.rows()
-    {
-        let problem = format!("there are {} rows and {} groups", target.rows(), groups.len());
-        return Err(Error::data(problem, "Give every row one group."));
-    }
     let mut warnings = Vec::new();
     let splits = make_splits(target, folds, &mut warnings, run)?;
     let mut all_results: Vec<FoldResults> = learners.iter().map(|_| FoldResults::default()).collect();
@@ -158,9 +162,9 @@ fn rank(entrants: &mut [Entrant], by: Metric, task: Task) {
 
 /// The results of one method so far.
 #[derive(Default)]
-struct FoldResults {
-    evaluations: Vec<Evaluation>,
-    fit: Duration,
+pub(super) struct FoldResults {
+    pub(super) evaluations: Vec<Evaluation>,
+    pub(super) fit: Duration,
     predict: Duration,
     problem: Option<Error>,
     /// How many fits a budget has cut short.
@@ -169,7 +173,7 @@ struct FoldResults {
 
 impl FoldResults {
     /// Runs `work` unless the method has failed before; a failure is noted, a cancel is passed on.
-    fn attempt(&mut self, work: impl FnOnce(&mut FoldResults) -> Result<()>) -> Result<()> {
+    pub(super) fn attempt(&mut self, work: impl FnOnce(&mut FoldResults) -> Result<()>) -> Result<()> {
         if self.problem.is_some() {
             return Ok(());
         }
@@ -202,6 +206,18 @@ impl FoldResults {
     }
 }
 
+/// An error unless every row has a target, which an answer can be measured by, and weights fit the rows.
+pub(super) fn check_measurable(labelled: &Labelled, weights: Option<&[f64]>) -> Result<()> {
+    labelled.check()?;
+    let target = &labelled.target;
+    if target.task() == Task::Clustering {
+        let remedy = "Give every row a class or a number.";
+        return Err(Error::data("there is no target to measure answers by", remedy));
+    }
+    target.check_known()?;
+    weights.map_or(Ok(()), |weights| check_weights(weights, target.rows()))
+}
+
 /// The splits, `None` for leave-one-out. A class with fewer rows than folds lowers the folds.
 pub(super) fn make_splits(
     target: &Target,
@@ -209,13 +225,20 @@ pub(super) fn make_splits(
     warnings: &mut Vec<String>,
     run: &Run,
 ) -> Result<Option<Vec<Split>>> {
+    if let Folds::Grouped(_, groups) = folds
+        && groups.len() != target.rows()
+    {
+        let problem = format!("there are {} rows and {} groups", target.rows(), groups.len());
+        return Err(Error::data(problem, "Give every row one group."));
+    }
     let mut stream = run.stream(0);
     let fewest = match target.view() {
         TargetView::Numbers(_) | TargetView::None(_) => None,
         TargetView::Classes { classes, codes } => {
             let mut counts = vec![0usize; classes.count()];
             codes.iter().for_each(|&code| counts[code as usize] += 1);
-            counts.into_iter().zip(classes.names()).min_by_key(|(count, _)| *count)
+            let there = counts.into_iter().zip(classes.names()).filter(|(count, _)| *count > 0);
+            there.min_by_key(|(count, _)| *count)
         }
     };
     if let Some((1, label)) = fewest {
@@ -308,7 +331,7 @@ fn test_in_folds(
 
 /// The encoders that methods need: one for feature vectors, one for native columns.
 #[derive(Default)]
-struct Encoders {
+pub(super) struct Encoders {
     vectors: Option<Encoder>,
     native: Option<Encoder>,
 }
@@ -316,14 +339,14 @@ struct Encoders {
 /// A table's features: vectors with missing values imputed and, where there are missing values and a method takes them, kept;
 /// and native columns.
 #[derive(Default)]
-struct Encoded {
+pub(super) struct Encoded {
     imputed: Rows,
     kept: Option<Rows>,
     native: Rows,
 }
 
 impl Encoders {
-    fn fit(labelled: &Labelled, learners: &[Box<dyn DynLearner>], run: &Run) -> Result<(Encoders, Encoded)> {
+    pub(super) fn fit(labelled: &Labelled, learners: &[Box<dyn DynLearner>], run: &Run) -> Result<(Encoders, Encoded)> {
         let (mut encoders, mut encoded) = (Encoders::default(), Encoded::default());
         let (table, target) = (&labelled.table, Some(&labelled.target));
         let takes = |learner: &dyn DynLearner| learner.info().can(Capability::NativeColumns);
@@ -351,12 +374,12 @@ impl Encoders {
     }
 
     /// The encoder for a method.
-    fn of(&self, learner: &dyn DynLearner) -> &Encoder {
+    pub(super) fn of(&self, learner: &dyn DynLearner) -> &Encoder {
         let encoder = if learner.info().can(Capability::NativeColumns) { &self.native } else { &self.vectors };
         encoder.as_ref().expect("there is an encoder for every method")
     }
 
-    fn remarks(&self) -> impl Iterator<Item = String> + '_ {
+    pub(super) fn remarks(&self) -> impl Iterator<Item = String> + '_ {
         self.vectors.as_ref().or(self.native.as_ref()).into_iter().flat_map(Encoder::remarks)
     }
 }
@@ -382,7 +405,7 @@ impl Encoded {
         Ok(())
     }
 
-    fn for_method(&self, learner: &dyn DynLearner) -> &Rows {
+    pub(super) fn for_method(&self, learner: &dyn DynLearner) -> &Rows {
         if learner.info().can(Capability::NativeColumns) {
             return &self.native;
         }
@@ -407,79 +430,4 @@ fn fit_and_predict(learner: &dyn DynLearner, examples: &Examples<'_>, test: &Row
     let start = Instant::now();
     let prediction = fitted.predict(&test.features(), run)?;
     Ok(Tested { prediction, fit, predict: start.elapsed(), cut_short: report.stop == StopReason::Budget })
-}
-
-fn leave_each_out(
-    labelled: &Labelled,
-    learners: &[Box<dyn DynLearner>],
-    weights: Option<&[f64]>,
-    all_results: &mut [FoldResults],
-    warnings: &mut Vec<String>,
-    run: &Run,
-) -> Result<()> {
-    let (encoders, encoded) = Encoders::fit(labelled, learners, run)?;
-    warnings.extend(encoders.remarks());
-    let target = &labelled.target;
-    for (m, (learner, results)) in learners.iter().zip(all_results.iter_mut()).enumerate() {
-        run.progress(&format!("leave-one-out: {}", learner.info().name), m, learners.len());
-        results.attempt(|results| {
-            let start = Instant::now();
-            let result = run.share(m + 1 == learners.len(), || {
-                run.check()?;
-                let rows = encoded.for_method(learner.as_ref());
-                let examples = Examples::new(rows.features(), target, weights)?;
-                let examples = examples.encoded_by(encoders.of(learner.as_ref()));
-                match learner.leave_one_out_dyn(&examples, run)? {
-                    Some(exact) => Ok(exact),
-                    None => refit_for_each(learner.as_ref(), rows, &examples, run),
-                }
-            });
-            let prediction = named(result, learner.info().name)?;
-            results.fit = start.elapsed();
-            results.evaluations.push(evaluate(target, &prediction, weights)?);
-            Ok(())
-        })?;
-    }
-    run.progress("done", learners.len(), learners.len());
-    Ok(())
-}
-
-/// Leave-one-out as it is defined: a fit for every row.
-fn refit_for_each(learner: &dyn DynLearner, rows: &Rows, all_examples: &Examples<'_>, run: &Run) -> Result<Prediction> {
-    let Examples { target, weights, encoder, .. } = *all_examples;
-    let n = target.rows();
-    let mut all: Option<Prediction> = None;
-    for i in 0..n {
-        let others: Vec<usize> = (0..n).filter(|&k| k != i).collect();
-        let others_weights: Option<Vec<f64>> = weights.map(|w| others.iter().map(|&k| w[k]).collect());
-        let (others, others_target) = (rows.take(&others), target.take(&others));
-        let examples = Examples::new(others.features(), &others_target, others_weights.as_deref())?;
-        let examples = Examples { encoder, ..examples };
-        let (fitted, _) = learner.fit_dyn(&examples, run)?;
-        let one = fitted.predict(&rows.take(&[i]).features(), run)?;
-        let put = |whole: &mut Matrix, one: &Matrix| whole.row_mut(i).copy_from_slice(one.row(0));
-        match (all.get_or_insert_with(|| empty_like(&one, n)), &one) {
-            (Prediction::Classes { scores, probabilities }, Prediction::Classes { scores: s, probabilities: p }) => {
-                put(scores, s);
-                put(probabilities, p);
-            }
-            (Prediction::Numbers(numbers), Prediction::Numbers(one)) => put(numbers, one),
-            _ => unreachable!("a learner predicts classes or numbers, not now this and now that"),
-        }
-        run.check()?;
-    }
-    all.ok_or_else(|| Error::data("there are no rows", "Give at least one row."))
-}
-
-fn empty_like(one: &Prediction, rows: usize) -> Prediction {
-    match one {
-        Prediction::Classes { scores, .. } => {
-            let empty = Matrix::zeros(rows, scores.columns());
-            Prediction::Classes { scores: empty.clone(), probabilities: empty }
-        }
-        Prediction::Numbers(numbers) => Prediction::Numbers(Matrix::zeros(rows, numbers.columns())),
-        Prediction::Clusters { .. } | Prediction::Responsibilities { .. } | Prediction::Novelty { .. } => {
-            unreachable!("only what has a target is compared")
-        }
-    }
 }

@@ -4,14 +4,16 @@
 //! validation curve changes a setting: where validation is best the setting is best, to the one side of it the method
 //! underfits and to the other it overfits.
 
-use super::compare::{FoldStatistics, Folds, make_splits};
+use super::compare::{FoldStatistics, Folds, check_measurable, make_splits};
 use super::metrics::{Metric, evaluate};
 use crate::encode::{Encoder, MissingValues};
 use crate::error::{Error, Result};
-use crate::learn::{DynLearner, Examples, Target, TargetView, Task, check_weights};
+use crate::learn::{DynLearner, Examples, Target, TargetView, Task};
 use crate::run::Run;
 use crate::table::Labelled;
 use serde::Serialize;
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// A point of a curve.
 #[derive(Clone, Debug, Serialize)]
@@ -50,19 +52,16 @@ pub struct CurveCandidate<'a> {
     /// How the point is called.
     pub value: String,
     /// The rows; all trials have the same, but their columns may be encoded otherwise.
-    pub labelled: &'a Labelled,
+    pub labelled: Cow<'a, Labelled>,
     /// The method with its settings.
-    pub learner: &'a dyn DynLearner,
+    pub learner: Arc<dyn DynLearner>,
     /// The fraction of the training rows (of each class) that is learnt from, above 0 and at most 1.
     pub fraction: f64,
 }
 
-/// Fractions of the training rows for a learning curve.
-pub const TRAINING_FRACTIONS: [f64; 8] = [0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0];
-
-/// Measures every trial on the same folds.
+/// Measures every trial on the same folds; [`Varied`](super::Varied) makes them.
 pub fn curve(
-    over: &str,
+    over: impl Into<String>,
     trials: &[CurveCandidate<'_>],
     folds: &Folds,
     by: Option<Metric>,
@@ -72,17 +71,21 @@ pub fn curve(
     let Some(first) = trials.first() else {
         return Err(Error::data("there is nothing to measure", "Give at least one value."));
     };
-    first.labelled.target.check_known()?;
+    for trial in trials {
+        check_measurable(&trial.labelled, weights)?;
+        if trial.labelled.target != first.labelled.target {
+            return Err(Error::data("the points of a curve have different targets", "Give all of them the same rows."));
+        }
+    }
     if trials.iter().any(|trial| !(trial.fraction > 0.0 && trial.fraction <= 1.0)) {
         return Err(Error::data("a share of the rows must be above 0 and at most 1", "For example 0.1, 0.5 and 1."));
     }
     let target = &first.labelled.target;
-    weights.map_or(Ok(()), |weights| check_weights(weights, target.rows()))?;
     let task = target.task();
     let by = by.unwrap_or(if task == Task::Classification { Metric::LogLoss } else { Metric::Rmse });
     let mut warnings = Vec::new();
     let splits = make_splits(target, folds, &mut warnings, run)?.ok_or_else(|| {
-        Error::setting("folds", "cannot be loo for a curve", "Use a number of folds, for example 10.")
+        Error::setting("folds", "cannot be leave-one-out for a curve", "Use a number of folds, for example 10.")
     })?;
     let mut all_results: Vec<FoldResults> = trials.iter().map(|_| FoldResults::default()).collect();
     'folds: for (fold, split) in splits.iter().enumerate() {

@@ -19,6 +19,7 @@ pub const MIN_PROBABILITY: f64 = 1e-15;
 /// One number to rank models by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Metric {
     /// Mean of -ln p(true class).
     LogLoss,
@@ -99,6 +100,15 @@ impl Metric {
 }
 
 /// The confusion matrix: counts of true (rows) and predicted (columns) classes.
+///
+/// ```
+/// use quince::evaluate::ConfusionMatrix;
+/// use quince::learn::Classes;
+/// let found = ConfusionMatrix::of(&Classes::of(["no", "yes"]), &[0, 0, 1, 1], &[0, 1, 1, 1], None)?;
+/// assert_eq!(found.counts, [[1.0, 1.0], [0.0, 2.0]]);
+/// assert_eq!((found.accuracy(), found.precision(1), found.recall(0)), (0.75, 2.0 / 3.0, 0.5));
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConfusionMatrix {
     /// The labels.
@@ -179,6 +189,14 @@ fn ratio(part: f64, whole: f64) -> f64 {
 }
 
 /// The curve of true against false positives as the threshold falls.
+///
+/// ```
+/// use quince::evaluate::Roc;
+/// let roc = Roc::of(&[0.9, 0.6, 0.6, 0.1], &[true, true, false, false], None)?;
+/// // Of the four pairs three are in order, and the tie counts half.
+/// assert_eq!(roc.area, Some(0.875));
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Roc {
     /// False positive rate: the fraction of the other rows above the threshold.
@@ -224,9 +242,32 @@ impl Roc {
         }
         Ok(roc)
     }
+
+    /// The curve of each class against all others, in the order of the classes; none where the target is not classes.
+    pub fn of_classes(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>) -> Result<Vec<Roc>> {
+        let (TargetView::Classes { classes, codes }, Prediction::Classes { probabilities, .. }) =
+            (truth.view(), prediction)
+        else {
+            return Ok(Vec::new());
+        };
+        check_classes(classes, probabilities)?;
+        let of_class = |k: usize| {
+            let positive: Vec<bool> = codes.iter().map(|&code| code as usize == k).collect();
+            Roc::of(&probabilities.column(k), &positive, weights)
+        };
+        (0..classes.count()).map(of_class).collect()
+    }
 }
 
 /// The mean of -ln p(true class), with p kept between 1e-15 and 1.
+///
+/// ```
+/// use quince::Matrix;
+/// let probabilities = Matrix::from_rows(&[[0.5, 0.5], [0.25, 0.75]]);
+/// let loss = quince::evaluate::log_loss(&probabilities, &[0, 0], None)?;
+/// assert!((loss - (2f64.ln() + 4f64.ln()) / 2.0).abs() < 1e-15);
+/// # quince::Result::Ok(())
+/// ```
 pub fn log_loss(probabilities: &Matrix, codes: &[u32], weights: Option<&[f64]>) -> Result<f64> {
     check_lengths(codes.len(), probabilities.rows(), weights)?;
     check_codes(codes, probabilities.columns())?;
@@ -263,6 +304,17 @@ fn check_outputs(truth: &Matrix, predicted: &Matrix) -> Result<()> {
     }
     let problem = format!("the truth has {} outputs, the prediction {}", truth.columns(), predicted.columns());
     Err(Error::data(problem, "Compare predictions with the target they are predictions of."))
+}
+
+/// A prediction must have a column for every class.
+fn check_classes(classes: &Classes, probabilities: &Matrix) -> Result<()> {
+    if probabilities.columns() == classes.count() {
+        return Ok(());
+    }
+    Err(Error::data(
+        format!("the truth has {} classes, the prediction {}", classes.count(), probabilities.columns()),
+        "Take the truth from the model, which knows its classes: Model::truth.",
+    ))
 }
 
 /// Every code must be that of a class.
@@ -397,29 +449,32 @@ impl std::fmt::Display for Evaluation {
 }
 
 /// Compares predictions with the truth.
+///
+/// ```
+/// use quince::Matrix;
+/// use quince::evaluate::{Metric, evaluate};
+/// use quince::learn::{Prediction, Target};
+/// let truth = Target::numbers(Matrix::column_vector(vec![1.0, 2.0, 3.0]))?;
+/// let found = evaluate(&truth, &Prediction::Numbers(Matrix::column_vector(vec![1.0, 2.0, 6.0])), None)?;
+/// assert_eq!(found.metric(Metric::Rmse), Some(3f64.sqrt()));
+/// # quince::Result::Ok(())
+/// ```
 pub fn evaluate(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>) -> Result<Evaluation> {
     check_lengths(truth.rows(), prediction.rows(), weights)?;
     match (truth.view(), prediction) {
         (TargetView::Classes { classes, codes }, Prediction::Classes { probabilities, .. }) => {
-            if probabilities.columns() != classes.count() {
-                return Err(Error::data(
-                    format!("the truth has {} classes, the prediction {}", classes.count(), probabilities.columns()),
-                    "Take the truth from the model, which knows its classes: Model::truth.",
-                ));
-            }
+            check_classes(classes, probabilities)?;
             let confusion = ConfusionMatrix::of(classes, codes, &prediction.labels(), weights)?;
-            let of_class = |k: usize| {
-                let positive: Vec<bool> = codes.iter().map(|&code| code as usize == k).collect();
-                Ok(ClassScores {
-                    label: classes.names()[k].clone(),
-                    rows: confusion.counts[k].iter().sum(),
-                    precision: confusion.precision(k),
-                    recall: confusion.recall(k),
-                    f1: confusion.f1(k),
-                    area: Roc::of(&probabilities.column(k), &positive, weights)?.area,
-                })
+            let of_class = |(k, roc): (usize, Roc)| ClassScores {
+                label: classes.names()[k].clone(),
+                rows: confusion.counts[k].iter().sum(),
+                precision: confusion.precision(k),
+                recall: confusion.recall(k),
+                f1: confusion.f1(k),
+                area: roc.area,
             };
-            let scores: Vec<ClassScores> = (0..classes.count()).map(of_class).collect::<Result<_>>()?;
+            let curves = Roc::of_classes(truth, prediction, weights)?;
+            let scores: Vec<ClassScores> = curves.into_iter().enumerate().map(of_class).collect();
             let areas: Vec<f64> = scores.iter().filter_map(|class| class.area).collect();
             Ok(Evaluation::Classification {
                 rows: codes.len(),

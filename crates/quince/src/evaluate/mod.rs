@@ -4,12 +4,20 @@
 mod compare;
 #[cfg(feature = "tables")]
 mod curve;
+#[cfg(feature = "tables")]
+mod leave_one_out;
 mod metrics;
 mod resample;
+#[cfg(feature = "tables")]
+mod vary;
 
 #[cfg(feature = "tables")]
 pub use compare::{Comparison, Entrant, FoldStatistics, Folds, compare};
 #[cfg(feature = "tables")]
-pub use curve::{Curve, CurveCandidate, CurvePoint, TRAINING_FRACTIONS, curve};
+pub use curve::{Curve, CurveCandidate, CurvePoint, curve};
+#[cfg(feature = "tables")]
+pub use leave_one_out::exact_leave_one_out;
 pub use metrics::{ClassScores, ConfusionMatrix, Evaluation, Metric, Roc, evaluate, log_loss, root_mean_square};
 pub use resample::{Split, grouped_folds, hold_out, leave_one_out, stratified_folds, train_validation_test};
+#[cfg(feature = "tables")]
+pub use vary::{TRAINING_FRACTIONS, Varied};

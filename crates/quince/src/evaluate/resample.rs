@@ -14,6 +14,16 @@ pub struct Split {
 }
 
 /// `folds` splits, each row tested once. Rows of a class are divided evenly over the folds; so are numbers, at random.
+///
+/// ```
+/// use quince::evaluate::stratified_folds;
+/// use quince::learn::Target;
+/// use quince::run::Stream;
+/// let target = Target::labels(&["a", "a", "b", "b"]);
+/// let folds = stratified_folds(&target, 2, &mut Stream::new(7, 0))?;
+/// assert!(folds.iter().all(|fold| fold.train.len() == 2 && fold.test.len() == 2));
+/// # quince::Result::Ok(())
+/// ```
 pub fn stratified_folds(target: &Target, folds: usize, stream: &mut Stream) -> Result<Vec<Split>> {
     check_folds(folds, target.rows())?;
     let mut fold_of = vec![0; target.rows()];
@@ -59,6 +69,15 @@ pub fn leave_one_out(rows: usize) -> Vec<Split> {
 }
 
 /// A single split with about a share `test` of the rows (of each class) to test on, and at least one row on either side.
+///
+/// ```
+/// use quince::evaluate::hold_out;
+/// use quince::learn::Target;
+/// use quince::run::Stream;
+/// let split = hold_out(&Target::labels(&["a", "a", "a", "a", "b", "b", "b", "b"]), 0.25, &mut Stream::new(7, 0))?;
+/// assert_eq!((split.train.len(), split.test.len()), (6, 2));
+/// # quince::Result::Ok(())
+/// ```
 pub fn hold_out(target: &Target, test: f64, stream: &mut Stream) -> Result<Split> {
     let [train, _, test] = train_validation_test(target, 0.0, test, stream)?;
     Ok(Split { train, test })

@@ -51,6 +51,9 @@ impl Joint {
     }
 
     /// P(a, b).
+    ///
+    /// # Panics
+    /// If there is no such row or column.
     pub fn probability(&self, a: usize, b: usize) -> f64 {
         self.table[(a, b)]
     }

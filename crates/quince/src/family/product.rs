@@ -3,7 +3,7 @@
 use super::block::{Block, Draw, Scores, TILE, Tile};
 use super::statistics::{Members, centred_statistics};
 use crate::error::{Error, Result};
-use crate::learn::{Parts, SampledRow};
+use crate::learn::{SampledRow, SavedParts};
 use crate::matrix::{Features, Matrix, afford};
 use crate::run::{Run, Stream};
 
@@ -222,14 +222,14 @@ impl Product {
     }
 
     /// Saves the statistics; the blocks themselves are described in JSON.
-    pub(crate) fn save(&self, parts: &mut Parts) {
+    pub(crate) fn save(&self, parts: &mut SavedParts) {
         for (b, statistics) in self.statistics.iter().enumerate() {
             parts.put_matrix(&format!("block{b}"), statistics);
         }
     }
 
     /// The blocks of a saved model, with their statistics and parameters.
-    pub(crate) fn load(parts: &Parts, blocks: Vec<Block>, dense: usize, components: usize) -> Result<Product> {
+    pub(crate) fn load(parts: &SavedParts, blocks: Vec<Block>, dense: usize, components: usize) -> Result<Product> {
         let features = parts.features();
         if dense > features {
             return Err(parts.wrong("there are more dense features than features"));

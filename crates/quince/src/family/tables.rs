@@ -24,7 +24,7 @@ impl Product {
     /// The feature map, as far as an encoder knows it.
     pub(crate) fn feature_map(&self, encoder: &dyn FeatureSource) -> FeatureMap {
         let feature_map = encoder.feature_map();
-        if feature_map.parts.len() == self.dense || !encoder.is_matrix() {
+        if feature_map.groups.len() == self.dense || !encoder.is_matrix() {
             feature_map
         } else {
             self.sparse_feature_map()
@@ -41,15 +41,15 @@ impl Product {
 
     /// The feature map of a sparse matrix: numbers, and the sparse part as one vector.
     fn sparse_feature_map(&self) -> FeatureMap {
-        let number = |j: usize| FeatureGroup { name: format!("x{j}"), what: FeatureKind::Number, first: j, width: 1 };
-        let mut parts: Vec<FeatureGroup> = (0..self.dense).map(number).collect();
-        parts.push(FeatureGroup {
+        let number = |j: usize| FeatureGroup { name: format!("x{j}"), kind: FeatureKind::Number, first: j, width: 1 };
+        let mut groups: Vec<FeatureGroup> = (0..self.dense).map(number).collect();
+        groups.push(FeatureGroup {
             name: "x".into(),
-            what: FeatureKind::Vector,
+            kind: FeatureKind::Vector,
             first: 0,
             width: self.features - self.dense,
         });
-        FeatureMap { parts }
+        FeatureMap { groups }
     }
 
     fn explain_block(
@@ -61,7 +61,8 @@ impl Product {
         said: &mut Explanation,
     ) {
         let classes = components.names;
-        let part = |column: usize| feature_map.parts.iter().find(|part| !part.what.is_sparse() && part.first == column);
+        let part =
+            |column: usize| feature_map.groups.iter().find(|part| !part.kind.is_sparse() && part.first == column);
         let name = |column: usize| part(column).map_or_else(|| format!("x{column}"), |part| part.name.clone());
         let ks = || 0..self.components;
         match block {
@@ -164,7 +165,7 @@ impl Product {
         feature_map: &FeatureMap,
         encoder: &dyn FeatureSource,
     ) -> (String, Vec<String>) {
-        let column = feature_map.parts.iter().find(|part| part.what.is_sparse() && part.first == first);
+        let column = feature_map.groups.iter().find(|part| part.kind.is_sparse() && part.first == first);
         let column = column.map_or("x", |part| part.name.as_str());
         let prefix = format!("{column}: ");
         let mut words: Vec<String> = encoder.feature_names().skip(self.dense + first).take(width).collect();
@@ -249,9 +250,9 @@ impl Product {
             some
         };
         let said = |column: usize| {
-            let part = feature_map.parts.iter().find(|part| !part.what.is_sparse() && part.first == column);
+            let part = feature_map.groups.iter().find(|part| !part.kind.is_sparse() && part.first == column);
             let x = dense[(0, column)];
-            let value = match part.map(|part| &part.what) {
+            let value = match part.map(|part| &part.kind) {
                 _ if x.is_nan() => "?".to_string(),
                 Some(FeatureKind::Category(names)) => names.get(x as usize).cloned().unwrap_or_else(|| "?".into()),
                 Some(FeatureKind::YesNo) => if x > 0.0 { "yes" } else { "no" }.to_string(),
@@ -367,7 +368,7 @@ fn block_columns(block: &dyn Family) -> &[usize] {
 
 /// A category in words: its name, its bin, or its number.
 pub(crate) fn category(coding: &Coding, code: usize, part: Option<&FeatureGroup>) -> String {
-    match (coding, part.map(|part| &part.what)) {
+    match (coding, part.map(|part| &part.kind)) {
         (Coding::Bins(edges), _) => {
             let whole = edges.iter().all(|edge| (edge + 0.5).fract() == 0.0);
             let (from, to) = (edges[code], edges[code + 1]);

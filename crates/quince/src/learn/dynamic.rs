@@ -3,8 +3,8 @@
 use super::examples::Examples;
 use super::learner::{Fitted, Learner};
 use super::method::MethodInfo;
-use super::parts::Parts;
 use super::prediction::Prediction;
+use super::saved_parts::SavedParts;
 use crate::error::{Error, Result, did_you_mean};
 use crate::run::{Report, Run};
 use serde_json::Value;
@@ -36,7 +36,7 @@ pub trait DynLearner: Send + Sync {
         run: &Run,
     ) -> Result<Option<(Arc<dyn Fitted>, Report)>>;
 
-    /// See [`Learner::leave_one_out`].
+    /// See [`Learner::leave_one_out_examples`].
     fn leave_one_out_dyn(&self, examples: &Examples<'_>, run: &Run) -> Result<Option<Prediction>>;
 }
 
@@ -73,18 +73,27 @@ impl<L: Learner> DynLearner for L {
     }
 
     fn leave_one_out_dyn(&self, examples: &Examples<'_>, run: &Run) -> Result<Option<Prediction>> {
-        self.leave_one_out(examples, run)
+        self.leave_one_out_examples(examples, run)
     }
 }
 
 /// A method whose type is not known: what a registry holds.
+///
+/// ```
+/// use quince::registry;
+/// use serde_json::json;
+/// let ridge = registry::method("ridge")?;
+/// assert_eq!(ridge.configure(&json!({"alpha": 3}))?.settings()["alpha"], 3.0);
+/// assert!(ridge.configure(&json!({"alpha": -1})).is_err() && ridge.configure(&json!({"alhpa": 1})).is_err());
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct Method {
     /// What it is.
     pub info: &'static MethodInfo,
     defaults: fn() -> Value,
     configure: fn(&Value) -> Result<Box<dyn DynLearner>>,
-    load: fn(&Parts) -> Result<Arc<dyn Fitted>>,
+    load: fn(&SavedParts) -> Result<Arc<dyn Fitted>>,
 }
 
 impl Method {
@@ -96,7 +105,7 @@ impl Method {
             configure: |settings| {
                 L::INFO.check(settings)?;
                 let learner = serde_json::from_value::<L>(settings.clone())
-                    .map_err(|e| Error::setting(L::INFO.name, e.to_string(), "See `quince models`."))?;
+                    .map_err(|e| Error::setting(L::INFO.name, e.to_string(), "Look at the settings of the method."))?;
                 learner.check_settings()?;
                 Ok(Box::new(learner))
             },
@@ -125,7 +134,7 @@ impl Method {
     }
 
     /// Takes what the method has learnt out of what was saved.
-    pub(crate) fn load(&self, parts: &Parts) -> Result<Arc<dyn Fitted>> {
+    pub(crate) fn load(&self, parts: &SavedParts) -> Result<Arc<dyn Fitted>> {
         (self.load)(parts)
     }
 

@@ -8,6 +8,15 @@ use crate::run::Run;
 use serde::{Deserialize, Serialize};
 
 /// Rows to learn from: features, target and, if rows do not count alike, weights. All speak of the same rows.
+///
+/// ```
+/// use quince::Matrix;
+/// use quince::learn::{Examples, Target};
+/// let (rows, labels) = (Matrix::from_rows(&[[1.0], [2.0]]), Target::labels(&["a", "b"]));
+/// assert_eq!(Examples::new(rows.features(), &labels, Some(&[1.0, 0.5]))?.rows(), 2);
+/// assert!(Examples::new(rows.features(), &labels, Some(&[1.0])).is_err());
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[doc(alias = "training set")]
 #[doc(alias = "samples")]

@@ -18,7 +18,7 @@ pub trait FeatureSource: std::fmt::Debug + Sync {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FeatureMap {
     /// The groups of features, one per column.
-    pub parts: Vec<FeatureGroup>,
+    pub groups: Vec<FeatureGroup>,
 }
 
 /// The features of one column of a table.
@@ -27,7 +27,7 @@ pub struct FeatureGroup {
     /// The name of the column.
     pub name: String,
     /// The kind of its features.
-    pub what: FeatureKind,
+    pub kind: FeatureKind,
     /// Its first feature, counted among the dense ones or, if it is sparse, among the sparse ones.
     pub first: usize,
     /// The number of its features.
@@ -63,11 +63,16 @@ impl FeatureMap {
     /// Of a matrix: numbers called x0, x1 and so on, or as they are named, and what is sparse as one vector called x.
     pub fn of_matrix(features: &Features<'_>, names: &[String]) -> FeatureMap {
         let name = |j: usize| names.get(j).cloned().unwrap_or_else(|| format!("x{j}"));
-        let number = |j: usize| FeatureGroup { name: name(j), what: FeatureKind::Number, first: j, width: 1 };
-        let mut parts: Vec<FeatureGroup> = (0..features.dense_columns()).map(number).collect();
+        let number = |j: usize| FeatureGroup { name: name(j), kind: FeatureKind::Number, first: j, width: 1 };
+        let mut groups: Vec<FeatureGroup> = (0..features.dense_columns()).map(number).collect();
         if let Some(sparse) = features.sparse_part() {
-            parts.push(FeatureGroup { name: "x".into(), what: FeatureKind::Vector, first: 0, width: sparse.columns() });
+            groups.push(FeatureGroup {
+                name: "x".into(),
+                kind: FeatureKind::Vector,
+                first: 0,
+                width: sparse.columns(),
+            });
         }
-        FeatureMap { parts }
+        FeatureMap { groups }
     }
 }

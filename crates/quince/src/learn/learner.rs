@@ -4,8 +4,8 @@ use super::examples::Examples;
 use super::feature_map::FeatureSource;
 use super::imputed::Imputed;
 use super::method::MethodInfo;
-use super::parts::Parts;
 use super::prediction::{Prediction, SampledRow};
+use super::saved_parts::SavedParts;
 use super::settings::Settings;
 use crate::error::{Error, Result};
 use crate::explain::Explanation;
@@ -20,8 +20,18 @@ use std::sync::Arc;
 ///
 /// A method writes [`Learner::fit_checked`] and, where it can, [`Learner::resume_checked`] and
 /// [`Learner::leave_one_out_checked`]. Everybody calls [`Learner::fit_examples`], [`Learner::resume`] and
-/// [`Learner::leave_one_out`]: they refuse settings out of range and data that the method cannot learn from, so that a
+/// [`Learner::leave_one_out_examples`]: they refuse settings out of range and data that the method cannot learn from, so that a
 /// method meets neither.
+///
+/// ```
+/// use quince::learn::{Examples, Fitted, Learner, Prediction, Target};
+/// use quince::{Matrix, Run, linear::Ridge};
+/// let (x, y) = (Matrix::from_rows(&[[0.0], [2.0]]), Target::numbers(Matrix::from_rows(&[[1.0], [3.0]]))?);
+/// let (line, _) = Ridge::new().alpha(0.0).fit_examples(&Examples::new(x.features(), &y, None)?, &Run::new())?;
+/// let Prediction::Numbers(at_one) = line.predict(&Matrix::from_rows(&[[1.0]]).features(), &Run::new())? else { panic!() };
+/// assert!((at_one[(0, 0)] - 2.0).abs() < 1e-12);
+/// # quince::Result::Ok(())
+/// ```
 pub trait Learner: Settings + Serialize + DeserializeOwned + Default + Clone + Send + Sync + 'static {
     /// What comes out.
     type Fitted: Fitted;
@@ -73,7 +83,7 @@ pub trait Learner: Settings + Serialize + DeserializeOwned + Default + Clone + S
     }
 
     /// The prediction for every row by the model learnt without it; `None` where that takes refitting.
-    fn leave_one_out(&self, examples: &Examples<'_>, run: &Run) -> Result<Option<Prediction>> {
+    fn leave_one_out_examples(&self, examples: &Examples<'_>, run: &Run) -> Result<Option<Prediction>> {
         named(self.leave_one_out_checked(&Checked::new(self, examples)?, run), Self::INFO.name)
     }
 }
@@ -165,10 +175,10 @@ pub trait Fitted: Any + Send + Sync {
     }
 
     /// Puts all numbers of the model into named arrays.
-    fn save(&self, parts: &mut Parts);
+    fn save(&self, parts: &mut SavedParts);
 
     /// Takes them out again, checking that they fit together.
-    fn load(parts: &Parts) -> Result<Self>
+    fn load(parts: &SavedParts) -> Result<Self>
     where
         Self: Sized;
 }

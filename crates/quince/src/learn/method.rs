@@ -163,6 +163,7 @@ pub struct Setting {
 
 /// The values that a setting takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Domain {
     /// true or false.
     Boolean,

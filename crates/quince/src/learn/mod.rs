@@ -13,8 +13,8 @@ mod imputed;
 mod input;
 mod learner;
 mod method;
-mod parts;
 mod prediction;
+mod saved_parts;
 mod settings;
 mod target;
 
@@ -25,14 +25,14 @@ pub use imputed::Imputed;
 pub use input::{Input, Label, TargetValue, ToFeatures, ToTarget};
 pub use learner::{Checked, Fitted, Learner};
 pub use method::{Capability, Count, Domain, MethodInfo, Parser, Setting};
-pub use parts::Parts;
 pub use prediction::{Prediction, SampledRow};
+pub use saved_parts::SavedParts;
 pub use settings::{IntoSetting, SettingValue, Settings};
 pub use target::{Classes, Target, TargetView, Task};
 
 pub(crate) use examples::{ExamplesDigest, check_weights};
 pub(crate) use input::labels_of;
 pub(crate) use learner::{check_settings, named};
-pub(crate) use parts::Array;
 pub(crate) use prediction::largest;
+pub(crate) use saved_parts::Array;
 pub(crate) use settings::written_setting;

@@ -3,6 +3,15 @@
 use crate::matrix::Matrix;
 
 /// The prediction of a fitted model for rows.
+///
+/// ```
+/// use quince::Matrix;
+/// use quince::learn::Prediction;
+/// let says = Matrix::from_rows(&[[0.2, 0.8], [0.5, 0.5]]);
+/// let prediction = Prediction::Classes { scores: says.clone(), probabilities: says };
+/// // On a tie the first class.
+/// assert_eq!(prediction.labels(), [1, 0]);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Prediction {
     /// Scores and probabilities, one column per class.

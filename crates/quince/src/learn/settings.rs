@@ -267,6 +267,7 @@ macro_rules! choices {
             Clone, Copy, Debug, Default, PartialEq, Eq, $crate::serde::Serialize, $crate::serde::Deserialize,
         )]
         #[serde(crate = "quince::serde")]
+        #[non_exhaustive]
         pub enum $name {
             $($(#[$variant_about])+ #[serde(rename = $word)] $variant,)+
         }

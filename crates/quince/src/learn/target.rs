@@ -5,6 +5,16 @@ use crate::matrix::Matrix;
 use serde::{Deserialize, Serialize};
 
 /// The class labels of a target, each once, in a fixed order. A row's class is given by its place in that order, its code.
+///
+/// ```
+/// use quince::learn::Classes;
+/// let sizes = Classes::of(["10", "9", "10"]);
+/// assert_eq!(sizes.names(), ["9", "10"]);
+/// assert_eq!(sizes.code("10"), Some(1));
+/// assert!(Classes::in_order(vec!["a".into(), "a".into()]).is_err());
+/// # let _ = sizes;
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>")]
 pub struct Classes(Vec<String>);

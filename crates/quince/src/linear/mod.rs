@@ -139,6 +139,13 @@ pub fn solve(
     cutoff: f64,
     run: &Run,
 ) -> Result<(LinearModel, Report, Spectrum)> {
+    examples.target.check_known()?;
+    if let Some(alpha) = alphas.iter().find(|alpha| !(**alpha >= 0.0 && alpha.is_finite())) {
+        return Err(Error::setting("alpha", format!("cannot be {alpha}"), "It takes a number of at least 0."));
+    }
+    if !(cutoff >= 0.0 && cutoff.is_finite()) {
+        return Err(Error::setting("cutoff", format!("cannot be {cutoff}"), "It takes a number of at least 0."));
+    }
     let outputs = outputs(examples.target)?;
     let alpha_of = |output: usize| alphas.get(output).or(alphas.first()).copied().unwrap_or(0.0);
     let mut distinct: Vec<f64> = (0..outputs.columns()).map(alpha_of).collect();

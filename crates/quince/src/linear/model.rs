@@ -2,7 +2,7 @@
 
 use crate::calibration::softmax;
 use crate::error::{Error, Result};
-use crate::learn::{Fitted, Parts, Prediction};
+use crate::learn::{Fitted, Prediction, SavedParts};
 use crate::matrix::{Features, Matrix};
 use crate::run::Run;
 
@@ -90,13 +90,13 @@ impl Fitted for LinearModel {
         Ok(Prediction::Classes { scores, probabilities })
     }
 
-    fn save(&self, parts: &mut Parts) {
+    fn save(&self, parts: &mut SavedParts) {
         parts.put_matrix("coefficients", &self.coefficients);
         parts.put_vector("intercept", &self.intercept);
         parts.put_vector("temperature", &[self.temperature]);
     }
 
-    fn load(parts: &Parts) -> Result<LinearModel> {
+    fn load(parts: &SavedParts) -> Result<LinearModel> {
         let coefficients = parts.matrix("coefficients", Some(parts.features()))?;
         let classes = parts.classes();
         let outputs = if classes == 2 { 1 } else { classes };

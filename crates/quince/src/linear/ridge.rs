@@ -8,6 +8,14 @@ use crate::run::{Report, Run};
 
 crate::settings! {
     /// Least squares with an L2 penalty: plus α times the squared norm of the coefficients (Hoerl and Kennard 1970).
+    ///
+    /// ```
+    /// use quince::prelude::*;
+    /// let model = Ridge::new().alpha(2.0).intercept(false).fit(&[[1.0], [1.0]], &[1.0, 3.0])?;
+    /// // Σxy / (Σx² + α) = 4 / (2 + 2)
+    /// assert!((model.numbers(&[[1.0]])?[0] - 1.0).abs() < 1e-12);
+    /// # quince::Result::Ok(())
+    /// ```
     pub struct Ridge {
         /// The penalty on the squared norm of the coefficients (L2); zero is least squares.
         alpha: f64 = 1.0, in Domain::Number(0.0, f64::MAX);

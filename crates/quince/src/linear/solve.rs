@@ -98,7 +98,7 @@ impl Problem<'_> {
         if self.alpha == 0.0 && self.features.sparse_part().is_some() && rows.min(columns) > MAX_UNPENALISED_SPARSE {
             return Err(Error::data(
                 format!("{columns} sparse columns are too many for least squares without a penalty"),
-                "Use ridge, or fewer columns: of a text, for example --text column=words=2000.",
+                "Use ridge, or fewer columns: of a text, for example with words=2000.",
             ));
         }
         Triangle::afford(if self.positive { columns } else { rows.min(columns) })?;

@@ -51,7 +51,7 @@ impl SvmModel {
                     format!("Leave-one-out error: at most {bound} (support vectors / rows); exactly {}.", short(exact))
                 }
                 None => format!(
-                    "Leave-one-out error: at most {bound} (support vectors / rows); train with --set leave_one_out=always for the exact figure."
+                    "Leave-one-out error: at most {bound} (support vectors / rows); leave_one_out=always gives the exact figure."
                 ),
             });
         }

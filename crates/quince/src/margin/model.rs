@@ -7,9 +7,9 @@ use super::target::class_scores;
 use crate::calibration::softmax;
 use crate::error::{Error, Result};
 use crate::explain::Explanation;
-use crate::learn::{FeatureSource, Fitted, Parts, Prediction};
+use crate::learn::{FeatureSource, Fitted, Prediction, SavedParts};
 use crate::matrix::{Features, Matrix, Rows};
-use crate::numbers::{percent, short};
+use crate::numbers::{json_number, percent, short};
 use crate::run::{Certificate, Report, Run, StopReason};
 use serde::{Deserialize, Serialize};
 
@@ -54,12 +54,15 @@ pub struct SvmSummary {
     /// Primal objective of the model; `None` where a hard margin is not met yet.
     pub primal: Option<f64>,
     /// Dual objective: a lower bound of the primal objective of any model.
+    #[serde(with = "json_number")]
     pub dual: f64,
     /// Whether the solver has converged.
     pub finished: bool,
     /// Norm ‖w‖ of the weights in the feature space of the kernel.
+    #[serde(with = "json_number")]
     pub norm: f64,
     /// Largest violation of the KKT conditions.
+    #[serde(with = "json_number")]
     pub kkt_violation: f64,
     /// Number of SMO steps.
     pub steps: usize,
@@ -303,7 +306,7 @@ pub(super) fn other_columns(given: usize, wanted: usize) -> Error {
 }
 
 /// The remark of a fit that was stopped by its budget.
-pub(super) const RESUME: &str = "the budget ran out; go on from the saved model with quince train --resume";
+pub(super) const RESUME: &str = "the budget ran out; the fit can be resumed from this model";
 
 /// The remark of a fit that rounding keeps from its optimum.
 pub(super) const STALLED: &str = "rounding leaves no better step: scale the columns, or give a larger tolerance";
@@ -371,7 +374,7 @@ impl Fitted for SvmModel {
         self.describe_row(row, encoder, classes).map(Some)
     }
 
-    fn save(&self, parts: &mut Parts) {
+    fn save(&self, parts: &mut SavedParts) {
         let support_vectors = self.support_vectors.features();
         let mut dense = Matrix::zeros(support_vectors.rows(), support_vectors.dense_columns());
         support_vectors.dense_alone().pack(0..support_vectors.rows(), dense.values_mut());
@@ -385,7 +388,7 @@ impl Fitted for SvmModel {
         parts.put_json("model", &Saved { kernel: self.kernel, output: self.output, summary: self.summary.clone() });
     }
 
-    fn load(parts: &Parts) -> Result<SvmModel> {
+    fn load(parts: &SavedParts) -> Result<SvmModel> {
         let Saved { kernel, output, summary } = parts.json("model")?;
         let dense = parts.matrix("support_vectors", None)?;
         let beta = parts.vector("beta", None)?;

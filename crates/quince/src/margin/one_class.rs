@@ -15,6 +15,14 @@ crate::settings! {
     ///
     /// It minimises ½‖w‖² + Σ max(0, ρ - w·φ(x)) - ν n ρ, so that at most the share ν of the rows is novel and at least that share
     /// are support vectors.
+    ///
+    /// ```
+    /// use quince::prelude::*;
+    /// let rows: Vec<Vec<f64>> = (0..20).map(|i| vec![f64::from(i % 5), f64::from(i / 5)]).collect();
+    /// let model = OneClassSvm::new().fit_unsupervised(&rows)?;
+    /// assert_eq!(model.predict(&[[2.0, 2.0], [50.0, 50.0]])?.labels(), [0, 1]);
+    /// # quince::Result::Ok(())
+    /// ```
     pub struct OneClassSvm {
         /// The kernel: how similar two rows are.
         kernel: KernelName = KernelName::Rbf, in KernelName::DOMAIN;

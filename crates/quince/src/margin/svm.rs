@@ -21,6 +21,15 @@ use serde_json::Value;
 
 crate::settings! {
     /// A support vector machine with any kernel (Boser, Guyon and Vapnik 1992; Cortes and Vapnik 1995).
+    ///
+    /// ```
+    /// use quince::prelude::*;
+    /// // No line parts the corners of a square from its middle.
+    /// let rows = [[0.0, 0.0], [0.0, 2.0], [2.0, 0.0], [2.0, 2.0], [1.0, 1.0], [1.1, 1.0]];
+    /// let model = Svm::new().fit(&rows, &["corner", "corner", "corner", "corner", "middle", "middle"])?;
+    /// assert_eq!(model.labels::<String>(&[[0.9, 1.0], [2.1, 0.1]])?, ["middle", "corner"]);
+    /// # quince::Result::Ok(())
+    /// ```
     pub struct Svm {
         /// The kernel: how similar two rows are.
         kernel: KernelName = KernelName::Rbf, in KernelName::DOMAIN;

@@ -12,6 +12,15 @@ use crate::run::Run;
 use std::ops::Range;
 
 /// Rows of numbers, borrowed: dense columns first, then sparse ones.
+///
+/// ```
+/// use quince::Matrix;
+/// use quince::matrix::{Dense, Features, Sparse};
+/// let (dense, words) = (Matrix::from_rows(&[[1.0], [2.0]]), Sparse::from_rows(50, vec![vec![(7, 1.0)], vec![]])?);
+/// let both = Features::both(Dense::F64(dense.view()), &words)?;
+/// assert_eq!((both.rows(), both.columns(), both.dense_columns()), (2, 51, 1));
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[doc(alias = "design matrix")]
 #[doc(alias = "X")]
@@ -152,7 +161,11 @@ impl<'a> Features<'a> {
     }
 
     /// A copy of some rows, neither centred nor scaled.
+    ///
+    /// # Panics
+    /// If there is no such row.
     pub fn take(&self, rows: &[usize]) -> Rows {
+        assert!(rows.iter().all(|&row| row < self.rows), "rows among the {} there are", self.rows);
         let mut dense = Matrix::zeros(rows.len(), self.dense_columns());
         self.plain().dense_alone().pack(rows.iter().copied(), dense.values_mut());
         Rows::of(dense, self.sparse.map(|sparse| sparse.take_rows(rows)))

@@ -99,6 +99,9 @@ impl<const C: usize> From<&[[f64; C]]> for Matrix {
 
 impl Matrix {
     /// All zeros.
+    ///
+    /// # Panics
+    /// If there is no memory for that many numbers.
     pub fn zeros(rows: usize, columns: usize) -> Matrix {
         let count = rows.checked_mul(columns).expect("a matrix fits into memory");
         Matrix { rows, columns, values: vec![0.0; count] }
@@ -136,6 +139,9 @@ impl Matrix {
     }
 
     /// Row `i`.
+    ///
+    /// # Panics
+    /// If there is no such row; so do [`Matrix::row_mut`], [`Matrix::take_rows`] and indexing.
     pub fn row(&self, i: usize) -> &[f64] {
         &self.values[i * self.columns..(i + 1) * self.columns]
     }
@@ -146,7 +152,11 @@ impl Matrix {
     }
 
     /// A copy of column `j`.
+    ///
+    /// # Panics
+    /// If there is no such column.
     pub fn column(&self, j: usize) -> Vec<f64> {
+        assert!(j < self.columns, "column {j} of a matrix with {} columns", self.columns);
         (0..self.rows).map(|i| self[(i, j)]).collect()
     }
 
@@ -166,6 +176,9 @@ impl Matrix {
     }
 
     /// The rows with these numbers, in this order.
+    ///
+    /// # Panics
+    /// If there is no such row.
     pub fn take_rows(&self, rows: &[usize]) -> Matrix {
         let values = rows.iter().flat_map(|&i| self.row(i)).copied().collect();
         Matrix { rows: rows.len(), columns: self.columns, values }

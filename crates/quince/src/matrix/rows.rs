@@ -4,6 +4,13 @@ use super::{Dense, Features, Matrix, Sparse};
 use std::sync::Arc;
 
 /// Features that own their numbers.
+///
+/// ```
+/// use quince::Matrix;
+/// use quince::matrix::Rows;
+/// let rows = Rows::from(Matrix::from_rows(&[[1.0], [2.0], [3.0]]));
+/// assert_eq!(rows.take(&[2, 0]).features().rows(), 2);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     dense: Matrix,
@@ -42,6 +49,9 @@ impl Rows {
     }
 
     /// The rows with these numbers, in this order.
+    ///
+    /// # Panics
+    /// If there is no such row.
     pub fn take(&self, rows: &[usize]) -> Rows {
         Rows { dense: self.dense.take_rows(rows), sparse: self.sparse.as_ref().map(|s| Arc::new(s.take_rows(rows))) }
     }

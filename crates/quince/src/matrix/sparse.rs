@@ -19,6 +19,14 @@ vectorised! {
 }
 
 /// A sparse matrix of f64 by compressed rows (CSR). Columns rise within a row, and none appears twice.
+///
+/// ```
+/// use quince::matrix::Sparse;
+/// let rows = Sparse::from_rows(1000, vec![vec![(3, 1.0), (700, 2.0)], vec![]])?;
+/// assert_eq!((rows.rows(), rows.columns(), rows.stored()), (2, 1000, 2));
+/// assert_eq!(rows.row(0), (&[3, 700][..], &[1.0, 2.0][..]));
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sparse {
     rows: usize,
@@ -47,7 +55,7 @@ impl Sparse {
                 "Check row starts, column indices and values.",
             ))
         };
-        if starts.len() != rows + 1 || starts[0] != 0 || starts[rows] != values.len() {
+        if rows.checked_add(1) != Some(starts.len()) || starts[0] != 0 || starts[rows] != values.len() {
             return wrong("the row starts do not cover the values");
         }
         if indices.len() != values.len() {
@@ -188,6 +196,9 @@ impl Sparse {
     }
 
     /// Columns and values of row `i`.
+    ///
+    /// # Panics
+    /// If there is no such row.
     #[inline]
     pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
         let range = self.starts[i]..self.starts[i + 1];
@@ -246,6 +257,9 @@ impl Sparse {
     }
 
     /// The rows with these numbers, in this order.
+    ///
+    /// # Panics
+    /// If there is no such row.
     pub fn take_rows(&self, rows: &[usize]) -> Sparse {
         let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
         for &i in rows {

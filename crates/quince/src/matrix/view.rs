@@ -2,8 +2,15 @@
 
 use crate::error::{Error, Result};
 
-/// The two kinds of number a view can hold.
-pub trait Real: Copy + Into<f64> + Send + Sync + 'static {
+mod sealed {
+    /// Kernels are written for f32 and f64: no other type can be added from outside.
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+/// The two kinds of number a view can hold: f32 and f64, and no others.
+pub trait Real: sealed::Sealed + Copy + Into<f64> + Send + Sync + 'static {
     /// The nearest number of this kind.
     fn from_f64(value: f64) -> Self;
 }
@@ -23,6 +30,14 @@ impl Real for f64 {
 }
 
 /// A strided look at a matrix: element (i, j) is `values[i * row_stride + j * column_stride]`.
+///
+/// ```
+/// use quince::matrix::View;
+/// // Two rows and three columns, column after column.
+/// let view = View::strided(&[1.0, 4.0, 2.0, 5.0, 3.0, 6.0], (2, 3), (1, 2))?;
+/// assert_eq!((view.get(0, 2), view.get(1, 0)), (3.0, 4.0));
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a, T> {
     values: &'a [T],
@@ -76,8 +91,18 @@ impl<'a, T: Real> View<'a, T> {
     }
 
     /// Element (i, j) as f64.
+    ///
+    /// # Panics
+    /// If there is no such row or column.
     #[inline]
     pub fn get(&self, i: usize, j: usize) -> f64 {
+        assert!(i < self.rows && j < self.columns, "({i}, {j}) of a view of {} x {}", self.rows, self.columns);
+        self.at(i, j)
+    }
+
+    /// Element (i, j) as f64, for loops that stay inside.
+    #[inline]
+    fn at(&self, i: usize, j: usize) -> f64 {
         self.values[i * self.row_stride + j * self.column_stride].into()
     }
 
@@ -89,7 +114,7 @@ impl<'a, T: Real> View<'a, T> {
     /// Copies row `i` into `out`, each number changed by `change(column, number)`.
     #[inline]
     pub(crate) fn copy_row<U: Real>(&self, i: usize, out: &mut [U], change: impl Fn(usize, f64) -> f64) {
-        out.iter_mut().enumerate().for_each(|(j, out)| *out = U::from_f64(change(j, self.get(i, j))));
+        out.iter_mut().enumerate().for_each(|(j, out)| *out = U::from_f64(change(j, self.at(i, j))));
     }
 
     /// Row `i`, if its numbers lie side by side.
@@ -117,12 +142,12 @@ impl<'a, T: Real> View<'a, T> {
                     let row = &self.values[start + columns.start..start + columns.end];
                     row.iter().zip(columns.clone()).for_each(|(&value, j)| write(i, j, value.into()));
                 } else {
-                    columns.clone().for_each(|j| write(i, j, self.get(i, j)));
+                    columns.clone().for_each(|j| write(i, j, self.at(i, j)));
                 }
             }
         } else {
             for j in columns {
-                rows.clone().for_each(|i| write(i, j, self.get(i, j)));
+                rows.clone().for_each(|i| write(i, j, self.at(i, j)));
             }
         }
     }
@@ -188,6 +213,9 @@ impl Dense<'_> {
     }
 
     /// Element (i, j) as f64.
+    ///
+    /// # Panics
+    /// If there is no such row or column.
     pub fn get(&self, i: usize, j: usize) -> f64 {
         with_view!(self, view => view.get(i, j))
     }

@@ -68,7 +68,7 @@ impl MixtureModel {
             let (column, names) = match (block, block.sparse_places()) {
                 (_, Some(places)) => product.words(places, feature_map, encoder),
                 (Block::Multinomial(block), None) => {
-                    let named = |column: &usize| feature_map.parts.iter().find(|part| part.first == *column);
+                    let named = |column: &usize| feature_map.groups.iter().find(|part| part.first == *column);
                     let name = |column: &usize| named(column).map_or(format!("x{column}"), |part| part.name.clone());
                     ("counts".to_string(), block.place().columns().iter().map(name).collect())
                 }
@@ -93,7 +93,8 @@ impl MixtureModel {
 
     /// The differences between a component and all rows in the columns of a block.
     fn traits(&self, block: &Block, k: usize, feature_map: &FeatureMap) -> Vec<Trait> {
-        let part = |column: usize| feature_map.parts.iter().find(|part| !part.what.is_sparse() && part.first == column);
+        let part =
+            |column: usize| feature_map.groups.iter().find(|part| !part.kind.is_sparse() && part.first == column);
         let name = |column: usize| part(column).map_or_else(|| format!("x{column}"), |part| part.name.clone());
         let number = |column: usize, moments: &dyn Fn(usize) -> (f64, f64)| self.number(k, &name(column), moments);
         let columns = block.family().columns();

@@ -7,7 +7,7 @@ use crate::explain::Explanation;
 use crate::family::block::{Block, Scores, TILE};
 use crate::family::product::Product;
 use crate::family::{Multinomial, Parameters};
-use crate::learn::{FeatureSource, Fitted, Imputed, Parts, Prediction, SampledRow};
+use crate::learn::{FeatureSource, Fitted, Imputed, Prediction, SampledRow, SavedParts, check_weights};
 use crate::matrix::simd::log_sum_exp;
 use crate::matrix::{Features, Matrix};
 use crate::run::Run;
@@ -81,6 +81,7 @@ impl MixtureModel {
         weights: Option<&[f64]>,
         run: &Run,
     ) -> Result<f64> {
+        weights.map_or(Ok(()), |weights| check_weights(weights, rows.rows()))?;
         let weights = as_counts(weights);
         Ok(self.judge(rows, weights.as_deref(), run)?.criterion(criterion, self.free_parameters()))
     }
@@ -264,7 +265,7 @@ impl Fitted for MixtureModel {
         state.product.sample(count, |stream| components.sample_place(stream), label, run).map(Some)
     }
 
-    fn save(&self, parts: &mut Parts) {
+    fn save(&self, parts: &mut SavedParts) {
         let state = &self.state;
         parts.put_vector("components", &state.totals);
         state.product.save(parts);
@@ -272,7 +273,7 @@ impl Fitted for MixtureModel {
         parts.put_json("blocks", &Saved { blocks: state.product.blocks.clone(), dense: state.product.dense, classes });
     }
 
-    fn load(parts: &Parts) -> Result<MixtureModel> {
+    fn load(parts: &SavedParts) -> Result<MixtureModel> {
         let Saved { blocks, dense, mut classes } = parts.json("blocks")?;
         let totals = parts.vector("components", None)?;
         let components = totals.len();

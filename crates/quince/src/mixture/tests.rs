@@ -8,7 +8,7 @@ use crate::family::block::{
     VarianceFloor,
 };
 use crate::family::statistics::{ClassRows, Members, statistics, statistics_of_chunks};
-use crate::learn::{Classes, Fitted, Parts, Prediction};
+use crate::learn::{Classes, Fitted, Prediction, SavedParts};
 use crate::matrix::{Features, Matrix, Rows, Sparse};
 use crate::run::{StopReason, Stream};
 use proptest::prelude::*;
@@ -234,7 +234,7 @@ proptest! {
             let data = Data::new(&features, None, None, &state.product.blocks);
             run_em(&mut state, &data, 3, &Run::new());
             let model = MixtureModel::new(state);
-            let mut parts = Parts::for_tests(DENSE + SPARSE, 0);
+            let mut parts = SavedParts::for_tests(DENSE + SPARSE, 0);
             model.save(&mut parts);
             let again = MixtureModel::load(&parts).unwrap();
             prop_assert_eq!(model.predict(&features, &Run::new()).unwrap(), again.predict(&features, &Run::new()).unwrap());
@@ -629,7 +629,7 @@ fn a_given_start_is_what_is_saved_when_no_step_is_taken() {
     };
     let mixture = Mixture { k: Count::Fixed(2), steps: 0, ..Mixture::default() };
     let (model, _) = mixture.fit_from(&examples, &given, &Run::new()).unwrap();
-    let mut parts = Parts::for_tests(2, 0);
+    let mut parts = SavedParts::for_tests(2, 0);
     model.save(&mut parts);
     let again = MixtureModel::load(&parts).unwrap();
     for model in [&model, &again] {

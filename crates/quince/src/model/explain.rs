@@ -27,10 +27,7 @@ impl Model {
     }
 
     pub(super) fn cannot(&self, what: &str) -> Error {
-        Error::data(
-            format!("'{}' cannot {what}", self.method.info.name),
-            "naive-bayes, gaussian and mixture can; see `quince models`.",
-        )
+        Error::data(format!("'{}' cannot {what}", self.method.info.name), "naive-bayes, gaussian and mixture can.")
     }
 
     /// What the model has learnt, as a person reads it.
@@ -42,6 +39,17 @@ impl Model {
 
     /// What spoke for the answer to the first of some rows that are encoded already.
     pub fn explain_features(&self, row: &Features<'_>) -> Result<Explanation> {
+        if row.rows() == 0 || row.columns() != self.encoder.width() {
+            return Err(Error::shape(
+                format!(
+                    "{} rows of {} features are given to explain one of {}",
+                    row.rows(),
+                    row.columns(),
+                    self.encoder.width()
+                ),
+                "Give the row as the model's encoder makes it.",
+            ));
+        }
         let said = self.fitted.explain_row(row, &self.encoder, self.class_names())?;
         said.ok_or_else(|| self.cannot("explain its answers yet"))
     }

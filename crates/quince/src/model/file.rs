@@ -12,7 +12,7 @@
 use super::Model;
 use crate::encode::Encoder;
 use crate::error::{Error, NOT_A_MODEL, Result};
-use crate::learn::{Array, Classes, ExamplesDigest, Parts, Task};
+use crate::learn::{Array, Classes, ExamplesDigest, SavedParts, Task};
 use crate::registry::Registry;
 use crate::run::Report;
 use safetensors::{Dtype, SafeTensors};
@@ -41,6 +41,7 @@ struct Header {
     target: String,
     classes: Option<Classes>,
     encoder: Encoder,
+    #[serde(with = "super::report")]
     report: Report,
     seed: u64,
     rows: usize,
@@ -52,8 +53,23 @@ struct Header {
 impl Model {
     /// The model as the bytes of a file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut parts = Parts::default();
-        self.fitted.save(&mut parts);
+        self.as_file(self.parts())
+    }
+
+    /// The bytes of a file; an error if they could not be read again, because a number in it is not finite.
+    fn to_readable_bytes(&self) -> Result<Vec<u8>> {
+        let parts = self.parts();
+        let problem = match &parts.unreadable {
+            Some(name) => format!("'{name}' of the model holds NaN or infinity, which could not be read back"),
+            None if !self.encoder.is_sound() => {
+                "the encoder holds NaN or infinity, which could not be read back".into()
+            }
+            None => return Ok(self.as_file(parts)),
+        };
+        Err(Error::not_finite(problem, "Look for extreme values among the columns, and train again."))
+    }
+
+    fn as_file(&self, mut parts: SavedParts) -> Vec<u8> {
         let mut encoder = self.encoder.clone();
         encoder.take_arrays(&mut parts);
         let header = Header {
@@ -100,7 +116,8 @@ impl Model {
 
     /// Writes the model as the bytes of a file: to a socket, a bucket or a buffer.
     pub fn save_to(&self, mut out: impl Write) -> std::io::Result<()> {
-        out.write_all(&self.to_bytes())
+        let bytes = self.to_readable_bytes();
+        out.write_all(&bytes.map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error))?)
     }
 
     /// Reads a model from the bytes of a file, wherever they come from.
@@ -114,7 +131,7 @@ impl Model {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        replace_file(path, &self.to_bytes()).map_err(|e| match e.kind() {
+        replace_file(path, &self.to_readable_bytes()?).map_err(|e| match e.kind() {
             std::io::ErrorKind::NotFound => {
                 Error::File { path: name, problem: "its folder does not exist".into(), source: None }
             }
@@ -170,7 +187,7 @@ fn temporary_file(folder: &Path) -> std::io::Result<(PathBuf, std::fs::File)> {
     }
 }
 
-fn write_file(header: &str, parts: &Parts) -> Vec<u8> {
+fn write_file(header: &str, parts: &SavedParts) -> Vec<u8> {
     let mut entries = serde_json::Map::new();
     let mut data = Vec::new();
     // Numbers come first, then indices, so that each lies on a multiple of its size.
@@ -253,29 +270,8 @@ fn read_file(bytes: &[u8], path: &str, registry: &Registry) -> Result<Model> {
     }
     let mut header: Header =
         serde_json::from_value(loose).map_err(|e| wrong(&format!("the quince header is not right: {e}")))?;
-    let mut parts = Parts {
-        classes: header.classes.as_ref().map_or(0, Classes::count),
-        path: path.to_string(),
-        ..Parts::default()
-    };
-    for (name, tensor) in tensors.iter() {
-        let array = match tensor.dtype() {
-            Dtype::F64 => {
-                let number = |bytes: &[u8]| f64::from_le_bytes(bytes.try_into().expect("chunks of eight bytes"));
-                let values = tensor.data().chunks_exact(8).map(number).collect();
-                Array::Numbers { shape: tensor.shape().to_vec(), values }
-            }
-            Dtype::U32 if tensor.shape().len() == 1 => {
-                let index = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("chunks of four bytes"));
-                Array::Indices(tensor.data().chunks_exact(4).map(index).collect())
-            }
-            Dtype::U8 => Array::Bytes(tensor.data().to_vec()),
-            _ => {
-                return Err(wrong(&format!("the array '{name}' has a type that no quince writes")));
-            }
-        };
-        parts.arrays.insert(name.to_string(), array);
-    }
+    let classes = header.classes.as_ref().map_or(0, Classes::count);
+    let mut parts = read_arrays(&tensors, classes, path)?;
     header.encoder.put_arrays(&parts)?;
     let classification = header.task == Task::Classification;
     if !header.encoder.is_sound() || classification != header.classes.as_ref().is_some_and(|c| c.count() > 0) {
@@ -301,4 +297,29 @@ fn read_file(bytes: &[u8], path: &str, registry: &Registry) -> Result<Model> {
         digest: header.digest,
         notes: header.notes,
     })
+}
+
+/// The arrays of a file.
+fn read_arrays(tensors: &SafeTensors<'_>, classes: usize, path: &str) -> Result<SavedParts> {
+    let mut parts = SavedParts { classes, path: path.to_string(), ..SavedParts::default() };
+    for (name, tensor) in tensors.iter() {
+        let array = match tensor.dtype() {
+            Dtype::F64 => {
+                let number = |bytes: &[u8]| f64::from_le_bytes(bytes.try_into().expect("chunks of eight bytes"));
+                let values = tensor.data().chunks_exact(8).map(number).collect();
+                Array::Numbers { shape: tensor.shape().to_vec(), values }
+            }
+            Dtype::U32 if tensor.shape().len() == 1 => {
+                let index = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("chunks of four bytes"));
+                Array::Indices(tensor.data().chunks_exact(4).map(index).collect())
+            }
+            Dtype::U8 => Array::Bytes(tensor.data().to_vec()),
+            _ => {
+                let problem = format!("the array '{name}' has a type that no quince writes");
+                return Err(Error::Model { path: path.to_string(), problem });
+            }
+        };
+        parts.arrays.insert(name.to_string(), array);
+    }
+    Ok(parts)
 }

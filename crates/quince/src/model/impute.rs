@@ -1,11 +1,13 @@
-//! Missing values of a table, imputed by what a model has learnt.
+//! Missing values of a table, imputed by a model.
 
 use super::Model;
 use crate::error::Result;
-use crate::learn::{Prediction, SampledRow, Target, largest};
+use crate::learn::{Imputed, Prediction, SampledRow, Target, largest};
+use crate::matrix::Features;
 use crate::run::Run;
-use crate::table::Table;
+use crate::table::{Column, Table};
 use serde::Serialize;
+use std::collections::HashSet;
 
 /// A missing value of a table, imputed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -37,54 +39,76 @@ impl Model {
         let classes = self.known_classes(table)?;
         let imputed = self.fitted.impute(&rows.features(), classes.as_deref(), run)?;
         let imputed = imputed.ok_or_else(|| self.cannot("impute missing values"))?;
-        let columns = self.encoder.dense_fields();
         let before = rows.features();
-        let dense = before.dense_part();
         let targets = match &classes {
             Some(classes) if classes.contains(&Target::UNKNOWN) => Some(self.predict_features(&before, run)?),
             _ => None,
         };
-        let mut imputed_cells = Vec::new();
+        let mut cells = Vec::new();
         for i in 0..table.rows() {
-            let is_missing = |j: usize| dense.is_some_and(|dense| j < dense.columns() && dense.get(i, j).is_nan());
-            let filled = |j: usize| is_missing(j) && !imputed.values[(i, j)].is_nan();
             let unknown = classes.is_some() && table.column(&self.target).is_ok_and(|column| column.is_missing(i));
             if let Some(Prediction::Classes { probabilities, .. }) = targets.as_ref().filter(|_| unknown) {
                 let class = largest(probabilities.row(i)) as usize;
                 let (column, value) = (self.target.clone(), self.class_names()[class].clone());
-                imputed_cells.push(ImputedCell {
-                    row: i,
-                    column,
-                    value,
-                    standard_deviation: None,
-                    probability: Some(probabilities[(i, class)]),
-                });
+                let probability = Some(probabilities[(i, class)]);
+                cells.push(ImputedCell { row: i, column, value, standard_deviation: None, probability });
             }
-            if !(0..columns.len()).any(filled) {
+            self.impute_row(i, &before, &imputed, &mut cells);
+        }
+        Ok(cells)
+    }
+
+    /// The imputed cells of row `i`.
+    fn impute_row(&self, i: usize, before: &Features<'_>, imputed: &Imputed, cells: &mut Vec<ImputedCell>) {
+        let (columns, dense) = (self.encoder.dense_fields(), before.dense_part());
+        let is_missing = |j: usize| dense.is_some_and(|dense| j < dense.columns() && dense.get(i, j).is_nan());
+        let filled = |j: usize| is_missing(j) && !imputed.values[(i, j)].is_nan();
+        if !(0..columns.len()).any(filled) {
+            return;
+        }
+        let row = imputed.values.row(i).to_vec();
+        let decoded = self.encoder.decode(&SampledRow { class: 0, dense: row, sequences: Vec::new() });
+        for (j, (at, name, scale)) in columns.iter().enumerate().filter(|(j, _)| filled(*j)) {
+            // What stands for all rare categories is no category that could be filled in.
+            if decoded[*at].is_empty() {
                 continue;
             }
-            let row = imputed.values.row(i).to_vec();
-            let cells = self.encoder.decode(&SampledRow { class: 0, dense: row, sequences: Vec::new() });
-            for (j, (at, name, scale)) in columns.iter().enumerate().filter(|(j, _)| filled(*j)) {
-                // What stands for all rare categories is no category that could be filled in.
-                if cells[*at].is_empty() {
-                    continue;
-                }
-                let known = |x: f64| Some(x).filter(|x| x.is_finite());
-                let (standard_deviation, probability) = match scale {
-                    Some(scale) => (known(imputed.standard_deviations[(i, j)] * scale), None),
-                    None => (None, known(imputed.standard_deviations[(i, j)])),
-                };
-                imputed_cells.push(ImputedCell {
-                    row: i,
-                    column: name.clone(),
-                    value: cells[*at].clone(),
-                    standard_deviation,
-                    probability,
-                });
-            }
+            let known = |x: f64| Some(x).filter(|x| x.is_finite());
+            let (standard_deviation, probability) = match scale {
+                Some(scale) => (known(imputed.standard_deviations[(i, j)] * scale), None),
+                None => (None, known(imputed.standard_deviations[(i, j)])),
+            };
+            cells.push(ImputedCell {
+                row: i,
+                column: name.clone(),
+                value: decoded[*at].clone(),
+                standard_deviation,
+                probability,
+            });
         }
-        Ok(imputed_cells)
+    }
+
+    /// As [`Model::impute`], for the table that the model was learnt from: a column that no method learns from because it is
+    /// constant is imputed by that constant, if most of its values are known.
+    ///
+    /// ```
+    /// use quince::prelude::*;
+    /// let table = Table::from_csv("height,unit\n180,cm\n165,cm\n171,?\n?,cm\n")?;
+    /// let all = table.unsupervised(None, &[])?.labelled;
+    /// let model = Model::fit(&all, None, &Mixture::new(1), &Run::new())?;
+    /// let cells = model.impute_all(&table, &Run::new())?;
+    /// assert_eq!((cells[0].row, cells[0].value.as_str()), (2, "cm"));
+    /// assert_eq!((cells[1].row, cells[1].number()), (3, Some(172.0)));
+    /// # quince::Result::Ok(())
+    /// ```
+    pub fn impute_all(&self, table: &Table, run: &Run) -> Result<Vec<ImputedCell>> {
+        let mut cells = self.impute(table, run)?;
+        let covered: HashSet<String> = cells.iter().map(|cell| cell.column.clone()).collect();
+        for column in table.columns().iter().filter(|column| !covered.contains(column.name())) {
+            cells.extend(constant_cells(column));
+        }
+        cells.sort_by_key(|cell| cell.row);
+        Ok(cells)
     }
 
     /// The class of each row, as far as it is known; `None` if the table has no such column, or the model no classes.
@@ -96,5 +120,39 @@ impl Model {
         let column = column.as_kind(self.target_kind(), table)?;
         let code = |i: usize| column.text(i).and_then(|label| self.class_of(&label)).unwrap_or(Target::UNKNOWN);
         Ok(Some((0..table.rows()).map(code).collect()))
+    }
+}
+
+/// The missing values of a column whose known values are all the same and more than the missing ones; none of other columns, and
+/// of those that the user has dropped.
+fn constant_cells(column: &Column) -> Vec<ImputedCell> {
+    let missing = column.missing_count();
+    if missing == 0 || 2 * missing >= column.rows() || column.why_ignored() == "as asked" {
+        return Vec::new();
+    }
+    let mut known = (0..column.rows()).filter_map(|i| column.text(i));
+    let Some(value) = known.next().filter(|value| known.all(|other| other == *value)) else { return Vec::new() };
+    let cell = |row: usize| ImputedCell {
+        row,
+        column: column.name().to_string(),
+        value: value.to_string(),
+        standard_deviation: None,
+        probability: None,
+    };
+    (0..column.rows()).filter(|&i| column.is_missing(i)).map(cell).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_constant_column_is_imputed_by_its_constant_if_most_of_it_is_known() {
+        let table = Table::from_csv("a,b,c,d\n1,x,u,5\n2,x,v,5\n3,?,u,?\n4,x,u,?\n").unwrap();
+        let cells = |name: &str| constant_cells(table.column(name).unwrap());
+        let found: Vec<(usize, String)> = cells("b").into_iter().map(|cell| (cell.row, cell.value)).collect();
+        assert_eq!(found, [(2, "x".to_string())]);
+        // Nothing is missing; values differ; half of the values are missing.
+        assert!(cells("a").is_empty() && cells("c").is_empty() && cells("d").is_empty());
     }
 }

@@ -10,6 +10,10 @@ mod fit;
 #[cfg(feature = "tables")]
 mod impute;
 #[cfg(feature = "tables")]
+mod profile;
+#[cfg(feature = "save")]
+mod report;
+#[cfg(feature = "tables")]
 mod request;
 #[cfg(feature = "tables")]
 mod table;
@@ -20,11 +24,14 @@ pub use file::{FORMAT, replace_file};
 pub use fit::{Fit, Prepared, Queries};
 #[cfg(feature = "tables")]
 pub use impute::ImputedCell;
+#[cfg(feature = "tables")]
+pub use profile::{ClusterProfiles, Profile, Typical};
 
 use crate::encode::Encoder;
 use crate::error::{Error, Result};
 use crate::learn::{
-    Classes, DynLearner, Examples, ExamplesDigest, Fitted, Learner, Method, Parts, Prediction, Target, TargetView, Task,
+    Classes, DynLearner, Examples, ExamplesDigest, Fitted, Learner, Method, Prediction, SavedParts, Target, TargetView,
+    Task,
 };
 use crate::matrix::{Features, Matrix};
 use crate::run::{Report, Run};
@@ -138,6 +145,9 @@ impl Model {
         columns: usize,
         classes: Option<Classes>,
     ) -> Result<Model> {
+        if u32::try_from(columns).is_err() {
+            return Err(Error::shape(format!("{columns} features cannot be numbered"), "Use fewer than 4 billion."));
+        }
         let nothing = Matrix::zeros(1, columns);
         let target = match (fitted.predict(&nothing.features(), &Run::new())?, classes) {
             (Prediction::Classes { scores, .. }, Some(classes)) if scores.columns() == classes.count() => {
@@ -190,8 +200,8 @@ impl Model {
     }
 
     /// The numbers of the fitted method, as named arrays: what its file holds.
-    pub fn parts(&self) -> Parts {
-        let mut parts = Parts::default();
+    pub fn parts(&self) -> SavedParts {
+        let mut parts = SavedParts::default();
         self.fitted.save(&mut parts);
         parts
     }

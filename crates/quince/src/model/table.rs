@@ -139,7 +139,7 @@ impl Model {
         if self.task == Task::Clustering {
             let what = if self.method.info.can(Capability::Novelty) { "novel rows" } else { "clusters" };
             let problem = format!("the model finds {what}, and there is no target to measure it by");
-            return Err(Error::data(problem, "Use quince predict to see what it says of each row."));
+            return Err(Error::data(problem, "Predict, to see what it says of each row."));
         }
         let column = table.column(&self.target)?.as_kind(self.target_kind(), table)?;
         let rows: Vec<usize> = (0..table.rows()).filter(|&i| !column.is_missing(i)).collect();

@@ -40,6 +40,9 @@ pub struct Nearest {
 
 impl Nearest {
     /// Row numbers and distances of query `q`.
+    ///
+    /// # Panics
+    /// If there is no such query.
     pub fn of(&self, q: usize) -> (&[u32], &[f64]) {
         let range = q * self.k..(q + 1) * self.k;
         (&self.rows[range.clone()], &self.distances[range])
@@ -49,6 +52,17 @@ impl Nearest {
 /// An index of rows for nearest-neighbour search.
 ///
 /// Equal distances are ordered by row number, whatever the search method.
+///
+/// ```
+/// use quince::neighbours::{DistanceMetric, Index, Measure, SearchMethod};
+/// use quince::{Matrix, Run};
+/// let rows = Matrix::from_rows(&[[0.0], [3.0], [4.0]]);
+/// let measure = Measure::of(DistanceMetric::Euclidean);
+/// let index = Index::new(&rows.features(), measure, SearchMethod::Auto, &Run::new())?;
+/// let nearest = index.nearest(&Matrix::from_rows(&[[3.2]]).features(), 2, &Run::new())?;
+/// assert_eq!(nearest.of(0).0, [1, 2]);
+/// # quince::Result::Ok(())
+/// ```
 pub struct Index {
     rows: Rows,
     structure: SearchStructure,
@@ -170,7 +184,7 @@ impl SearchStructure {
             return self.nearest(rows, &alike.features(), k, run);
         }
         let questions =
-            QuerySet { rows: self.data(rows), queries: SearchRows::of(queries, &self.measure, run)?, own: None, k };
+            QuerySet { rows: self.data(rows)?, queries: SearchRows::of(queries, &self.measure, run)?, own: None, k };
         self.ask(&questions, run)
     }
 
@@ -181,7 +195,7 @@ impl SearchStructure {
             let problem = format!("there is no row {row} among {} rows", rows.rows());
             return Err(Error::data(problem, "Rows are counted from 0."));
         }
-        let data = self.data(rows);
+        let data = self.data(rows)?;
         if own.len() == rows.rows() && own.iter().enumerate().all(|(place, &row)| place == row) {
             return self.ask(&QuerySet { rows: data, queries: data, own: Some(own), k }, run);
         }
@@ -190,9 +204,15 @@ impl SearchStructure {
         self.ask(&QuerySet { rows: data, queries, own: Some(own), k }, run)
     }
 
-    fn data<'a>(&self, rows: &Features<'a>) -> SearchRows<'a> {
-        assert_eq!((rows.rows(), rows.columns()), self.shape, "the rows are those it was made for");
-        SearchRows { features: *rows, has_missing: self.has_missing }
+    fn data<'a>(&self, rows: &Features<'a>) -> Result<SearchRows<'a>> {
+        if (rows.rows(), rows.columns()) != self.shape {
+            let (made, columns) = self.shape;
+            return Err(Error::shape(
+                format!("{} x {} numbers are searched as {made} x {columns}", rows.rows(), rows.columns()),
+                "Give the rows that the search was prepared for.",
+            ));
+        }
+        Ok(SearchRows { features: *rows, has_missing: self.has_missing })
     }
 
     fn ask(&self, questions: &QuerySet<'_>, run: &Run) -> Result<Nearest> {

@@ -204,8 +204,15 @@ impl Measure {
     }
 
     /// The distance of two rows of numbers, in which NaN is a missing value.
+    ///
+    /// # Panics
+    /// If the rows differ in length, or there are feature weights but not one for each column.
     pub fn distance(&self, x: &[f64], y: &[f64]) -> f64 {
         let columns = x.len();
+        assert!(
+            y.len() == columns && (self.weights.is_empty() || self.weights.len() == columns),
+            "rows of one length, and a weight for each column"
+        );
         self.distance_of(self.rank(RowParts::of(x), RowParts::of(y), columns), columns)
     }
 

@@ -24,7 +24,7 @@ pub use measure::{DistanceMetric, Measure};
 
 use crate::error::{Error, Result};
 use crate::learn::{
-    Capability, Checked, Count, Domain, Examples, FeatureSource, Fitted, Learner, MethodInfo, Parts, Prediction,
+    Capability, Checked, Count, Domain, Examples, FeatureSource, Fitted, Learner, MethodInfo, Prediction, SavedParts,
     Settings, Target, TargetView,
 };
 use crate::matrix::simd::argmin;
@@ -35,6 +35,14 @@ use vote::{TrainingTargets, mean, probability, weigh};
 
 crate::settings! {
     /// The k nearest rows vote, or take their mean.
+    ///
+    /// ```
+    /// use quince::learn::Count;
+    /// use quince::prelude::*;
+    /// let model = Knn::new().k(Count::Fixed(1)).fit(&[[1.0], [2.0], [9.0]], &["a", "a", "b"])?;
+    /// assert_eq!(model.labels::<String>(&[[8.0], [1.2]])?, ["b", "a"]);
+    /// # quince::Result::Ok(())
+    /// ```
     pub struct Knn {
         /// The number of neighbours; auto takes the number with the least leave-one-out loss.
         k: Count = Count::Auto, in Domain::IntegerOrAuto(1);
@@ -315,7 +323,7 @@ impl Fitted for KnnModel {
         Ok(self.answer(&self.index.nearest(rows, self.k, run)?))
     }
 
-    fn save(&self, parts: &mut Parts) {
+    fn save(&self, parts: &mut SavedParts) {
         let (features, measure) = (self.index.features(), self.index.measure());
         let mut dense = Matrix::zeros(features.rows(), features.dense_columns());
         features.dense_alone().pack(0..features.rows(), dense.values_mut());
@@ -336,7 +344,7 @@ impl Fitted for KnnModel {
         parts.put_vector("how", &[self.k as f64, metric, measure.p, votes, self.smoothing]);
     }
 
-    fn load(parts: &Parts) -> Result<KnnModel> {
+    fn load(parts: &SavedParts) -> Result<KnnModel> {
         let wrong = |problem: &str| parts.wrong(problem);
         let dense = parts.matrix("rows", None)?;
         let rows = dense.rows();

@@ -24,6 +24,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// A flag that another thread (a Ctrl-C handler, a window) raises to stop a run.
+///
+/// ```
+/// use quince::run::Cancel;
+/// use quince::{Error, Run};
+/// let cancel = Cancel::new();
+/// let run = Run::new().cancel(&cancel);
+/// cancel.cancel();
+/// assert_eq!(run.check(), Err(Error::Cancelled));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 

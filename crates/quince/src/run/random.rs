@@ -5,6 +5,13 @@ use super::chacha::ChaCha8;
 use std::fmt;
 
 /// A stream of random numbers.
+///
+/// ```
+/// use quince::run::Stream;
+/// let (mut one, mut same) = (Stream::new(7, 0), Stream::new(7, 0));
+/// assert_eq!(one.bits(), same.bits());
+/// assert!(one.below(6) < 6 && (0.0..1.0).contains(&one.uniform()));
+/// ```
 #[derive(Clone)]
 pub struct Stream(ChaCha8);
 

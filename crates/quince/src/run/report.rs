@@ -35,6 +35,13 @@ pub struct Certificate {
 }
 
 /// Trace, certificate and remarks of one fit.
+///
+/// ```
+/// use quince::run::{Certificate, Report};
+/// let mut report = Report::computed("by hand");
+/// report.certificate = Some(Certificate { measure: "gap".into(), value: 0.5, tolerance: 0.1 });
+/// assert!(!report.holds());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// How the answer was found, in a few words: `Cholesky of the 5 x 5 Gram matrix`.

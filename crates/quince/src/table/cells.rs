@@ -91,6 +91,12 @@ impl Cells {
         if let Some(written) = &self.written {
             return written.each_row(self.rows, visit);
         }
+        if table.rows() != self.rows {
+            return Err(Error::shape(
+                format!("the table has {} rows, the file {}", table.rows(), self.rows),
+                "Give the table that was made of these cells.",
+            ));
+        }
         for i in 0..self.rows {
             let cell = |(j, column): (usize, &'a Column)| match self.exact.get(&j).filter(|cells| cells.is_valid(i)) {
                 Some(cells) => Cow::Borrowed(cells.value(i)),

@@ -72,6 +72,14 @@ pub struct Correlation {
 
 impl Table {
     /// Describes every column, and the correlations of numeric columns.
+    ///
+    /// ```
+    /// use quince::Table;
+    /// let about = Table::from_csv("x\n1.5\n2.5\n?\n")?.describe();
+    /// assert_eq!((about.rows, about.columns[0].missing), (3, 1));
+    /// assert_eq!(about.columns[0].numbers.as_ref().map(|numbers| numbers.mean), Some(2.0));
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn describe(&self) -> Description {
         let numeric = |c: &&Column| matches!(c.kind(), Kind::Number | Kind::Count | Kind::YesNo);
         let numbers = |c: &Column| (0..c.rows()).map(|i| c.number(i)).collect::<Vec<_>>();

@@ -23,6 +23,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What a column holds.
+///
+/// ```
+/// use quince::{Kind, Table};
+/// let table = Table::from_csv("x,n,f,c\n1.5,3,yes,red\n2.5,7,no,blue\n0.5,7,no,red\n1.0,9,yes,red\n")?;
+/// let kinds: Vec<Kind> = table.columns().iter().map(|column| column.kind()).collect();
+/// assert_eq!(kinds, [Kind::Number, Kind::Count, Kind::YesNo, Kind::Category]);
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// A measurement: any number.

@@ -69,6 +69,15 @@ pub(crate) struct Source {
 }
 
 /// One column of a table.
+///
+/// ```
+/// use quince::table::{Column, Table};
+/// let ages = Column::numbers("age", &[31.5, f64::NAN]);
+/// assert_eq!((ages.number(0), ages.number(1), ages.missing_count()), (Some(31.5), None, 1));
+/// let table = Table::new(vec![ages, Column::words("city", [Some("Oslo"), Some("Rome")])])?;
+/// assert_eq!(table.column("city")?.text(1).as_deref(), Some("Rome"));
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Column {
     name: String,
@@ -226,6 +235,9 @@ impl Table {
     }
 
     /// The rows with these numbers, in this order.
+    ///
+    /// # Panics
+    /// If there is no such row.
     pub fn take(&self, rows: &[usize]) -> Table {
         let columns = self.columns.iter().map(|column| column.take(rows)).collect();
         let source = self.source.as_ref().map(|source| {
@@ -297,7 +309,11 @@ impl Column {
     }
 
     /// Whether the value in row `i` is missing.
+    ///
+    /// # Panics
+    /// If there is no such row; so do [`Column::number`] and [`Column::text`].
     pub fn is_missing(&self, i: usize) -> bool {
+        assert!(i < self.rows(), "row {i} of a column of {} rows", self.rows());
         self.data.array().is_some_and(|array| array.is_null(i))
     }
 

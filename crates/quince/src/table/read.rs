@@ -134,6 +134,7 @@ impl ReadOptions {
 
 /// How a table is written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Format {
     /// CSV, TSV, or cells separated by anything else.
     Csv,

@@ -71,6 +71,15 @@ impl Table {
     }
 
     /// All rows, with nothing to learn but groups; weights and the columns of `aside` are no features.
+    ///
+    /// ```
+    /// use quince::Table;
+    /// let table = Table::from_csv("name,x,w\nann,1.5,1\nbob,2.5,2\n")?;
+    /// let rows = table.unsupervised(Some("w"), &["name"])?;
+    /// assert_eq!(rows.weights.as_deref(), Some(&[1.0, 2.0][..]));
+    /// assert_eq!(rows.labelled.table.columns().len(), 1);
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn unsupervised(&self, weight: Option<&str>, aside: &[&str]) -> Result<TrainingSet> {
         let rows: Vec<usize> = (0..self.rows()).collect();
         if rows.is_empty() {
@@ -124,8 +133,20 @@ impl Table {
         self.columns().iter().filter(|column| column.why_ignored() != "as asked").filter_map(sentence).collect()
     }
 
+    /// An error if one of these rows is not in the table.
+    fn check_rows(&self, rows: &[usize]) -> Result<()> {
+        match rows.iter().find(|&&row| row >= self.rows()) {
+            None => Ok(()),
+            Some(row) => Err(Error::data(
+                format!("there is no row {row} in a table of {} rows", self.rows()),
+                "Rows are counted from 0.",
+            )),
+        }
+    }
+
     /// The numbers of a weight column for these rows.
     pub fn weights(&self, name: &str, rows: &[usize]) -> Result<Vec<f64>> {
+        self.check_rows(rows)?;
         let column = self.column(name)?.as_kind(Kind::Number, self)?;
         let weight = |&i: &usize| {
             column.number(i).filter(|w| *w >= 0.0).ok_or_else(|| {
@@ -141,6 +162,7 @@ impl Table {
 
     /// The group of each of these rows, numbered in the order in which groups appear.
     pub fn groups(&self, name: &str, rows: &[usize]) -> Result<Vec<u32>> {
+        self.check_rows(rows)?;
         let column = self.column(name)?;
         let mut numbers = std::collections::HashMap::new();
         let group = |&i: &usize| {
@@ -169,7 +191,22 @@ impl Labelled {
         })
     }
 
+    /// An error unless table, target and row numbers speak of the same rows.
+    pub(crate) fn check(&self) -> Result<()> {
+        let (rows, targets, numbers) = (self.table.rows(), self.target.rows(), self.rows.len());
+        if rows == targets && rows == numbers {
+            return Ok(());
+        }
+        Err(Error::shape(
+            format!("the table has {rows} rows, the target {targets}, and {numbers} are numbered"),
+            "Give all three the same rows.",
+        ))
+    }
+
     /// The rows with these numbers, in this order.
+    ///
+    /// # Panics
+    /// If there is no such row.
     pub fn take(&self, rows: &[usize]) -> Labelled {
         Labelled {
             table: self.table.take(rows),
@@ -202,6 +239,15 @@ impl Table {
     ///
     /// Unless `task` says, words and yes/no are classes, and so are whole numbers with at most 20 different values, of
     /// which each occurs twice on average; all other numbers are numbers.
+    ///
+    /// ```
+    /// use quince::Table;
+    /// use quince::learn::Task;
+    /// let table = Table::from_csv("x,y\n1,a\n2,b\n3,?\n4,b\n")?;
+    /// let labelled = table.labelled("y", None)?;
+    /// assert_eq!((labelled.target.task(), labelled.table.rows(), labelled.left_out), (Task::Classification, 3, 1));
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn labelled(&self, name: &str, task: Option<Task>) -> Result<Labelled> {
         let column = self.column(name)?;
         if column.why_ignored() == "as asked" {
@@ -232,7 +278,7 @@ impl Table {
                 if classes.count() > rows.len() / 2 && classes.count() > MAX_NUMBER_CLASSES {
                     return refuse(
                         format!("{} rows have {} different labels", rows.len(), classes.count()),
-                        "A class needs several rows: choose another target, or --task regression for numbers.",
+                        "A class needs several rows: choose another target, or the task regression for numbers.",
                     );
                 }
                 let code: std::collections::HashMap<&str, u32> =

@@ -147,7 +147,7 @@ fn typed<L: Learner>(settings: &Value, case: &Case) -> Result<usize, String> {
     let refused = L::INFO.settings.iter().any(|setting| !fits(&setting.domain, &settings[setting.name]));
     let outcome = case.with(|examples| {
         let (fitted, report) = learner.fit_examples(examples, &run())?;
-        let _ = learner.leave_one_out(examples, &run());
+        let _ = learner.leave_one_out_examples(examples, &run());
         let _ = learner.resume(&fitted, examples, &run());
         let prediction = fitted.predict(examples.features(), &run());
         let _ = fitted.predict(&Matrix::zeros(2, 7).features(), &run());

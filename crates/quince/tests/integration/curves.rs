@@ -2,20 +2,22 @@
 
 use crate::example;
 use quince::Run;
-use quince::evaluate::{CurveCandidate, Folds, Metric, TRAINING_FRACTIONS, curve};
+use quince::evaluate::{CurveCandidate, Folds, Metric, TRAINING_FRACTIONS, Varied, curve};
 use quince::learn::DynLearner;
 use quince::linear::Ridge;
 use quince::registry;
 use serde_json::json;
+use std::borrow::Cow;
+use std::sync::Arc;
 
 #[test]
 fn e2_a_learning_curve_learns_from_more_and_more_rows() {
     let labelled = example("iris.csv").labelled("species", None).unwrap();
-    let ridge = Ridge::default();
+    let ridge: Arc<dyn DynLearner> = Arc::new(Ridge::default());
     let trial = |&fraction: &f64| CurveCandidate {
         value: fraction.to_string(),
-        labelled: &labelled,
-        learner: &ridge,
+        labelled: Cow::Borrowed(&labelled),
+        learner: ridge.clone(),
         fraction,
     };
     let trials: Vec<CurveCandidate<'_>> = TRAINING_FRACTIONS.iter().map(trial).collect();
@@ -33,19 +35,10 @@ fn e2_a_learning_curve_learns_from_more_and_more_rows() {
 #[test]
 fn e2_a_validation_curve_has_both_sides_and_its_best() {
     let labelled = example("iris.csv").labelled("species", None).unwrap();
-    let knn = |k: usize| registry::method("knn").unwrap().configure(&json!({ "k": k })).unwrap();
-    let values = [1, 5, 110];
-    let learners: Vec<Box<dyn DynLearner>> = values.iter().map(|&k| knn(k)).collect();
-    let mut trials = Vec::new();
-    for (k, learner) in values.iter().zip(&learners) {
-        trials.push(CurveCandidate {
-            value: k.to_string(),
-            labelled: &labelled,
-            learner: learner.as_ref(),
-            fraction: 1.0,
-        });
-    }
-    let found = curve("k", &trials, &Folds::K(5), Some(Metric::Accuracy), None, &Run::new()).unwrap();
+    let knn = registry::method("knn").unwrap();
+    let varied = Varied::parse("k", "1,5,110", &labelled, knn).unwrap();
+    let trials = varied.candidates(&labelled, knn, &json!({})).unwrap();
+    let found = curve(varied.name(), &trials, &Folds::K(5), Some(Metric::Accuracy), None, &Run::new()).unwrap();
     // With one neighbour a row finds itself; two flowers of iris are equal and of one species.
     assert_eq!(found.points[0].train.unwrap().mean, 1.0);
     // Nearly all rows as neighbours know hardly more than which species is the most frequent.
@@ -57,9 +50,9 @@ fn e2_a_validation_curve_has_both_sides_and_its_best() {
 #[test]
 fn a_curve_without_points_or_with_leave_one_out_is_refused() {
     let labelled = example("iris.csv").labelled("species", None).unwrap();
-    let ridge = Ridge::default();
-    let all = CurveCandidate { value: "1".into(), labelled: &labelled, learner: &ridge, fraction: 1.0 };
+    let ridge = Arc::new(Ridge::default());
+    let all = CurveCandidate { value: "1".into(), labelled: Cow::Borrowed(&labelled), learner: ridge, fraction: 1.0 };
     assert!(curve("rows", &[], &Folds::K(5), None, None, &Run::new()).is_err());
     let error = curve("rows", &[all], &Folds::LeaveOneOut, None, None, &Run::new()).unwrap_err();
-    assert_eq!(error.to_string(), "setting 'folds' cannot be loo for a curve");
+    assert_eq!(error.to_string(), "setting 'folds' cannot be leave-one-out for a curve");
 }

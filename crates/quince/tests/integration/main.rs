@@ -8,6 +8,7 @@ mod clock;
 mod clusters;
 mod curves;
 mod encoder;
+mod golden;
 mod killed;
 mod known_parameters;
 mod layers;
@@ -23,6 +24,7 @@ mod saved;
 mod solver;
 mod stopping;
 mod svm;
+mod unsound_calls;
 
 /// A small real table.
 fn example(name: &str) -> quince::Table {

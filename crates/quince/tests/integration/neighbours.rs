@@ -40,6 +40,7 @@ fn distance(measure: &Measure, x: &[f64], y: &[f64]) -> f64 {
             let (xx, yy) = (product(x, x), product(y, y));
             if xx == 0.0 || yy == 0.0 { 1.0 } else { (1.0 - product(x, y) / (xx.sqrt() * yy.sqrt())).max(0.0) }
         }
+        other => panic!("{other:?} needs a definition here"),
     }
 }
 
@@ -256,7 +257,7 @@ fn leave_one_out_is_what_refitting_gives() {
         ] {
             let knn = Knn { k: Count::Fixed(4), votes, ..Knn::default() };
             let examples = Examples::new(x.features(), target, weights.as_deref()).unwrap();
-            let exact = knn.leave_one_out(&examples, &Run::new()).unwrap().unwrap();
+            let exact = knn.leave_one_out_examples(&examples, &Run::new()).unwrap().unwrap();
             for i in 0..60 {
                 let others: Vec<usize> = (0..60).filter(|&k| k != i).collect();
                 let (rows, target) = (x.take_rows(&others), target.take(&others));

@@ -2,14 +2,15 @@
 
 use quince::evaluate::{Folds, Metric, compare};
 use quince::learn::{
-    Capability, Checked, Domain, DynLearner, Fitted, Learner, MethodInfo, Parts, Prediction, Settings, Target,
-    TargetView,
+    Capability, Checked, Classes, Domain, DynLearner, Fitted, Learner, MethodInfo, Prediction, SavedParts, Settings,
+    Target, TargetView,
 };
 use quince::linear::Ridge;
 use quince::matrix::Features;
 use quince::registry::Registry;
 use quince::run::Report;
 use quince::{Matrix, Model, Result, Run};
+use std::sync::Arc;
 
 quince::settings! {
     /// Predicts the class whose mean is nearest.
@@ -75,12 +76,14 @@ impl Fitted for Means {
         Ok(Prediction::Classes { scores, probabilities })
     }
 
-    fn save(&self, parts: &mut Parts) {
+    fn save(&self, parts: &mut SavedParts) {
         parts.put_matrix("means", &self.0);
         parts.put_vector("exponent", &[self.1]);
+        // JSON has no infinity.
+        parts.put_json("largest", &self.0.values().iter().copied().fold(0.0, f64::max));
     }
 
-    fn load(parts: &Parts) -> Result<Means> {
+    fn load(parts: &SavedParts) -> Result<Means> {
         Ok(Means(parts.matrix("means", Some(parts.classes()))?, parts.vector("exponent", Some(1))?[0]))
     }
 }
@@ -102,6 +105,27 @@ fn a_method_of_ones_own_is_trained_compared_saved_and_loaded() {
     let own = board.entrants.iter().find(|entrant| entrant.method == "nearest-mean").unwrap();
     // The means of the species are far apart.
     assert!(own.metric(Metric::Accuracy).unwrap().mean > 0.8);
+}
+
+#[test]
+fn a_model_that_could_not_be_read_back_is_not_saved_over_another() {
+    let folder = crate::scratch("unreadable");
+    let path = folder.join("m.quince");
+    let known = |mean: f64| {
+        let means = Means(Matrix::from_rows(&[[0.0], [mean]]), 2.0);
+        let target = Target::classes(Classes::of(["a", "b"]), Vec::new()).unwrap();
+        let rows = Matrix::zeros(1, 1);
+        let report = Report::computed("given");
+        Model::from_fitted(&NearestMean::new(), (&rows.features(), &target), Arc::new(means), report, &Run::new())
+            .unwrap()
+    };
+    known(1.0).save(&path).unwrap();
+    let before = std::fs::read(&path).unwrap();
+    let error = known(f64::INFINITY).save(&path).unwrap_err();
+    assert!(error.to_string().starts_with("'largest' of the model holds NaN or infinity"), "{error}");
+    assert!(known(f64::INFINITY).save_to(Vec::new()).is_err());
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "no temporary file is left");
 }
 
 #[test]

@@ -2,14 +2,16 @@
 
 use crate::{allocations, example, scratch};
 use quince::baseline::Baseline;
-use quince::learn::{Capability, Prediction, Target};
+use quince::learn::{Capability, Examples, Learner, Target};
 use quince::linear::{LeastSquares, Ridge};
 use quince::matrix::{Features, Sparse};
 use quince::registry::METHODS;
+use quince::run::{Certificate, Report};
 use quince::table::{Cells, Format, ReadOptions};
 use quince::{Error, Matrix, Model, Run};
 use serde_json::json;
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
 
 fn iris_model() -> Model {
     Model::train_with(&example("iris.csv"), "species", &Ridge::default(), &Run::new().seed(5)).unwrap()
@@ -149,23 +151,32 @@ fn a_save_that_fails_leaves_the_old_model_and_no_litter() {
 }
 
 #[test]
-fn the_golden_files_of_format_1_are_read_and_predict_what_scikit_learn_computed() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    for (name, table) in [("format-1-ridge-iris", "iris.csv"), ("format-1-ridge-films", "film_reviews.csv.gz")] {
-        let model = Model::load(folder.join(format!("{name}.quince"))).unwrap();
-        let expected = std::fs::read_to_string(folder.join(format!("{name}.csv"))).unwrap();
-        let Prediction::Classes { scores, .. } = model.predict(&example(table)).unwrap() else {
-            panic!("a classifier predicts classes")
-        };
-        let lines: Vec<&str> = expected.lines().skip(1).collect();
-        assert_eq!(lines.len(), scores.rows());
-        for (i, line) in lines.iter().enumerate() {
-            for (k, value) in line.split(',').enumerate() {
-                let value: f64 = value.parse().unwrap();
-                assert!((scores[(i, k)] - value).abs() < 1e-9, "{name}, row {i}: {} against {value}", scores[(i, k)]);
-            }
-        }
-    }
+fn a_report_with_numbers_that_are_not_finite_is_saved_and_opened_again() {
+    let report = Report {
+        route: "diverged".into(),
+        certificate: Some(Certificate { measure: "gap".into(), value: f64::NAN, tolerance: f64::INFINITY }),
+        trace: vec![1.5, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, -0.0],
+        facts: vec![("worst".into(), f64::NEG_INFINITY), ("best".into(), 0.1 + 0.2)],
+        ..Report::default()
+    };
+    let x = Matrix::from_rows(&[[1.0], [2.0]]);
+    let target = Target::numbers(Matrix::column_vector(vec![1.0, 2.0])).unwrap();
+    let learner = LeastSquares::default();
+    let examples = Examples::new(x.features(), &target, None).unwrap();
+    let (fitted, _) = learner.fit_examples(&examples, &Run::new()).unwrap();
+    let model =
+        Model::from_fitted(&learner, (&x.features(), &target), Arc::new(fitted), report.clone(), &Run::new()).unwrap();
+    let path = scratch("not_finite").join("m.quince");
+    model.save(&path).unwrap();
+    let again = Model::load(&path).unwrap();
+    let bits = |report: &Report| {
+        let certificate = report.certificate.as_ref().unwrap();
+        let facts = report.facts.iter().map(|(_, value)| *value);
+        let all = report.trace.iter().copied().chain(facts).chain([certificate.value, certificate.tolerance]);
+        all.map(|number| if number.is_nan() { None } else { Some(number.to_bits()) }).collect::<Vec<_>>()
+    };
+    assert_eq!(bits(again.report()), bits(&report));
+    assert_eq!(again.to_bytes(), model.to_bytes());
 }
 
 #[test]

@@ -112,7 +112,7 @@ proptest! {
         let target = Target::numbers(case.y.clone()).unwrap();
         let settings = Ridge { alpha: case.alpha, intercept: case.intercept, positive: false };
         let examples = Examples::new(case.x.features(), &target, case.weights.as_deref()).unwrap();
-        let exact = settings.leave_one_out(&examples, &Run::new()).unwrap().unwrap();
+        let exact = settings.leave_one_out_examples(&examples, &Run::new()).unwrap().unwrap();
         let refitted = by_refitting(&settings, &case);
         let Prediction::Numbers(exact) = exact else { unreachable!() };
         for (found, expected) in exact.values().iter().zip(refitted.values()) {
@@ -227,7 +227,7 @@ fn rows_that_alone_decide_a_direction_are_left_out_exactly() {
             let target = Target::numbers(case.y.clone()).unwrap();
             let examples = Examples::new(case.x.features(), &target, case.weights.as_deref()).unwrap();
             let settings = LeastSquares::default();
-            let exact = settings.leave_one_out(&examples, &Run::new()).unwrap().unwrap();
+            let exact = settings.leave_one_out_examples(&examples, &Run::new()).unwrap().unwrap();
             let Prediction::Numbers(exact) = exact else { unreachable!() };
             let refitted = by_refitting(&settings, &case);
             for (found, expected) in exact.values().iter().zip(refitted.values()) {
@@ -266,7 +266,7 @@ fn large_dependent_systems_take_the_road_of_pivots_and_are_left_out_exactly() {
             }
             let exact = with_layout(&case.x, layout, |features| {
                 let examples = Examples::new(features, &target, None).unwrap();
-                LeastSquares::default().leave_one_out(&examples, &Run::new()).unwrap().unwrap()
+                LeastSquares::default().leave_one_out_examples(&examples, &Run::new()).unwrap().unwrap()
             });
             let Prediction::Numbers(exact) = exact else { unreachable!() };
             for i in [0, 3, rows / 2, rows - 2] {

@@ -147,7 +147,7 @@ fn s7_leaving_out_is_what_learning_without_the_row_gives() {
     let settings = Svm { gamma: Gamma::Fixed(0.4), ..settings };
     let examples = Examples::new(rows.features(), &target, None).unwrap();
     let quince::learn::Prediction::Classes { scores, .. } =
-        Learner::leave_one_out(&settings, &examples, &Run::new()).unwrap().unwrap()
+        settings.leave_one_out_examples(&examples, &Run::new()).unwrap().unwrap()
     else {
         panic!()
     };

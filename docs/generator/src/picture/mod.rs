@@ -190,7 +190,7 @@ fn ridge_error() -> Result<Figure> {
     for &alpha in &alphas {
         let ridge = Ridge { alpha, ..Ridge::default() };
         if let (TargetView::Numbers(truth), Some(Prediction::Numbers(predicted))) =
-            (labelled.target.view(), ridge.leave_one_out(&examples, &Run::new())?)
+            (labelled.target.view(), ridge.leave_one_out_examples(&examples, &Run::new())?)
         {
             errors.push((alpha, root_mean_square(truth, &predicted, None)?));
         }
@@ -234,7 +234,7 @@ fn roc_curves() -> Result<Figure> {
         let encoder = Encoder::learn(&labelled.table, &quince::Run::new())?;
         let rows = encoder.encode(&labelled.table, MissingValues::Imputed, &quince::Run::new())?;
         let examples = Examples::new(rows.features(), &labelled.target, None)?;
-        let prediction = Ridge::default().leave_one_out(&examples, &Run::new())?;
+        let prediction = Ridge::default().leave_one_out_examples(&examples, &Run::new())?;
         let (TargetView::Classes { classes, codes }, Some(Prediction::Classes { probabilities, .. })) =
             (labelled.target.view(), prediction)
         else {

@@ -16,7 +16,7 @@ pub use languages::stop_words;
 
 use super::select::{self, ClassCodes};
 use crate::error::{Error, Result};
-use crate::learn::Parts;
+use crate::learn::SavedParts;
 use crate::matrix::Sparse;
 use crate::run::Run;
 use crate::table::{FeatureScore, TermWeighting, TextOptions};
@@ -217,7 +217,7 @@ impl TextEncoder {
     }
 
     /// Puts what is saved as arrays beside the header of a model: vocabulary, weights and scores.
-    pub(super) fn take_arrays(&mut self, name: &str, parts: &mut Parts) {
+    pub(super) fn take_arrays(&mut self, name: &str, parts: &mut SavedParts) {
         parts.put_words(name, &std::mem::take(&mut self.vocabulary));
         for (what, numbers) in [("weights", &mut self.weights), ("scores", &mut self.scores)] {
             if !numbers.is_empty() {
@@ -227,7 +227,7 @@ impl TextEncoder {
     }
 
     /// Takes back what is saved as arrays.
-    pub(super) fn put_arrays(&mut self, name: &str, parts: &Parts) -> Result<()> {
+    pub(super) fn put_arrays(&mut self, name: &str, parts: &SavedParts) -> Result<()> {
         self.vocabulary = parts.words(name)?;
         for (what, numbers) in [("weights", &mut self.weights), ("scores", &mut self.scores)] {
             let name = format!("{name}.{what}");

@@ -80,7 +80,7 @@ impl Group<'_> {
                     Open::Choose => matches!(name, FamilyName::Auto | FamilyName::Normal | FamilyName::Bernoulli),
                     Open::Together => matches!(name, FamilyName::Normal | FamilyName::Bernoulli),
                 };
-                !part.what.is_sparse() && !without
+                !part.kind.is_sparse() && !without
             }
             Group::Together(..) => true,
         }
@@ -123,7 +123,7 @@ fn check_counts(options: &LayoutOptions<'_>) -> Result<()> {
 
 /// Every column once: first those that are named, then all others by the default family or by their kind.
 fn groups<'a>(data: &LayoutData<'a>, families: &Families) -> Result<Vec<Group<'a>>> {
-    let parts = &data.feature_map.parts;
+    let parts = &data.feature_map.groups;
     let (mut groups, mut taken) = (Vec::new(), vec![false; parts.len()]);
     for (columns, name) in &families.columns {
         let mut together = Vec::new();
@@ -140,15 +140,15 @@ fn groups<'a>(data: &LayoutData<'a>, families: &Families) -> Result<Vec<Group<'a
                 return Err(Error::setting("family", format!("names '{column}' twice"), "Give a column one family."));
             }
             let part = &parts[place];
-            if !can_be(&part.what, *name) {
-                let problem = format!("of '{column}' cannot be {name}: it is {}", part.what.name());
-                return Err(Error::setting("family", problem, format!("It can be {}.", possible(&part.what))));
+            if !can_be(&part.kind, *name) {
+                let problem = format!("of '{column}' cannot be {name}: it is {}", part.kind.name());
+                return Err(Error::setting("family", problem, format!("It can be {}.", possible(&part.kind))));
             }
             together.push(part);
         }
         match name {
             FamilyName::Gaussian(..) | FamilyName::Multinomial | FamilyName::MarkovChain
-                if together.iter().all(|p| !p.what.is_sparse()) =>
+                if together.iter().all(|p| !p.kind.is_sparse()) =>
             {
                 groups.push(Group::Together(together, *name));
             }
@@ -158,16 +158,16 @@ fn groups<'a>(data: &LayoutData<'a>, families: &Families) -> Result<Vec<Group<'a
     let rest = || parts.iter().zip(&taken).filter(|(_, taken)| !**taken).map(|(part, _)| part);
     let usual = families.usual;
     let fits = |part: &FeatureGroup| {
-        usual != FamilyName::Auto && can_be(&part.what, usual) && is_usual(&part.what, usual, data.of_matrix)
+        usual != FamilyName::Auto && can_be(&part.kind, usual) && is_usual(&part.kind, usual, data.of_matrix)
     };
     let as_one = matches!(usual, FamilyName::Gaussian(..) | FamilyName::Multinomial | FamilyName::MarkovChain);
     let in_vain = !matches!(usual, FamilyName::Auto | FamilyName::Gaussian(..)) && !rest().any(fits);
-    if let Some(part) = rest().find(|part| in_vain && !part.what.is_sparse()) {
+    if let Some(part) = rest().find(|part| in_vain && !part.kind.is_sparse()) {
         let problem = format!("'{usual}' is of no use here: no column is of a kind that has it by itself");
         let remedy = format!("Name the columns, for example {}={usual}.", part.name);
         return Err(Error::setting("family", problem, remedy));
     }
-    let joins = |part: &&FeatureGroup| as_one && fits(part) && !part.what.is_sparse();
+    let joins = |part: &&FeatureGroup| as_one && fits(part) && !part.kind.is_sparse();
     let together: Vec<&FeatureGroup> = rest().filter(joins).collect();
     for part in rest().filter(|part| !joins(part)) {
         groups.push(Group::Single(part, if fits(part) { usual } else { FamilyName::Auto }));
@@ -179,8 +179,8 @@ fn groups<'a>(data: &LayoutData<'a>, families: &Families) -> Result<Vec<Group<'a
 }
 
 /// Whether a column of this kind can have a family at all.
-fn can_be(what: &FeatureKind, name: FamilyName) -> bool {
-    match what {
+fn can_be(kind: &FeatureKind, name: FamilyName) -> bool {
+    match kind {
         FeatureKind::Words | FeatureKind::Vector => {
             matches!(name, FamilyName::Auto | FamilyName::Multinomial | FamilyName::Bernoulli)
         }
@@ -192,8 +192,8 @@ fn can_be(what: &FeatureKind, name: FamilyName) -> bool {
 }
 
 /// Whether a default family applies to a column of this kind.
-fn is_usual(what: &FeatureKind, name: FamilyName, of_matrix: bool) -> bool {
-    match what {
+fn is_usual(kind: &FeatureKind, name: FamilyName, of_matrix: bool) -> bool {
+    match kind {
         FeatureKind::YesNo => matches!(name, FamilyName::Bernoulli | FamilyName::MarkovChain | FamilyName::Categorical),
         FeatureKind::Number if !of_matrix => !matches!(
             name,
@@ -210,8 +210,8 @@ fn is_usual(what: &FeatureKind, name: FamilyName, of_matrix: bool) -> bool {
     }
 }
 
-fn possible(what: &FeatureKind) -> &'static str {
-    match what {
+fn possible(kind: &FeatureKind) -> &'static str {
+    match kind {
         FeatureKind::Words | FeatureKind::Vector => "multinomial or bernoulli",
         FeatureKind::Category(_) => "categorical or part of a chain",
         _ => "any family",
@@ -267,7 +267,7 @@ impl<'a> Builder<'a> {
 
     fn single(&mut self, part: &'a FeatureGroup, name: FamilyName, run: &Run) -> Result<()> {
         let column = || self.data.features.dense_column(part.first);
-        match (name, &part.what) {
+        match (name, &part.kind) {
             (FamilyName::Auto, FeatureKind::Words)
             | (FamilyName::Multinomial, FeatureKind::Words | FeatureKind::Vector) => self.words(part, run)?,
             (FamilyName::Auto, FeatureKind::Vector) => {
@@ -289,7 +289,7 @@ impl<'a> Builder<'a> {
             (FamilyName::Categorical | FamilyName::MarkovChain, _) => {
                 let count = self.codes(part)?;
                 self.categories.0.push(part.first);
-                let answers = part.what == FeatureKind::YesNo;
+                let answers = part.kind == FeatureKind::YesNo;
                 self.categories.1.push(if answers { Coding::Codes(count) } else { Coding::Numbers(count) });
             }
             (FamilyName::Histogram | FamilyName::Quantiles, _) => {
@@ -394,7 +394,7 @@ impl<'a> Builder<'a> {
 
     /// The number of categories that the codes of a column stand for.
     fn codes(&self, part: &FeatureGroup) -> Result<usize> {
-        if let FeatureKind::Category(names) = &part.what {
+        if let FeatureKind::Category(names) = &part.kind {
             return Ok(names.len());
         }
         let most = (MAX_CATEGORIES - 1) as f64;
@@ -465,7 +465,7 @@ impl<'a> Builder<'a> {
         let LayoutData { features, codes, classes, components, weights, .. } = *self.data;
         if self.options.open == Open::Together {
             let small = |part: &FeatureGroup| {
-                part.what == FeatureKind::Count && self.summaries[part.first].mean() < MAX_POISSON_MEAN
+                part.kind == FeatureKind::Count && self.summaries[part.first].mean() < MAX_POISSON_MEAN
             };
             let (counts, numbers): (Vec<&FeatureGroup>, Vec<&FeatureGroup>) =
                 open.drain(..).partition(|part| small(part));
@@ -479,7 +479,7 @@ impl<'a> Builder<'a> {
                 if column.iter().any(|x| x.is_infinite()) {
                     return Err(features.infinite());
                 }
-                let counts = some[at].what == FeatureKind::Count;
+                let counts = some[at].kind == FeatureKind::Count;
                 choose(&some[at].name, &column, counts, (codes, classes), weights, self.options)
             }));
             run.check()?;

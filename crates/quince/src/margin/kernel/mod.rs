@@ -26,6 +26,7 @@ use serde_json::Value;
 /// A kernel with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "name", deny_unknown_fields)]
+#[non_exhaustive]
 pub enum Kernel {
     /// x·y
     Linear,

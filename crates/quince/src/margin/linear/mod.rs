@@ -56,6 +56,13 @@ fn counted_epochs(count: usize) -> String {
 
 crate::settings! {
     /// A linear support vector machine for two classes or for numbers.
+    ///
+    /// ```
+    /// use quince::prelude::*;
+    /// let model = LinearSvm::new().fit(&[[1.0], [2.0], [4.0], [5.0]], &["low", "low", "high", "high"])?;
+    /// assert_eq!(model.labels::<String>(&[[2.5], [3.5]])?, ["low", "high"]);
+    /// # quince::Result::Ok(())
+    /// ```
     pub struct LinearSvm {
         /// The loss of a row.
         loss: Loss = Loss::Hinge, in Loss::DOMAIN;
@@ -192,7 +199,7 @@ impl LinearSvm {
             return Err(Error::setting(
                 "loss",
                 "is for stochastic gradient descent alone",
-                "Use hinge or squared-hinge, or --set solver=sgd.",
+                "Use hinge or squared-hinge, or solver=sgd.",
             ));
         }
         if self.solver == Solver::Newton && !squared {

@@ -5,7 +5,7 @@ use super::problem::{Coordinate, LinearCertificate, Problem, squared_norm};
 use crate::calibration::softmax;
 use crate::error::Result;
 use crate::explain::{Explanation, Listing};
-use crate::learn::{FeatureSource, Fitted, Parts, Prediction};
+use crate::learn::{FeatureSource, Fitted, Prediction, SavedParts};
 use crate::margin::target::class_scores;
 use crate::matrix::{Features, Matrix};
 use crate::numbers::short;
@@ -173,7 +173,7 @@ impl Fitted for LinearSvmModel {
         Ok(Some(Explanation { sentences: vec![sentence], tables }))
     }
 
-    fn save(&self, parts: &mut Parts) {
+    fn save(&self, parts: &mut SavedParts) {
         parts.put_matrix("weights", &self.weights);
         parts.put_vector("numbers", &[self.bias, self.temperature]);
         if !self.beta.is_empty() {
@@ -182,7 +182,7 @@ impl Fitted for LinearSvmModel {
         parts.put_json("summary", &(self.output, self.summary));
     }
 
-    fn load(parts: &Parts) -> Result<LinearSvmModel> {
+    fn load(parts: &SavedParts) -> Result<LinearSvmModel> {
         let weights = parts.matrix("weights", Some(parts.features()))?;
         let numbers = parts.vector("numbers", Some(2))?;
         let beta = if parts.has("beta") { parts.vector("beta", None)? } else { Vec::new() };

@@ -30,6 +30,7 @@ impl Default for Encoding {
 
 /// The encoding options of one column.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum ColumnOptions {
     /// Of numbers, counts and yes/no.
     Number(NumberOptions),
@@ -56,6 +57,7 @@ pub struct NumberOptions {
 
 /// What a missing value among numbers becomes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub enum Fill {
     /// The mean of the training rows (of yes/no, the more frequent answer), unless the method takes missing values.
     #[default]
@@ -121,7 +123,7 @@ impl ColumnOptions {
             Kind::Vector | Kind::Ignored => {
                 return Err(Error::data(
                     format!("a column of kind {kind} has no settings"),
-                    "Give it another kind first, for example --kind name=number.",
+                    "Give it another kind first, for example number.",
                 ));
             }
         };
@@ -244,7 +246,7 @@ pub(super) fn unknown(name: &str, kind: Kind) -> Error {
     let problem = format!("is not a setting of {own}");
     let remedy = match all.iter().find(|(_, _, names)| names.contains(&name)) {
         Some((other, of, _)) => {
-            format!("It is one of {of}: give the column that kind first, with --kind NAME={other}.")
+            format!("It is one of {of}: give the column the kind {other} first.")
         }
         None => did_you_mean(name, "settings", names.iter().copied()),
     };

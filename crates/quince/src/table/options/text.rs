@@ -68,6 +68,7 @@ impl Default for TextOptions {
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Analyzer {
     /// Words, by Unicode's rule (UAX 29).
     Words,
@@ -82,6 +83,7 @@ pub enum Analyzer {
 /// How counts are weighted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum TermWeighting {
     /// The number of times a word occurs.
     Counts,
@@ -94,6 +96,7 @@ pub enum TermWeighting {
 /// The score of feature selection: how well a word tells classes apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum FeatureScore {
     /// The mutual information of the presence of a word and the class, in nats.
     MutualInformation,
@@ -104,6 +107,7 @@ pub enum FeatureScore {
 /// Stop words, which are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum StopWords {
     /// None.
     #[default]
@@ -149,6 +153,7 @@ impl Frequency {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub enum Language {
     Arabic,
     Danish,

@@ -8,11 +8,13 @@ use std::collections::BTreeMap;
 
 /// Named arrays, and the sizes they must agree with.
 #[derive(Clone, Debug, Default)]
-pub struct Parts {
+pub struct SavedParts {
     pub(crate) arrays: BTreeMap<String, Array>,
     pub(crate) features: usize,
     pub(crate) classes: usize,
     pub(crate) path: String,
+    /// A description that could not be read back.
+    pub(crate) unreadable: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -22,11 +24,11 @@ pub(crate) enum Array {
     Bytes(Vec<u8>),
 }
 
-impl Parts {
+impl SavedParts {
     /// Parts of a model with this many features and classes.
     #[cfg(test)]
-    pub(crate) fn for_tests(features: usize, classes: usize) -> Parts {
-        Parts { features, classes, ..Parts::default() }
+    pub(crate) fn for_tests(features: usize, classes: usize) -> SavedParts {
+        SavedParts { features, classes, ..SavedParts::default() }
     }
 
     /// How many features the model takes.
@@ -78,9 +80,12 @@ impl Parts {
         self.arrays.insert(name.into(), Array::Bytes(words.join("\n").into_bytes()));
     }
 
-    /// Adds a description as JSON.
-    pub fn put_json(&mut self, name: &str, value: &impl Serialize) {
-        let bytes = serde_json::to_vec(value).expect("a description holds nothing that JSON cannot");
+    /// Adds a description as JSON. If it cannot be read back (JSON has neither NaN nor infinity), saving the model is refused.
+    pub fn put_json<T: Serialize + DeserializeOwned>(&mut self, name: &str, value: &T) {
+        let bytes = serde_json::to_vec(value).unwrap_or_default();
+        if serde_json::from_slice::<T>(&bytes).is_err() {
+            self.unreadable.get_or_insert_with(|| name.to_string());
+        }
         self.arrays.insert(name.into(), Array::Bytes(bytes));
     }
 

@@ -1,0 +1,54 @@
+//! The library names settings, kinds and options; here they become the flags of the command that give them.
+
+/// What the library says, and how the command says it.
+const PHRASES: &[(&str, &str)] = &[
+    ("; leave_one_out=always gives", "; train with --set leave_one_out=always for"),
+    ("; the fit can be resumed from this model", "; go on from the saved model with quince train --resume"),
+    ("or solver=sgd.", "or --set solver=sgd."),
+    ("for example with words=2000.", "for example --text column=words=2000."),
+    ("for example number.", "for example --kind name=number."),
+    ("the task regression", "--task regression"),
+    ("Predict, to see", "Use quince predict to see"),
+    ("Look at the settings of the method.", "See `quince models`."),
+];
+
+/// A sentence of the library in the words of the command.
+pub fn in_flags(sentence: &str) -> String {
+    let mut text = sentence.to_string();
+    for (library, command) in PHRASES {
+        text = text.replace(library, command);
+    }
+    // A kind of a column, whichever it is.
+    match text
+        .split_once("give the column the kind ")
+        .and_then(|(before, kind)| Some((before, kind.strip_suffix(" first.")?)))
+    {
+        Some((before, kind)) => format!("{before}give the column that kind first, with --kind NAME={kind}."),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_flags;
+    use quince::table::ColumnOptions;
+    use quince::{Kind, Table};
+
+    #[test]
+    fn remedies_of_the_library_become_flags() {
+        let remedy = |kind, options| in_flags(ColumnOptions::parse(kind, options).unwrap_err().remedy());
+        assert_eq!(
+            remedy(Kind::Number, "order=a:b"),
+            "It is one of categories: give the column that kind first, with --kind NAME=category."
+        );
+        assert_eq!(remedy(Kind::Ignored, "log"), "Give it another kind first, for example --kind name=number.");
+        let constant = Table::from_csv("x,y\n1,a\n1,b\n").unwrap();
+        let error = quince::Model::train(&constant, "y", &quince::linear::Ridge::default()).err().unwrap();
+        assert!(in_flags(error.remedy()).ends_with("for example --kind name=number."), "{}", error.remedy());
+    }
+
+    #[test]
+    fn what_is_no_remedy_stays() {
+        assert_eq!(in_flags("Give at least one row."), "Give at least one row.");
+    }
+}
