@@ -294,7 +294,8 @@ fn progress_goes_on_after_a_note() {
         table += &format!("{i},{},{},{}\n", i % 17, words.join(" "), ["a", "b"][i % 2]);
     }
     bench.file("t.csv", table);
-    let answer = bench.ok("compare t.csv -t y --folds 6 --threads 1");
+    // The first line of progress comes after a second: there must be work for longer than that.
+    let answer = bench.ok("compare t.csv -t y --folds 25 --threads 1");
     assert!(answer.err.contains("note: 'id' is ignored"), "{}", answer.err);
     assert!(answer.err.contains("quince: "), "a line of progress: {}", answer.err);
 }
