@@ -20,6 +20,7 @@ mod model;
 mod neighbours;
 mod parameters;
 mod predict;
+mod statistics;
 mod steer;
 mod table;
 mod text;
@@ -51,6 +52,8 @@ mod _quince {
     use crate::neighbours::{Neighbours, nearest_rows};
     #[pymodule_export]
     use crate::predict::predict;
+    #[pymodule_export]
+    use crate::statistics::{column_moments, fill_values, merge_moments};
     #[pymodule_export]
     use crate::table::{Table, read, read_csv};
     #[pymodule_export]

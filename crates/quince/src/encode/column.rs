@@ -2,6 +2,7 @@
 
 use super::hash::place_and_sign;
 use super::select::ClassCodes;
+use super::statistics::{median, most_frequent};
 use super::text::TextEncoder;
 use crate::error::Result;
 use crate::matrix::{Matrix, Sparse};
@@ -176,8 +177,8 @@ impl ColumnEncoder {
         let (fill, neighbours) = match options.fill {
             Fill::Usual | Fill::Mean => (None, 0),
             Fill::Neighbours(k) => (None, k),
-            Fill::Median => (Some(median(&mut values)), 0),
-            Fill::MostFrequent => (Some(most_frequent(&mut values)), 0),
+            Fill::Median => (Some(or_zero(median(&mut values, 0))), 0),
+            Fill::MostFrequent => (Some(or_zero(most_frequent(&mut values, 0))), 0),
             Fill::Value(value) => (Some(transformed(value, options.log)), 0),
         };
         ColumnEncoder::Standard {
@@ -216,7 +217,7 @@ impl ColumnEncoder {
                 order: options.order.clone(),
                 mean,
                 standard_deviation,
-                fill: most_frequent(&mut codes),
+                fill: or_zero(most_frequent(&mut codes, 0)),
                 missing,
             };
         }
@@ -484,30 +485,12 @@ fn transformed(value: f64, log: bool) -> f64 {
     if log { value.signum() * value.abs().ln_1p() } else { value }
 }
 
+/// A column without any value is filled with 0.
+fn or_zero(fill: f64) -> f64 {
+    if fill.is_nan() { 0.0 } else { fill }
+}
+
 /// The number of a category in its order, from 1.
 fn code_of(name: &str, order: &[String]) -> Option<f64> {
     order.iter().position(|other| other == name).map(|place| (place + 1) as f64)
-}
-
-/// The middle of the values, or between the two in the middle; 0 of none.
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => 0.0,
-        count if count % 2 == 1 => values[middle],
-        _ => 0.5 * values[middle - 1] + 0.5 * values[middle],
-    }
-}
-
-/// The value that occurs most often, the smallest of equals; 0 of none.
-fn most_frequent(values: &mut [f64]) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    let (mut best, mut most) = (0.0, 0);
-    for same in values.chunk_by(|a, b| a == b) {
-        if same.len() > most {
-            (best, most) = (same[0], same.len());
-        }
-    }
-    best
 }

@@ -36,6 +36,7 @@ mod matrix_columns;
 mod monomials;
 mod polynomial_features;
 pub mod select;
+mod statistics;
 #[cfg(feature = "text")]
 mod text;
 #[cfg(all(feature = "tables", not(feature = "text")))]
@@ -53,6 +54,7 @@ pub use matrix_columns::MatrixColumns as Encoder;
 pub use monomials::monomials;
 pub use polynomial_features::{ExpandedRows, Number, PolynomialFeatures};
 pub use select::ClassCodes;
+pub use statistics::{ColumnMoments, FillStatistic, fill_values};
 #[cfg(feature = "tables")]
 pub use text::TextEncoder;
 #[cfg(feature = "text")]

@@ -20,6 +20,8 @@ from sklearn.utils._missing import is_pandas_na
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import FLOAT_DTYPES, check_is_fitted, validate_data
 
+from quince import _quince, _threads
+from quince._base import FLOATS, for_extension
 from quince.preprocessing._imputer import Imputer
 
 
@@ -177,46 +179,43 @@ class SimpleImputer(Imputer):
             if not self.keep_empty_features:
                 statistics[empty] = np.nan
             return statistics
-        if self.strategy == "mean":
-            return _means(X, mask, of_empty)
-        kind: Any = X.dtype if self.strategy == "median" else object if X.dtype == object else np.float64
-        if self.strategy == "median" and not mask.any():
-            return np.median(X, axis=0).astype(kind, copy=False)
-        statistics = np.empty(X.shape[1], dtype=kind)
-        some_missing = mask.any(axis=0)
+        if isinstance(self.strategy, str) and X.dtype.kind == "f":
+            rows = np.where(mask, np.nan, X) if mask.any() and not self._nan_is_missing() else X
+            statistics = self._fill_values(rows)
+            return statistics.astype(X.dtype) if self.strategy == "median" else statistics
+        statistics = np.empty(X.shape[1], dtype=object if X.dtype == object else np.float64)
         for j in range(X.shape[1]):
-            values = X[~mask[:, j], j] if some_missing[j] else X[:, j]
+            values = X[~mask[:, j], j]
             if callable(self.strategy):
                 statistics[j] = self.strategy(values)
-            elif len(values) == 0:
-                statistics[j] = of_empty
             else:
-                statistics[j] = np.median(values) if self.strategy == "median" else _most_frequent(values)
+                statistics[j] = _most_frequent(values) if len(values) else of_empty
         return statistics
+
+    def _fill_values(self, rows: Any) -> NDArray[np.float64]:
+        """The statistic of each column of numbers, whose missing values are NaN."""
+        rows = rows if rows.dtype in FLOATS else rows.astype(np.float64)
+        values = _quince.fill_values(for_extension(rows), self.strategy, threads=_threads.effective(None))
+        return np.where(np.isnan(values), 0.0, values) if self.keep_empty_features else values
 
     def _of_sparse(self, X: Any, mask: Any) -> NDArray[Any]:
         """Statistics of a CSC matrix, whose other entries are zeros."""
+        if isinstance(self.strategy, str) and self.strategy != "constant":
+            rows = X.astype(np.float64)
+            rows.data[mask.data] = np.nan
+            return self._fill_values(rows)
         statistics = np.empty(X.shape[1])
         for j in range(X.shape[1]):
             stored = slice(X.indptr[j], X.indptr[j + 1])
             values = X.data[stored][~mask.data[stored]]
-            zeros = X.shape[0] - (stored.stop - stored.start) + int((values == 0).sum())
             values = values[values != 0]
             if self.strategy == "constant":
                 gone = bool(mask.data[stored].all()) and not self.keep_empty_features
                 statistics[j] = np.nan if gone else self._constant()
             elif len(values) == 0 and self.keep_empty_features:
                 statistics[j] = 0
-            elif callable(self.strategy):
-                statistics[j] = self.strategy(values)
-            elif len(values) + zeros == 0:
-                statistics[j] = np.nan
-            elif self.strategy == "mean":
-                statistics[j] = values.sum() / (len(values) + zeros)
-            elif self.strategy == "median":
-                statistics[j] = _median_with_zeros(values, zeros)
             else:
-                statistics[j] = _most_frequent_with_zeros(values, zeros)
+                statistics[j] = self.strategy(values)
         return statistics
 
     def _kept(self) -> NDArray[np.bool_]:
@@ -269,19 +268,8 @@ class SimpleImputer(Imputer):
         return tags
 
 
-def _means(X: NDArray[Any], mask: NDArray[np.bool_], of_empty: float) -> NDArray[Any]:
-    there = len(X) - mask.sum(axis=0)
-    whole = np.where(mask, 0, X) if mask.any() else X
-    kind = np.float64 if X.dtype.kind == "f" else None
-    total = whole.sum(axis=0, dtype=kind)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means = np.asarray(total / np.maximum(there, 1))
-    means[there == 0] = of_empty
-    return means
-
-
 def _most_frequent(values: NDArray[Any]) -> Any:
-    """The most frequent value, the smallest of equally frequent ones."""
+    """The most frequent word or whole number, the smallest of equally frequent ones."""
     if values.dtype != object:
         different, counts = np.unique(values, return_counts=True)
         return different[np.argmax(counts)]
@@ -295,24 +283,3 @@ def _most_frequent(values: NDArray[Any]) -> Any:
         return min(equal)
     except TypeError:  # words beside numbers
         return min(equal, key=lambda value: (str(type(value)), str(value)))
-
-
-def _most_frequent_with_zeros(values: NDArray[Any], zeros: int) -> float:
-    if len(values) == 0:
-        return 0.0
-    best = float(_most_frequent(values))
-    count = int((values == best).sum())
-    return min(best, 0.0) if count == zeros else best if count > zeros else 0.0
-
-
-def _median_with_zeros(values: NDArray[Any], zeros: int) -> float:
-    """The median of values and this many zeros."""
-    values = np.sort(values)
-    below, count = int(np.searchsorted(values, 0)), len(values) + zeros
-
-    def at(place: int) -> float:
-        if place < below:
-            return float(values[place])
-        return 0.0 if place < below + zeros else float(values[place - zeros])
-
-    return at(count // 2) if count % 2 else (at(count // 2 - 1) + at(count // 2)) / 2.0

@@ -13,13 +13,12 @@ from sklearn.base import OneToOneFeatureMixin, _fit_context
 from sklearn.utils import Tags
 from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted, validate_data
 
-from quince._base import FLOATS
+from quince import _quince, _threads
+from quince._base import FLOATS, for_extension
 from quince.preprocessing._base import Transformer
 
 #: So many numbers are looked at before the next ones: they stay in the cache.
 AT_ONCE = 1 << 16
-
-Moments = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]
 
 
 class StandardScaler(OneToOneFeatureMixin, Transformer):
@@ -27,7 +26,7 @@ class StandardScaler(OneToOneFeatureMixin, Transformer):
 
     Missing values (NaN) are left out of both, and stay. A constant column is only centred. Parameters, attributes
     and numbers are scikit-learn's. Means and squares are summed about a first mean, so that a large offset costs no
-    digits.
+    digits, on all cores.
 
     Parameters
     ----------
@@ -91,12 +90,12 @@ class StandardScaler(OneToOneFeatureMixin, Transformer):
                 "Cannot center sparse matrices: pass `with_mean=False` instead. See docstring for motivation and "
                 "alternatives."
             )
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=X.dtype)
-        found = _sparse_moments(X, weights) if sparse.issparse(X) else _moments(X, weights)
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
+        found = _quince.column_moments(for_extension(X), weights=weights, threads=_threads.effective(None))
         if not first:
-            seen = np.broadcast_to(self.n_samples_seen_, X.shape[1])
-            before = (seen, self.mean_, self.var_) if self._keeps_moments() else (seen, *found[1:])
-            found = _joined(before, found)
+            seen = np.broadcast_to(self.n_samples_seen_, X.shape[1]).astype(np.float64)
+            mean, var = (self.mean_, self.var_) if self._keeps_moments() else found[1:]
+            found = _quince.merge_moments((seen, mean, np.zeros_like(mean) if var is None else var), found)
         seen, mean, var = found
         if self._keeps_moments(X):
             self.mean_, self.var_ = mean, var if self.with_std else None
@@ -195,83 +194,6 @@ def _parts(X: NDArray[Any]) -> list[slice]:
     rows, columns = X.shape
     some = max(1, AT_ONCE // max(1, columns)) if X.flags.c_contiguous else max(1, rows)
     return [slice(start, start + some) for start in range(0, rows, some)]
-
-
-def _moments(X: NDArray[Any], weights: NDArray[Any] | None) -> Moments:
-    """Weight, mean and variance of each column without its missing values."""
-    rows, columns = X.shape
-    total = np.zeros(columns)
-    for part in _parts(X):
-        total += X[part].sum(axis=0, dtype=np.float64) if weights is None else weights[part].astype(float) @ X[part]
-    any_missing = bool(np.isnan(total).any())
-    if not any_missing:
-        seen = np.full(columns, rows if weights is None else weights.sum(dtype=np.float64), dtype=np.float64)
-    else:
-        seen, total = np.zeros(columns), np.zeros(columns)
-        for part in _parts(X):
-            there = ~np.isnan(X[part])
-            values = np.where(there, X[part], 0).astype(np.float64, copy=False)
-            seen += there.sum(axis=0) if weights is None else weights[part].astype(float) @ there
-            total += values.sum(axis=0) if weights is None else weights[part].astype(float) @ values
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = total / seen
-        about = np.where(np.isfinite(mean), mean, 0.0)
-        off, squares = np.zeros(columns), np.zeros(columns)
-        for part in _parts(X):
-            apart = X[part] - about
-            if any_missing:
-                apart[np.isnan(apart)] = 0.0
-            weighed = apart if weights is None else apart * weights[part, None].astype(float)
-            off += weighed.sum(axis=0)
-            squares += np.einsum("ij,ij->j", weighed, apart)
-        # Summed about a mean that rounding has moved a little: what is left of it comes off.
-        var = np.maximum(squares - off**2 / seen, 0.0) / seen
-        mean = about + off / seen
-    return seen, mean, var
-
-
-def _sparse_moments(X: Any, weights: NDArray[Any] | None) -> Moments:
-    """The same for a sparse matrix, whose other entries are zeros."""
-    rows, columns = X.shape
-    if X.format == "csr":
-        column_of = X.indices
-    else:
-        column_of = np.repeat(np.arange(columns), np.diff(X.indptr))
-    weight = None
-    if weights is not None:
-        row_of = X.indices if X.format == "csc" else np.repeat(np.arange(rows), np.diff(X.indptr))
-        weight = weights.astype(np.float64)[row_of]
-    values = X.data.astype(np.float64, copy=False)
-    is_missing = np.isnan(values)
-    missing: Any = 0.0
-    if is_missing.any():
-        missing = np.bincount(column_of[is_missing], None if weight is None else weight[is_missing], columns)
-        column_of, values = column_of[~is_missing], values[~is_missing]
-        weight = None if weight is None else weight[~is_missing]
-
-    def total(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.bincount(column_of, numbers if weight is None else numbers * weight, columns)
-
-    seen = np.full(columns, rows if weights is None else weights.sum(dtype=np.float64), dtype=np.float64) - missing
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = total(values) / seen
-        there = np.bincount(column_of, weight, columns)
-        apart = values - mean[column_of]
-        var = (total(apart * apart) + (seen - there) * mean**2) / seen
-    return seen, mean, var
-
-
-def _joined(before: Any, after: Moments) -> Moments:
-    """The moments of all rows from those of two parts (Chan, Golub and LeVeque)."""
-    (n1, mean1, var1), (n2, mean2, var2) = before, after
-    var1 = np.zeros_like(var2) if var1 is None else var1
-    with np.errstate(invalid="ignore", divide="ignore"):
-        seen = n1 + n2
-        apart = np.where((n1 > 0) & (n2 > 0), mean2 - mean1, 0.0)
-        mean1, mean2 = np.where(n1 > 0, mean1, mean2), np.where(n2 > 0, mean2, mean1)
-        mean = (n1 * mean1 + n2 * mean2) / seen
-        sums = np.where(n1 > 0, n1 * var1, 0.0) + np.where(n2 > 0, n2 * var2, 0.0)
-        return np.asarray(seen, dtype=np.float64), mean, (sums + apart**2 * n1 * n2 / seen) / seen
 
 
 def _divisor(seen: NDArray[Any], mean: NDArray[Any], var: NDArray[Any]) -> NDArray[np.float64]:
