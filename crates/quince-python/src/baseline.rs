@@ -16,7 +16,7 @@ use quince::{Matrix, Run, registry};
 
 /// The baseline of one column of classes. `codes` are class numbers, `settings` those of the method.
 #[pyfunction]
-#[pyo3(signature = (codes, classes, settings, *, weights=None, columns=0))]
+#[pyo3(signature = (codes, classes, settings, *, weights=None, columns=0, seed=0))]
 pub(crate) fn baseline_of_classes(
     py: Python<'_>,
     codes: PyReadonlyArray1<'_, u32>,
@@ -24,10 +24,11 @@ pub(crate) fn baseline_of_classes(
     settings: &Bound<'_, PyAny>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
     columns: usize,
+    seed: u64,
 ) -> PyResult<Model> {
     let codes: Vec<u32> = codes.as_array().iter().copied().collect();
     let target = Classes::in_order(classes).and_then(|classes| Target::classes(classes, codes)).map_err(to_python)?;
-    fit(py, target, settings, weights, columns)
+    fit(py, target, settings, weights, columns, seed)
 }
 
 /// The baseline of numbers, a column an output.
@@ -40,7 +41,7 @@ pub(crate) fn baseline_of_numbers(
     weights: Option<PyReadonlyArray1<'_, f64>>,
     columns: usize,
 ) -> PyResult<Model> {
-    fit(py, Target::numbers(matrix(&y)?).map_err(to_python)?, settings, weights, columns)
+    fit(py, Target::numbers(matrix(&y)?).map_err(to_python)?, settings, weights, columns, 0)
 }
 
 /// The baseline that answers with these numbers, which were found elsewhere, from this many rows.
@@ -68,11 +69,12 @@ fn fit(
     settings: &Bound<'_, PyAny>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
     columns: usize,
+    seed: u64,
 ) -> PyResult<Model> {
     let learner = learner(settings)?;
     let weights = self::weights(weights.as_ref());
     let features = nothing(target.rows(), columns)?;
-    let fitted = work(py, Steering::threads(1), move |run| {
+    let fitted = work(py, Steering::seeded(seed, 1), move |run| {
         quince::Model::fit_features(&features, &target, weights.as_deref(), learner.as_ref(), run)
     })?;
     Ok(Model::new(fitted))

@@ -20,7 +20,8 @@ use std::sync::Arc;
 /// Fits a method of the registry to a matrix, or to the native columns of a table.
 ///
 /// `target` are class codes (uint32; 2³² - 1 where a row has no label) if `classes` names the classes, numbers (float64, one column
-/// per output) if not; without it the fit is unsupervised. `start` are parameters that a mixture starts from.
+/// per output) if not; without it the fit is unsupervised. `start` are parameters that a mixture starts from, or a model that stochastic
+/// gradient descent goes on from.
 #[pyfunction]
 #[pyo3(signature = (method, x, settings, *, target=None, classes=None, weights=None, start=None, seed=0, threads=0,
                     budget=None))]
@@ -32,7 +33,7 @@ pub(crate) fn fit(
     target: Option<&Bound<'_, PyAny>>,
     classes: Option<Vec<String>>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
-    start: Option<&Bound<'_, PyDict>>,
+    start: Option<&Bound<'_, PyAny>>,
     seed: u64,
     threads: usize,
     budget: Option<f64>,
@@ -52,7 +53,16 @@ pub(crate) fn fit(
     let view = held.view()?;
     let features = view.features();
     let target = target_of(target, classes, features.rows())?;
+    if let Some(from) = start.and_then(|start| start.cast::<Model>().ok()) {
+        let from = from.get().model();
+        let resume = |run: &Run| {
+            let examples = Examples::new(features, &target, weights.as_deref())?;
+            from.continued(&examples, learner.as_ref(), run)
+        };
+        return work(x.py(), steering, resume).map(Model::new);
+    }
     if let Some(start) = start {
+        let start = start.cast::<PyDict>()?;
         let (mixture, start) = (settings_of::<Mixture>(settings)?, initial_parameters(start)?);
         let fit = move |run: &Run| {
             let examples = Examples::new(features, &target, weights.as_deref())?;

@@ -12,9 +12,9 @@ mod family;
 mod features;
 mod fit;
 mod json;
+mod known;
 mod learn;
 mod linear;
-mod margin;
 mod mixture;
 mod model;
 mod neighbours;
@@ -39,11 +39,11 @@ mod _quince {
     #[pymodule_export]
     use crate::fit::{fit, leave_one_out, update};
     #[pymodule_export]
+    use crate::known::{known_axes, known_gaussian, known_linear_svm, project_rows, widen_categories};
+    #[pymodule_export]
     use crate::learn::{compare, models, train};
     #[pymodule_export]
     use crate::linear::{Spectrum, linear_outputs, solve_linear};
-    #[pymodule_export]
-    use crate::margin::fit_sgd;
     #[pymodule_export]
     use crate::mixture::{impute_rows, mixture_criterion};
     #[pymodule_export]

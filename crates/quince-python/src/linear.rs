@@ -9,7 +9,7 @@ use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use quince::learn::{DynLearner, Examples};
 use quince::linear::{LeastSquares, LinearModel, Ridge, solve};
-use quince::run::Report;
+use quince::run::{Outcome, Report};
 
 /// A fitted model, its rank where the algorithm finds it, and its singular values on request.
 type Fit = (Model, Option<usize>, Spectrum);
@@ -61,7 +61,7 @@ pub(crate) fn solve_linear(
 }
 
 fn rank(report: &Report) -> Option<usize> {
-    report.facts.iter().find(|(name, _)| name == "rank").map(|(_, rank)| *rank as usize)
+    if let Outcome::LeastSquares { rank } = report.outcome { Some(rank) } else { None }
 }
 
 /// X·B + b₀ for coefficients as scikit-learn shows them: a row an output.

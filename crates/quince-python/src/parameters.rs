@@ -8,7 +8,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use quince::baseline::ConstantModel;
-use quince::bayes::{BayesModel, Parameters};
+use quince::bayes::{BayesModel, CentroidModel, Parameters};
 use quince::cluster::KMeansModel;
 use quince::linear::LinearModel;
 use quince::margin::{LinearSvmModel, SvmModel};
@@ -34,6 +34,8 @@ pub(crate) fn parameter<'py>(py: Python<'py>, model: &quince::Model, name: &str)
         of_bayes(py, fitted, name)
     } else if let Some(fitted) = model.fitted() {
         of_mixture(py, fitted, name)
+    } else if let Some(fitted) = model.fitted() {
+        of_centroids(py, fitted, name)
     } else if let Some(fitted) = model.fitted() {
         of_constant(py, fitted, name)
     } else {
@@ -91,6 +93,8 @@ fn of_linear_svm<'py>(py: Python<'py>, fitted: &LinearSvmModel, name: &str) -> F
         "weights" => numbers(py, fitted.weights()),
         "bias" => fitted.bias().into_bound_py_any(py).map(Some),
         "temperature" => fitted.temperature().into_bound_py_any(py).map(Some),
+        "epochs" => fitted.epochs().into_bound_py_any(py).map(Some),
+        "steps" => fitted.steps().into_bound_py_any(py).map(Some),
         _ => Ok(None),
     }
 }
@@ -100,6 +104,16 @@ fn of_bayes<'py>(py: Python<'py>, fitted: &BayesModel, name: &str) -> Found<'py>
         "class_weights" => numbers(py, fitted.class_weights()),
         "log_priors" => numbers(py, fitted.log_priors()),
         "blocks" => blocks(py, fitted.parameters()),
+        _ => Ok(None),
+    }
+}
+
+fn of_centroids<'py>(py: Python<'py>, fitted: &CentroidModel, name: &str) -> Found<'py> {
+    match name {
+        "centroids" => Ok(Some(to_numpy(py, fitted.centroids())?.into_any())),
+        "shifts" => Ok(Some(to_numpy(py, fitted.shifts())?.into_any())),
+        "standard_deviations" => numbers(py, fitted.standard_deviations()),
+        "log_priors" => numbers(py, fitted.log_priors()),
         _ => Ok(None),
     }
 }

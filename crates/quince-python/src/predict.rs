@@ -7,7 +7,7 @@ use crate::steer::{Steering, work};
 use crate::table::{from_anything, is_tabular};
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use quince::bayes::BayesModel;
+use quince::bayes::{BayesModel, CentroidModel};
 use quince::cluster::KMeansModel;
 use quince::learn::{Prediction, Task};
 use quince::margin::{LinearSvmModel, SvmModel};
@@ -122,6 +122,9 @@ fn scores(model: &quince::Model, rows: &Features<'_>, run: &Run) -> Result<Score
     }
     if let Some(fitted) = model.fitted::<SvmModel>() {
         return fitted.scores(rows, run).map(Scores::OfRows);
+    }
+    if let Some(fitted) = model.fitted::<CentroidModel>() {
+        return fitted.discriminants(rows, run).map(Scores::OfClasses);
     }
     match model.predict_features(rows, run)? {
         Prediction::Classes { scores, .. } => Ok(Scores::OfClasses(scores)),

@@ -17,7 +17,7 @@ import sklearn.naive_bayes
 import sklearn.neighbors
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse, stats
-from scipy.special import logsumexp
+from scipy.special import log_expit, logsumexp
 from sklearn.base import clone
 from sklearn.covariance import OAS
 from sklearn.datasets import load_iris
@@ -359,7 +359,13 @@ def test_more_columns_than_rows_leave_a_model_that_says_the_same(rng, tmp_path, 
     ours, their = twins("LinearDiscriminantAnalysis", {}, sklearn.discriminant_analysis)
     their.fit(X, y)
     ours.fit(X, y).save(tmp_path / "m.quince")
-    assert_allclose(ours.predict_log_proba(other), their.predict_log_proba(other), **CLOSE)
+    expected = their.predict_log_proba(other)
+    if classes == 2:
+        # Theirs is ln(1 - p), which has few digits where p is nearly one.
+        odds = their.decision_function(other)
+        expected = np.maximum(np.column_stack([log_expit(-odds), log_expit(odds)]), expected.min())
+    assert_allclose(ours.predict_log_proba(other), expected, **CLOSE)
+    assert_allclose(ours.predict_proba(other), their.predict_proba(other), **CLOSE)
     assert_allclose(quince.Model.load(tmp_path / "m.quince").predict_proba(other), ours.predict_proba(other), **CLOSE)
 
 
@@ -423,16 +429,14 @@ def test_the_nearest_centroid_is_that_of_scikit_learn(rng, tmp_path, parameters,
         assert_array_equal(ours.predict(made(X)), their.predict(made(X)))
         for name in ("centroids_", "deviations_", "within_class_std_dev_", "class_prior_"):
             assert_allclose(getattr(ours, name), getattr(their, name), **CLOSE)
+    ours.save(tmp_path / "m.quince")
+    assert_array_equal(quince.Model.load(tmp_path / "m.quince").predict(X), ours.predict(X))
     if ours.metric == "euclidean":
         dense = their.fit(X, y)
         assert_allclose(ours.predict_proba(X), dense.predict_proba(X), **CLOSE)
         assert_allclose(ours.decision_function(X), dense.decision_function(X), **CLOSE)
-        ours.save(tmp_path / "m.quince")
-        assert_array_equal(quince.Model.load(tmp_path / "m.quince").predict(X), ours.predict(X))
     else:
         assert not hasattr(ours, "predict_proba") and not hasattr(their, "predict_proba")
-        with pytest.raises(ValueError, match="Pickle the estimator"):
-            ours.save(tmp_path / "m.quince")
         assert_array_equal(pickle.loads(pickle.dumps(ours)).predict(X), ours.predict(X))
 
 

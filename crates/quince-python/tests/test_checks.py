@@ -35,7 +35,7 @@ OWN_PARAMETERS = {
     quince.SVC: {"bias": "mean", "leave_one_out": "never"},
     quince.SVR: {"bias": "mean", "standardise": False},
     quince.LinearSVR: {"standardise": False},
-    quince.OneClassSVM: {"bias": "mean"},
+    quince.OneClassSVM: {"bias": "mean", "edge": "exact"},
     quince.LinearSVC: {"probability": False},
 }
 #: Attributes and methods of our own, besides the report of the fit and a file that is safe to share.

@@ -38,6 +38,7 @@ def test_every_parameter_is_a_setting_or_is_accepted_for_a_reason(cls):
 def test_every_setting_has_a_parameter_in_every_class_that_needs_it(method):
     about = quince.models()[method]
     shown = set().union(*(getattr(quince, name)._settings.values() for name in about["python"]))
+    shown |= set().union(*(getattr(getattr(quince, name), "_implied", {}) for name in about["python"]))
     assert shown == set(about["settings"])
 
 

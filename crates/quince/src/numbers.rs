@@ -36,6 +36,27 @@ pub fn quantile(sorted: &[f64], q: f64) -> f64 {
     low + (high - low) * (place - place.floor())
 }
 
+/// The smallest value at or below which lies at least a fraction `q` of the weight, averaged with the next one where the
+/// fraction is met exactly: with equal weights and a half, the median.
+///
+/// Not a number if nothing has any weight.
+pub fn weighted_quantile(values: &[f64], weights: &[f64], q: f64) -> f64 {
+    let mut order: Vec<usize> = (0..values.len().min(weights.len())).filter(|&i| weights[i] > 0.0).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let total: f64 = order.iter().map(|&i| weights[i]).sum();
+    let mut below = 0.0;
+    for (k, &i) in order.iter().enumerate() {
+        below += weights[i];
+        if below > q * total {
+            return values[i];
+        }
+        if below == q * total {
+            return 0.5 * (values[i] + values[order[(k + 1).min(order.len() - 1)]]);
+        }
+    }
+    order.last().map_or(f64::NAN, |&i| values[i])
+}
+
 /// Pearson's correlation; `None` with fewer than two rows or a constant side.
 pub fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
     let ((mean_a, sd_a), (mean_b, sd_b)) = (mean_and_standard_deviation(a), mean_and_standard_deviation(b));

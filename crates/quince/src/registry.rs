@@ -1,7 +1,7 @@
 //! The registry: every method, once. The command line, `compare`, the guide and the README read this list and nothing else.
 
 use crate::baseline::Baseline;
-use crate::bayes::{GaussianClassifier, NaiveBayes};
+use crate::bayes::{GaussianClassifier, NaiveBayes, NearestCentroid};
 use crate::cluster::KMeans;
 use crate::error::{Error, Result, did_you_mean};
 use crate::learn::Learner;
@@ -20,6 +20,7 @@ pub static METHODS: &[Method] = &[
     Method::of::<Knn>(),
     Method::of::<NaiveBayes>(),
     Method::of::<GaussianClassifier>(),
+    Method::of::<NearestCentroid>(),
     Method::of::<Svm>(),
     Method::of::<LinearSvm>(),
     Method::of::<KMeans>(),

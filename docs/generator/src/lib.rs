@@ -149,6 +149,8 @@ mod rust_examples {
     mod naive_bayes {}
     #[doc = include_str!("../../methods/gaussian.md")]
     mod gaussian {}
+    #[doc = include_str!("../../methods/nearest-centroid.md")]
+    mod nearest_centroid {}
     #[doc = include_str!("../../methods/kmeans.md")]
     mod kmeans {}
     #[doc = include_str!("../../methods/mixture.md")]

@@ -8,6 +8,7 @@ use crate::show;
 use quince::learn::{DynLearner, Prediction, Task};
 use quince::model::{ClusterProfiles, Profile, Typical};
 use quince::registry::{self, METHODS};
+use quince::run::Outcome;
 use quince::table::Column;
 use quince::{Error, Kind, Model, Result};
 use serde_json::{Map, Value, json};
@@ -129,22 +130,25 @@ fn row_lines(keys: Option<&Column>, key: &str, prediction: &Prediction, layout: 
 
 fn say_how_it_went(model: &Model, session: &Session) {
     let report = model.report();
-    let fact = |name: &str| report.facts.iter().find(|fact| fact.0 == name).map(|fact| fact.1);
-    if let (Some(error), Some(share)) = (fact("error"), fact("share explained")) {
-        let share = 100.0 * share;
-        session.say(&format!(
-            "{}; within-cluster error {} ({share:.1} % of the variance explained)",
+    match report.outcome {
+        Outcome::Clusters { error, explained } => session.say(&format!(
+            "{}; within-cluster error {} ({:.1} % of the variance explained)",
             report.route,
-            show::short(error)
-        ));
-    }
-    let criterion = model.settings()["criterion"].as_str().unwrap_or_default();
-    if let (Some(likelihood), Some(value)) = (fact("log likelihood of a row"), fact(criterion)) {
-        let (likelihood, value, name) = (show::number(likelihood), show::short(value), criterion.to_uppercase());
-        session.say(&format!("{}; log likelihood of a row {likelihood}, {name} {value}", report.route));
-    }
-    if fact("novel").is_some() {
-        session.say(&report.route);
+            show::short(error),
+            100.0 * explained
+        )),
+        Outcome::Mixture { log_likelihood_of_a_row, bic, aic, icl } => {
+            let criterion = model.settings()["criterion"].as_str().unwrap_or_default();
+            let value = show::short(match criterion {
+                "aic" => aic,
+                "icl" => icl,
+                _ => bic,
+            });
+            let (likelihood, name) = (show::number(log_likelihood_of_a_row), criterion.to_uppercase());
+            session.say(&format!("{}; log likelihood of a row {likelihood}, {name} {value}", report.route));
+        }
+        Outcome::Novelty { .. } => session.say(&report.route),
+        _ => {}
     }
     if !report.holds() {
         session.say("warning: the answer is not as exact as asked; allow more time or more steps");

@@ -74,7 +74,15 @@ fn added_columns(
                 added.push((name, Values::Numbers(probabilities.column(k))));
             }
         }
-        Prediction::Numbers(numbers) => added.push((name, Values::Numbers(numbers.column(0)))),
+        Prediction::Numbers(numbers) if numbers.columns() == 1 => {
+            added.push((name, Values::Numbers(numbers.column(0))));
+        }
+        Prediction::Numbers(numbers) => {
+            for k in 0..numbers.columns() {
+                let name = free(format!("predicted_{}_{}", model.target(), k + 1), taken);
+                added.push((name, Values::Numbers(numbers.column(k))));
+            }
+        }
         Prediction::Clusters { .. } | Prediction::Responsibilities { .. } | Prediction::Novelty { .. } => {
             for (name, values) in group_columns(prediction) {
                 added.push((free(name.to_string(), taken), values));

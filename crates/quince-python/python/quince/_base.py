@@ -62,6 +62,8 @@ def _same(one: Any, other: Any) -> bool:
     """Whether two attributes are equal: arrays, or lists of arrays of different shapes."""
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(_same, one, other))
+    if sparse.issparse(one) or sparse.issparse(other):
+        return sparse.issparse(one) and sparse.issparse(other) and one.shape == other.shape and (one != other).nnz == 0
     return np.array_equal(one, other)
 
 

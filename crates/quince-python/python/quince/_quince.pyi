@@ -209,7 +209,7 @@ def fit(
     target: NDArray[Any] | None = None,
     classes: list[str] | None = None,
     weights: NDArray[np.float64] | None = None,
-    start: dict[str, Any] | None = None,
+    start: dict[str, Any] | Model | None = None,
     seed: int = 0,
     threads: int = 0,
     budget: float | None = None,
@@ -257,6 +257,7 @@ def baseline_of_classes(
     *,
     weights: NDArray[np.float64] | None = None,
     columns: int = 0,
+    seed: int = 0,
 ) -> Model: ...
 def baseline_of_numbers(
     y: NDArray[np.float64],
@@ -374,17 +375,26 @@ class Joint:
     def given_column(self, column: int) -> NDArray[np.float64] | None: ...
     def is_independent(self, tolerance: float) -> bool: ...
     def correlation(self, of_rows: NDArray[np.float64], of_columns: NDArray[np.float64]) -> float | None: ...
-def fit_sgd(
-    x: Any,
-    positive: NDArray[np.bool_],
+def known_gaussian(
+    means: NDArray[np.float64],
+    covariances: list[NDArray[np.float64]],
+    priors: list[float],
     classes: list[str],
-    options: dict[str, Any],
-    *,
-    weights: NDArray[np.float64] | None = None,
-    start: tuple[NDArray[np.float64], float] | None = None,
-    seed: int = 0,
-    threads: int = 0,
-) -> tuple[Model, int, int, bool, list[float]]: ...
+    settings: dict[str, Any],
+) -> Model: ...
+def known_axes(
+    centre: list[float],
+    axes: NDArray[np.float64],
+    means: NDArray[np.float64],
+    priors: list[float],
+    classes: list[str],
+    settings: dict[str, Any],
+) -> Model: ...
+def known_linear_svm(
+    weights: NDArray[np.float64], bias: float, classes: list[str], settings: dict[str, Any]
+) -> Model: ...
+def project_rows(model: Model, x: Any, *, threads: int = 0) -> NDArray[np.float64]: ...
+def widen_categories(model: Model, counts: list[int]) -> Model: ...
 def mixture_criterion(
     model: Model,
     x: Any,

@@ -27,8 +27,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from quince._base import Estimator, columns_of, names_of
-from quince._quince import baseline_of_classes, baseline_of_numbers, baseline_of_values
+from quince._base import Estimator, columns_of, names_of, seed_of
+from quince._quince import baseline_of_classes, baseline_of_numbers, baseline_of_values, predict
 
 
 class _Baseline(Estimator):
@@ -80,7 +80,7 @@ class DummyClassifier(MultiOutputMixin, ClassifierMixin, _Baseline):
     array([[0.25, 0.75]])
     """
 
-    _accepted: ClassVar = {"random_state": "numpy draws, so that labels are equal to scikit-learn's"}
+    _accepted: ClassVar = {"random_state": "the seed belongs to the run, not to the method"}
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "strategy": [StrOptions({"most_frequent", "prior", "stratified", "uniform", "constant"})],
         "random_state": ["random_state"],
@@ -134,8 +134,9 @@ class DummyClassifier(MultiOutputMixin, ClassifierMixin, _Baseline):
             self.classes_, self.class_prior_ = classes[0], shares[0]
             self.n_classes_ = len(classes[0])
         else:
-            # A saved model has one set of classes; the shares of several columns are kept as plain numbers.
-            values = np.concatenate(shares).tolist()
+            # A saved model has one set of classes; the probabilities of several columns are numbers.
+            given = [None] * self.n_outputs_ if constants is None else constants
+            values = np.concatenate(list(map(self._chances, classes, shares, given))).tolist()
             self._model = baseline_of_values(values, {}, rows=y.shape[0], columns=self._columns())
             self.classes_, self.class_prior_ = classes, shares
             self.n_classes_ = [len(labels) for labels in classes]
@@ -144,7 +145,22 @@ class DummyClassifier(MultiOutputMixin, ClassifierMixin, _Baseline):
     def _learn(
         self, codes: NDArray[np.uint32], labels: NDArray[Any], settings: dict[str, Any], weights: Any
     ) -> Any:
-        return baseline_of_classes(codes, names_of(labels), settings, weights=weights, columns=self._columns())
+        seed = seed_of(self.random_state) if self._strategy in ("stratified", "uniform") else 0
+        names = names_of(labels)
+        return baseline_of_classes(codes, names, settings, weights=weights, columns=self._columns(), seed=seed)
+
+    def _chances(self, labels: NDArray[Any], share: NDArray[Any], constant: Any) -> NDArray[Any]:
+        """The probability of each class of one output; where classes are drawn, before they are."""
+        if self._strategy == "most_frequent":
+            return np.eye(len(labels))[share.argmax()]
+        if self._strategy == "constant":
+            return (labels == constant).astype(np.float64)
+        return np.full(len(labels), 1.0 / len(labels)) if self._strategy == "uniform" else share
+
+    def _said(self, X: Any, what: str) -> NDArray[Any]:
+        """What the model says of as many rows as X has, whatever is in them."""
+        rows = np.broadcast_to(0.0, (_num_samples(X), self._columns()))
+        return predict(self._model, rows, what, threads=1)
 
     def _constants(self) -> list[Any] | None:
         """The constant of each output, if the strategy asks for one."""
@@ -158,9 +174,8 @@ class DummyClassifier(MultiOutputMixin, ClassifierMixin, _Baseline):
         return list(constants[:, 0])
 
     def _method_settings(self, labels: NDArray[Any], constant: Any) -> dict[str, Any]:
-        """The registry's settings for this strategy; to draw by shares is a matter of predicting, and `prior` here."""
-        strategies = {"most_frequent": "most-frequent", "stratified": "prior"}
-        settings = {"strategy": strategies.get(self._strategy, self._strategy)}
+        """The registry's settings for this strategy."""
+        settings = {"strategy": self._strategy.replace("_", "-")}
         if constant is not None:
             settings["constant"] = names_of(labels[labels == constant])[0]
         return settings
@@ -173,6 +188,9 @@ class DummyClassifier(MultiOutputMixin, ClassifierMixin, _Baseline):
     def predict(self, X: Any) -> Any:
         """A label for each row of X."""
         check_is_fitted(self)
+        if self.n_outputs_ == 1 and not self.sparse_output_:
+            labels = self.classes_[self._said(X, "labels")]
+            return labels.astype(np.asarray(self.constant).dtype) if self._strategy == "constant" else labels
         rows = _num_samples(X)
         random = check_random_state(self.random_state)
         counts, classes, shares, constant = self._by_output()
@@ -203,6 +221,8 @@ class DummyClassifier(MultiOutputMixin, ClassifierMixin, _Baseline):
     def predict_proba(self, X: Any) -> Any:
         """The probability of each class for each row of X; a list of such arrays where y had several columns."""
         check_is_fitted(self)
+        if self.n_outputs_ == 1 and not self.sparse_output_:
+            return self._said(X, "probabilities")
         rows = _num_samples(X)
         random = check_random_state(self.random_state)
         answers = []

@@ -63,20 +63,26 @@ class _LinearModel(Estimator):
             "intercept_": 0.0 if not self.fit_intercept else intercept[0] if self._flat_intercept else intercept,
         }
 
-    def _outputs(self, X: Any) -> NDArray[Any]:
-        """X @ coef_ + intercept_, by the attributes, which a user may have set."""
+    def _outputs(self, X: Any, exact: bool = False) -> NDArray[Any]:
+        """X @ coef_ + intercept_, in the precision of X unless exact."""
         check_is_fitted(self, "coef_")
         X = validate_data(self, X, accept_sparse=SPARSE, dtype=FLOATS, reset=False)
-        coefficients = np.atleast_2d(np.asarray(self.coef_))
-        intercept = np.broadcast_to(np.ravel(self.intercept_), len(coefficients))
+        coefficients, intercept = self._parameters()
         outputs = linear_outputs(
-            for_extension(X),
-            np.asarray(coefficients, dtype=np.float64),
-            np.asarray(intercept, dtype=np.float64),
-            threads=effective(getattr(self, "n_jobs", None)),
+            for_extension(X), coefficients, intercept, threads=effective(getattr(self, "n_jobs", None))
         )
-        outputs = outputs.astype(np.result_type(X.dtype, coefficients.dtype), copy=False)
+        if not exact:
+            outputs = outputs.astype(np.result_type(X.dtype, np.asarray(self.coef_).dtype), copy=False)
         return outputs.ravel() if np.ndim(self.coef_) == 1 else outputs
+
+    def _parameters(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The model's coefficients and intercepts; those of the attributes, where a user has set them."""
+        if "_model" in vars(self):
+            known = self._from_model()
+            if all(np.array_equal(getattr(self, name), value) for name, value in known.items()):
+                return np.ascontiguousarray(self._model.parameter("coefficients").T), self._model.parameter("intercept")
+        coefficients = np.atleast_2d(np.asarray(self.coef_, dtype=np.float64))
+        return coefficients, np.array(np.broadcast_to(np.ravel(self.intercept_), len(coefficients)), dtype=np.float64)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -470,8 +476,8 @@ class RidgeClassifier(ClassifierMixin, _Ridge):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The predicted labels for rows X."""
-        check_is_fitted(self, "coef_")
-        scores = self.decision_function(X)
+        scores = self._outputs(X, exact=True)
+        scores = scores.ravel() if scores.ndim > 1 and scores.shape[1] == 1 else scores
         if self._labels is not None:
             chosen = (scores > 0).astype(int).reshape(len(scores), -1)
             return sparse.csr_matrix(chosen) if self._labels == "sparse" else chosen

@@ -8,7 +8,8 @@ use crate::learn::{
     Capability, Checked, Domain, Fitted, Learner, MethodInfo, Prediction, SavedParts, Settings, Target, TargetView,
 };
 use crate::matrix::{Features, Matrix};
-use crate::run::{Report, Run};
+use crate::run::{Report, Run, Stream};
+use serde::{Deserialize, Serialize};
 
 crate::settings! {
     /// Predicts without looking at the features.
@@ -39,8 +40,10 @@ crate::choices! {
         Prior = "prior",
         /// Classes: the most frequent one, with probability one.
         MostFrequent = "most-frequent",
-        /// Classes: all equally likely.
+        /// Classes: drawn at random, all equally likely.
         Uniform = "uniform",
+        /// Classes: drawn at random with the frequencies of the training rows, and taken as certain.
+        Stratified = "stratified",
         /// Numbers: their mean.
         Mean = "mean",
         /// Numbers: their median.
@@ -70,7 +73,7 @@ impl Learner for Baseline {
         python: &["DummyClassifier", "DummyRegressor"],
     };
 
-    fn fit_checked(&self, examples: &Checked<'_>, _run: &Run) -> Result<(ConstantModel, Report)> {
+    fn fit_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<(ConstantModel, Report)> {
         let (values, route) = match examples.target.view() {
             TargetView::Classes { classes, codes } => {
                 let mut frequencies = vec![0.0; classes.count()];
@@ -85,7 +88,10 @@ impl Learner for Baseline {
                             (0..frequencies.len()).rev().max_by(|&a, &b| frequencies[a].total_cmp(&frequencies[b]));
                         (one_hot(frequencies.len(), best.unwrap_or(0)), "most frequent class")
                     }
-                    Strategy::Uniform => (vec![1.0 / frequencies.len() as f64; frequencies.len()], "all classes alike"),
+                    Strategy::Uniform => {
+                        (vec![1.0 / frequencies.len() as f64; frequencies.len()], "classes drawn, all alike")
+                    }
+                    Strategy::Stratified => (frequencies, "classes drawn by their frequencies"),
                     Strategy::Constant => {
                         let code = classes.code(&self.constant).ok_or_else(|| {
                             Error::setting(
@@ -112,7 +118,7 @@ impl Learner for Baseline {
                             Error::setting("constant", problem, "Give the number to predict.")
                         })?;
                         return Ok((
-                            ConstantModel { values: vec![number; numbers.columns()], classes: false },
+                            ConstantModel::of_numbers(vec![number; numbers.columns()]),
                             Report::computed("a constant number"),
                         ));
                     }
@@ -130,7 +136,12 @@ impl Learner for Baseline {
             TargetView::None(_) => return Err(Target::missing()),
         };
         let classes = matches!(examples.target.view(), TargetView::Classes { .. });
-        Ok((ConstantModel { values, classes }, Report::computed(route)))
+        let draw = match self.strategy {
+            Strategy::Uniform => Draw::Label { seed: run.seed_value() },
+            Strategy::Stratified => Draw::Certain { seed: run.seed_value() },
+            _ => Draw::Never,
+        };
+        Ok((ConstantModel { values, classes, draw }, Report::computed(route)))
     }
 }
 
@@ -161,32 +172,39 @@ fn weighted_mean(values: &[f64], weights: Option<&[f64]>) -> f64 {
 /// weights the smallest value below or at which lies at least a fraction `q` of the weight, averaged with the next one where
 /// the fraction is met exactly.
 fn weighted_quantile(values: &[f64], weights: Option<&[f64]>, q: f64) -> f64 {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
     let Some(weights) = weights else {
-        let sorted: Vec<f64> = order.iter().map(|&i| values[i]).collect();
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
         return crate::numbers::quantile(&sorted, q);
     };
-    order.retain(|&i| weights[i] > 0.0);
-    let total: f64 = order.iter().map(|&i| weights[i]).sum();
-    let mut below = 0.0;
-    for (k, &i) in order.iter().enumerate() {
-        below += weights[i];
-        if below > q * total {
-            return values[i];
-        }
-        if below == q * total {
-            return 0.5 * (values[i] + values[order[(k + 1).min(order.len() - 1)]]);
-        }
-    }
-    order.last().map_or(f64::NAN, |&i| values[i])
+    crate::numbers::weighted_quantile(values, weights, q)
 }
 
-/// The same answer for every row: class probabilities, or numbers.
+/// The same answer for every row, class probabilities or numbers; or labels that are drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConstantModel {
     values: Vec<f64>,
     classes: bool,
+    draw: Draw,
+}
+
+/// Whether labels are drawn by the probabilities. The label of a row follows from the seed and its place among the rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Draw {
+    /// The most probable label is predicted.
+    #[default]
+    Never,
+    /// Labels are drawn; the probabilities stay.
+    Label {
+        /// What they are drawn from.
+        seed: u64,
+    },
+    /// Labels are drawn, and have the probability one.
+    Certain {
+        /// What they are drawn from.
+        seed: u64,
+    },
 }
 
 impl ConstantModel {
@@ -197,17 +215,43 @@ impl ConstantModel {
             let problem = "these are no probabilities of classes";
             return Err(Error::data(problem, "Give each class a number from 0 to 1; together they are 1."));
         }
-        Ok(ConstantModel { values: probabilities, classes: true })
+        Ok(ConstantModel { values: probabilities, classes: true, draw: Draw::Never })
     }
 
     /// The same numbers for every row, one per output.
     pub fn of_numbers(values: Vec<f64>) -> ConstantModel {
-        ConstantModel { values, classes: false }
+        ConstantModel { values, classes: false, draw: Draw::Never }
+    }
+
+    /// The same with labels that are drawn.
+    pub fn drawing(self, draw: Draw) -> ConstantModel {
+        ConstantModel { draw, ..self }
     }
 
     /// Probabilities of the classes, or the number of each output.
     pub fn values(&self) -> &[f64] {
         &self.values
+    }
+
+    /// Whether labels are drawn.
+    pub fn draw(&self) -> Draw {
+        self.draw
+    }
+
+    /// Ones for classes that are drawn by the probabilities, one per row.
+    fn drawn(&self, rows: usize, seed: u64) -> Matrix {
+        let mut stream = Stream::new(seed, 0xba5e);
+        let mut drawn = Matrix::zeros(rows, self.values.len());
+        let last = self.values.iter().rposition(|p| *p > 0.0).unwrap_or(0);
+        for i in 0..rows {
+            let mut left = stream.uniform();
+            let class = self.values.iter().position(|p| {
+                left -= p;
+                left < 0.0
+            });
+            drawn[(i, class.unwrap_or(last))] = 1.0;
+        }
+        drawn
     }
 }
 
@@ -215,15 +259,26 @@ impl Fitted for ConstantModel {
     fn predict_checked(&self, rows: &Features<'_>, _run: &Run) -> Result<Prediction> {
         let mut answer = Matrix::zeros(rows.rows(), self.values.len());
         (0..rows.rows()).for_each(|i| answer.row_mut(i).copy_from_slice(&self.values));
-        Ok(if self.classes {
-            Prediction::Classes { scores: answer.clone(), probabilities: answer }
-        } else {
-            Prediction::Numbers(answer)
+        if !self.classes {
+            return Ok(Prediction::Numbers(answer));
+        }
+        Ok(match self.draw {
+            Draw::Never => Prediction::Classes { scores: answer.clone(), probabilities: answer },
+            Draw::Label { seed } => {
+                Prediction::Classes { scores: self.drawn(rows.rows(), seed), probabilities: answer }
+            }
+            Draw::Certain { seed } => {
+                let drawn = self.drawn(rows.rows(), seed);
+                Prediction::Classes { scores: drawn.clone(), probabilities: drawn }
+            }
         })
     }
 
     fn save(&self, parts: &mut SavedParts) {
         parts.put_vector("values", &self.values);
+        if self.draw != Draw::Never {
+            parts.put_json("draw", &self.draw);
+        }
     }
 
     fn load(parts: &SavedParts) -> Result<ConstantModel> {
@@ -232,6 +287,7 @@ impl Fitted for ConstantModel {
         if values.is_empty() {
             return Err(parts.wrong("the baseline has no values"));
         }
-        Ok(ConstantModel { values, classes: classes > 0 })
+        let draw = if parts.has("draw") { parts.json("draw")? } else { Draw::Never };
+        Ok(ConstantModel { values, classes: classes > 0, draw })
     }
 }

@@ -1,7 +1,7 @@
 //! The Gaussian classifier (quadratic and linear discriminant analysis): one multivariate Gaussian per class.
 
 use super::{BayesModel, Families, Priors, fit, leave_one_out};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::family::block::{GaussianPlan, Shape, Shared, Shrinkage, VarianceFloor};
 use crate::family::layout::FamilyName;
 use crate::family::layout::{LayoutOptions, Open};
@@ -38,6 +38,8 @@ crate::settings! {
         shrink_to: ShrinkTo = ShrinkTo::Variance, in ShrinkTo::DOMAIN;
         /// Project numbers onto this many principal axes first; 0 for none.
         pca: usize = 0, in Domain::Integer(0);
+        /// Project numbers onto this many discriminant axes first, those that separate the classes best; 0 for none.
+        discriminant_axes: usize = 0, in Domain::Integer(0);
         /// Additive smoothing: the pseudocount of every category, word and answer, for columns that are not numbers.
         alpha: f64 = 1.0, in Domain::Number(0.0, 1e12);
         /// Class priors: data, equal, or a number for each, for example 0.2,0.8.
@@ -132,6 +134,7 @@ impl GaussianClassifier {
                 shrinkage: Shrinkage { amount: self.shrinkage, to_one: self.shrink_to == ShrinkTo::One },
             },
             pca: self.pca,
+            discriminant_axes: self.discriminant_axes,
             open: Open::Choose,
         }
     }
@@ -157,13 +160,16 @@ impl Learner for GaussianClassifier {
             Capability::NativeColumns,
         ],
         settings: Self::SETTINGS,
-        python: &[
-            "GaussianClassifier",
-            "LinearDiscriminantAnalysis",
-            "QuadraticDiscriminantAnalysis",
-            "NearestCentroid",
-        ],
+        python: &["GaussianClassifier", "LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"],
     };
+
+    fn check_settings(&self) -> Result<()> {
+        if self.pca > 0 && self.discriminant_axes > 0 {
+            let problem = "cannot be combined with principal axes";
+            return Err(Error::setting("discriminant_axes", problem, "Give pca=0, or discriminant_axes=0."));
+        }
+        Ok(())
+    }
 
     fn fit_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<(BayesModel, Report)> {
         fit(examples, &self.choices(&self.families()), (self.effective_priors(), self.calibrate), run)

@@ -15,9 +15,11 @@
 //! ([`BayesModel::update`]), merged ([`BayesModel::merged`]) and taken back, which is why exact leave-one-out costs no more
 //! than predicting.
 
+mod centroid;
 mod discriminant;
 mod explain;
 mod gaussian;
+mod known;
 mod leave_one_out;
 mod model;
 mod naive;
@@ -27,8 +29,9 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
-pub use crate::family::Parameters;
 pub use crate::family::layout::{Families, FamilyChoice};
+pub use crate::family::{FamilyParameters, Parameters};
+pub use centroid::{CentroidMetric, CentroidModel, NearestCentroid};
 pub use discriminant::{Boundaries, Discriminant};
 pub use gaussian::{ClassCovariance, GaussianClassifier, SharedCovariance, ShrinkTo, VarianceOf};
 pub use model::BayesModel;

@@ -68,6 +68,7 @@ impl NaiveBayes {
                 shrinkage: Shrinkage { amount: 0.0, to_one: false },
             },
             pca: 0,
+            discriminant_axes: 0,
             open: Open::Choose,
         }
     }

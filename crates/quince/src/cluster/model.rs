@@ -10,6 +10,9 @@ use crate::matrix::{Features, Matrix};
 use crate::passes::{InOrder, at_hand};
 use crate::run::Run;
 
+/// Sparse rows of up to this many columns are measured as dense ones are.
+const MAX_PACKED_COLUMNS: usize = 4096;
+
 /// Centres of clusters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KMeansModel {
@@ -88,22 +91,25 @@ impl KMeansModel {
         let (k, columns) = (self.centres.rows(), rows.columns());
         let mut distances = Matrix::zeros(rows.rows(), k);
         let squares: Vec<f64> = (0..k).map(|c| squared_norm(self.centres.row(c))).collect();
+        // So that a row has the same distances, to the last bit, whether it is stored dense or sparse.
+        let packed = rows.sparse_part().is_none() || columns <= MAX_PACKED_COLUMNS;
         // Few enough rows at a time to check for cancellation often.
-        let chunk = (5_000_000 / (k * rows.row_cost())).clamp(1, 1024);
+        let cost = if packed { columns } else { rows.row_cost() };
+        let chunk = (5_000_000 / (k * cost).max(1)).clamp(1, 1024);
         let mut pieces: Vec<&mut [f64]> = distances.values_mut().chunks_mut(chunk * k).collect();
         for (round, some) in pieces.chunks_mut(32).enumerate() {
             run.each(some, |piece, out| {
                 let first = (round * 32 + piece) * chunk;
-                let mut row = vec![0.0; if rows.sparse_part().is_none() { columns } else { 0 }];
+                let mut row = vec![0.0; if packed { columns } else { 0 }];
                 for (i, out) in (first..).zip(out.chunks_mut(k)) {
-                    if !row.is_empty() {
+                    if packed {
                         rows.pack(std::iter::once(i), &mut row);
                     }
                     for (c, out) in out.iter_mut().enumerate() {
                         let centre = self.centres.row(c);
-                        *out = match rows.sparse_part() {
-                            None => squared_distance(&row, centre).sqrt(),
-                            Some(_) => sparse_square(rows, i, centre, 1.0, squares[c]).sqrt(),
+                        *out = match packed {
+                            true => squared_distance(&row, centre).sqrt(),
+                            false => sparse_square(rows, i, centre, 1.0, squares[c]).sqrt(),
                         };
                     }
                 }

@@ -5,7 +5,7 @@ use super::points::Points;
 use super::{Clustering, KMeansModel};
 use crate::matrix::Matrix;
 use crate::matrix::simd::squared_distance;
-use crate::run::{Certificate, Report, StopReason};
+use crate::run::{Certificate, Outcome, Report, StopReason};
 
 /// The partition that a search found.
 pub(super) struct Partition {
@@ -76,9 +76,11 @@ impl Partition {
             certificate: Some(self.certificate(all, search.tree.is_some())),
             ..Report::default()
         };
+        let explained = if all > 0.0 { 1.0 - self.error / all } else { 1.0 };
+        report.outcome = Outcome::Clusters { error: self.error, explained };
         report.fact("error", self.error);
         report.fact("error per unit of weight", self.error / points.total);
-        report.fact("share explained", if all > 0.0 { 1.0 - self.error / all } else { 1.0 });
+        report.fact("share explained", explained);
         report.fact("restarts", search.restarts as f64);
         if search.polished {
             report.fact("polished", 1.0);

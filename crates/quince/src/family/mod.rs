@@ -11,6 +11,7 @@ pub(crate) mod discriminative;
 mod gaussian;
 mod impute;
 mod joint;
+mod known;
 pub(crate) mod layout;
 mod multinomial;
 mod normal;
@@ -26,6 +27,7 @@ pub use binomial::Binomial;
 
 pub use gaussian::Gaussian;
 pub use joint::Joint;
+pub use known::FamilyParameters;
 pub use multinomial::Multinomial;
 pub use normal::Normal;
 pub use parameters::Parameters;

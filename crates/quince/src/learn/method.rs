@@ -39,10 +39,12 @@ impl MethodInfo {
         })
     }
 
-    /// Whether it is compared with others where no method is named: all that learn this target, but for clustering methods.
+    /// Whether it is compared with others where no method is named: all that learn this target, but for clustering methods and
+    /// those that want to be asked for.
     pub fn is_compared(&self, target: &Target) -> bool {
         let many = matches!(target.view(), TargetView::Classes { classes, .. } if classes.count() > 2);
-        self.learns(target.task()) && !self.can(Capability::Cluster) && !(many && self.can(Capability::TwoClasses))
+        let asked_for = self.can(Capability::Cluster) || self.can(Capability::OnRequest);
+        self.learns(target.task()) && !asked_for && !(many && self.can(Capability::TwoClasses))
     }
 
     /// The setting with this name.
@@ -128,6 +130,8 @@ pub enum Capability {
     SemiSupervised,
     /// Takes native columns: categories as codes, words as counts, numbers unscaled, missing values kept.
     NativeColumns,
+    /// Is compared with other methods only where it is named.
+    OnRequest,
 }
 
 impl Capability {
@@ -146,6 +150,7 @@ impl Capability {
             Capability::MissingValues => "missing values",
             Capability::SemiSupervised => "semi-supervised",
             Capability::NativeColumns => "native columns",
+            Capability::OnRequest => "on request",
         }
     }
 }

@@ -63,7 +63,7 @@ impl LinearModel {
                 "Give the same columns as in training.",
             ));
         }
-        rows.multiply(&self.coefficients, &self.intercept, run)
+        rows.outputs(&self.coefficients, &self.intercept, run)
     }
 }
 

@@ -20,7 +20,7 @@ use crate::matrix::{
     About, Cholesky, Features, Matrix, Moments, Orientation, PivotedCholesky, Sparse, Triangle, centred_moments,
     moments, row_products, triangular_factor,
 };
-use crate::run::{Certificate, Report, Run};
+use crate::run::{Certificate, Outcome, Report, Run};
 use faer::Mat;
 
 /// The least fraction of a column that earlier columns may leave unexplained, for Cholesky to be trusted.
@@ -183,7 +183,7 @@ impl Problem<'_> {
         let coefficients = refined(&system, |right| factor.solve(right), &moments.cross);
         let route = format!("Cholesky of the {columns} x {columns} Gram matrix");
         let mut report = Report::computed(route);
-        report.fact("rank", columns as f64);
+        note_rank(&mut report, columns);
         report.certificate = Some(residual(&system, &coefficients, &moments.cross));
         Ok(self.solution(coefficients, report, centred, System::Columns(factor)))
     }
@@ -219,7 +219,7 @@ impl Problem<'_> {
         let dual = refined(&system, |right| factor.solve(right), &scaled_targets);
         let coefficients = self.primal(&centred, &dual, run)?;
         let mut report = Report::computed(format!("Cholesky of the {rows} x {rows} matrix of row products (dual)"));
-        report.fact("rank", (rows - usize::from(self.intercept)) as f64);
+        note_rank(&mut report, rows - usize::from(self.intercept));
         report.certificate = Some(residual(&system, &dual, &scaled_targets));
         Ok(self.solution(coefficients, report, centred, System::Rows { factor, dual, bump }))
     }
@@ -297,7 +297,7 @@ impl Problem<'_> {
             (to_matrix(&(&vectors * along)), None)
         };
         let mut report = Report::computed(format!("singular values of the {size} x {size} triangular factor"));
-        report.fact("rank", rank as f64);
+        note_rank(&mut report, rank);
         if rank < columns || self.cutoff == 0.0 {
             remark_on_rank(&mut report, rank, columns);
         }
@@ -315,7 +315,7 @@ impl Problem<'_> {
     ) -> Result<Solution> {
         let size = self.features.rows().min(self.features.columns());
         let mut report = Report::computed(format!("Cholesky with pivots of a {size} x {size} matrix"));
-        report.fact("rank", factor.rank() as f64);
+        note_rank(&mut report, factor.rank());
         remark_on_rank(&mut report, factor.rank(), self.features.columns());
         report.certificate = Some(self.gradient(&centred, &coefficients, run)?);
         Ok(self.solution(coefficients, report, centred, System::PivotedCholesky { factor, dual }))
@@ -367,6 +367,11 @@ impl Problem<'_> {
             .collect();
         Solution { coefficients, intercept, report, centred, system }
     }
+}
+
+fn note_rank(report: &mut Report, rank: usize) {
+    report.outcome = Outcome::LeastSquares { rank };
+    report.fact("rank", rank as f64);
 }
 
 fn remark_on_rank(report: &mut Report, rank: usize, columns: usize) {

@@ -29,7 +29,9 @@ mod tests;
 
 pub use certificate::BiasRule;
 pub use kernel::{Gamma, Kernel};
-pub use linear::{Intercept, LinearSvm, LinearSvmModel, Loss, Schedule, Sgd, SgdSolution, Solver};
+pub use linear::{
+    Intercept, LinearSvm, LinearSvmModel, Link, Loss, Penalty, Schedule, Sgd, SgdSolution, Solver, Validation,
+};
 pub use model::{SvmModel, SvmSummary};
-pub use one_class::OneClassSvm;
+pub use one_class::{Edge, OneClassSvm};
 pub use svm::{Cost, KernelName, LeaveOneOut, Svm};

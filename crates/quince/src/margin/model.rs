@@ -243,7 +243,7 @@ impl SvmModel {
             return Err(other_columns(rows.columns(), columns));
         }
         if let Some(weights) = &self.weights {
-            return Ok(rows.multiply(weights, &[self.bias], run)?.into_values());
+            return Ok(rows.outputs(weights, &[self.bias], run)?.into_values());
         }
         let mut scores = vec![self.bias; rows.rows()];
         if self.kernel == Kernel::Precomputed {

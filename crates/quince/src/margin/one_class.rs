@@ -7,7 +7,7 @@ use super::model::{Output, SvmModel};
 use super::svm::KernelName;
 use crate::error::Result;
 use crate::learn::{Capability, Checked, Domain, Learner, MethodInfo, Settings};
-use crate::run::{Report, Run, StopReason};
+use crate::run::{Outcome, Report, Run, StopReason};
 
 crate::settings! {
     /// A one-class support vector machine, which estimates the support of the rows' distribution (Schölkopf and others 2001): rows
@@ -34,6 +34,8 @@ crate::settings! {
         degree: u32 = 3, in Domain::Integer(0);
         /// The constant term of the polynomial and the sigmoid kernel.
         constant: f64 = 0.0, in Domain::Number(f64::MIN, f64::MAX);
+        /// Whether support vectors on the edge, whose score is zero but for rounding, count as usual rows.
+        edge: Edge = Edge::Usual, in Edge::DOMAIN;
         /// How the intercept follows from the free support vectors, each of which gives an estimate.
         bias: BiasRule = BiasRule::Mean, in BiasRule::DOMAIN;
         /// The violation of the KKT (optimality) conditions at which to stop.
@@ -44,6 +46,17 @@ crate::settings! {
         cache: f64 = 1000.0, in Domain::Number(1.0, 1e6);
         /// Whether rows that stay at a bound are left out for a while; the result is the same.
         shrinking: bool = true, in Domain::Boolean;
+    }
+}
+
+crate::choices! {
+    /// What is said of support vectors on the edge, whose score is zero up to the tolerance of the solver.
+    pub enum Edge {
+        /// They are usual: scores rise by as much as the solver left open.
+        #[default]
+        Usual = "usual",
+        /// Their score decides, to the last digit.
+        Exact = "exact",
     }
 }
 
@@ -94,8 +107,11 @@ impl Learner for OneClassSvm {
         // Support vectors on the edge have a score of zero, up to the tolerance; they are not novel.
         let score = |i: usize| certificate.bias - solution.gradient[i];
         let on_edge = (0..count).filter(|&i| solution.beta[i] > 0.0 && solution.beta[i] < dual.high[i]);
-        model.slack = on_edge.map(|i| -score(i)).fold(0.0, f64::max) * (1.0 + 1e-9);
+        if self.edge == Edge::Usual {
+            model.slack = on_edge.map(|i| -score(i)).fold(0.0, f64::max) * (1.0 + 1e-9);
+        }
         let novel = (0..count).filter(|&i| score(i) + model.slack < 0.0).count();
+        report.outcome = Outcome::Novelty { novel };
         report.fact("novel", novel as f64);
         Ok((model, report))
     }

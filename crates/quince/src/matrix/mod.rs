@@ -10,6 +10,7 @@ mod features;
 pub(crate) mod fused;
 pub(crate) mod gram;
 mod moments;
+mod outputs;
 mod pivoted;
 mod products;
 mod rows;

@@ -298,7 +298,7 @@ vectorised! {
 
 /// The lanes of a sum, added in a fixed order.
 #[inline(always)]
-fn fold(sums: [f64; LANES]) -> f64 {
+pub(super) fn fold(sums: [f64; LANES]) -> f64 {
     ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]))
 }
 

@@ -32,6 +32,7 @@ mod start;
 #[cfg(test)]
 mod tests;
 
+pub use crate::family::FamilyParameters;
 pub use choose::ComponentCountCandidate;
 pub use model::MixtureModel;
 
@@ -42,7 +43,7 @@ use crate::family::layout::{Families, FamilyName, LayoutData, LayoutOptions, Ope
 use crate::family::product::Product;
 use crate::learn::{Capability, Checked, Count, Domain, Examples, Learner, MethodInfo, Settings, Target, TargetView};
 use crate::matrix::Matrix;
-use crate::run::{Certificate, Report, Run};
+use crate::run::{Certificate, Outcome, Report, Run};
 use std::borrow::Cow;
 
 crate::settings! {
@@ -218,6 +219,7 @@ impl Mixture {
                 shrinkage: Shrinkage { amount: 0.0, to_one: false },
             },
             pca: 0,
+            discriminant_axes: 0,
             open,
         }
     }
@@ -321,11 +323,15 @@ impl Mixture {
         report.fact("parameters", model.free_parameters() as f64);
         if matches!(examples.target.view(), TargetView::None(_)) {
             let fit = run.finish(|| model.judge(&examples.features, examples.weights, run))?;
+            let criterion = |criterion: Criterion| fit.criterion(criterion, model.free_parameters());
+            let [bic, aic, icl] = [Criterion::Bic, Criterion::Aic, Criterion::Icl].map(criterion);
+            let log_likelihood_of_a_row = fit.likelihood / fit.rows;
+            report.outcome = Outcome::Mixture { log_likelihood_of_a_row, bic, aic, icl };
             report.fact("log likelihood", fit.likelihood);
-            report.fact("log likelihood of a row", fit.likelihood / fit.rows);
-            report.fact("bic", fit.criterion(Criterion::Bic, model.free_parameters()));
-            report.fact("aic", fit.criterion(Criterion::Aic, model.free_parameters()));
-            report.fact("icl", fit.criterion(Criterion::Icl, model.free_parameters()));
+            report.fact("log likelihood of a row", log_likelihood_of_a_row);
+            report.fact("bic", bic);
+            report.fact("aic", aic);
+            report.fact("icl", icl);
         }
         if trace.revived > 0 {
             let times = if trace.revived == 1 { "once".into() } else { format!("{} times", trace.revived) };

@@ -2,11 +2,11 @@
 
 use super::{Criterion, as_counts};
 use crate::em::{NO_CLASS, State};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::explain::Explanation;
 use crate::family::block::{Block, Scores, TILE};
 use crate::family::product::Product;
-use crate::family::{Multinomial, Parameters};
+use crate::family::{FamilyParameters, Multinomial, Parameters};
 use crate::learn::{FeatureSource, Fitted, Imputed, Prediction, SampledRow, SavedParts, check_weights};
 use crate::matrix::simd::log_sum_exp;
 use crate::matrix::{Features, Matrix};
@@ -51,6 +51,31 @@ struct Saved {
 impl MixtureModel {
     pub(super) fn new(state: State) -> MixtureModel {
         MixtureModel { state }
+    }
+
+    /// Components with known parameters and mixing weights, which sum to one.
+    ///
+    /// ```
+    /// use quince::mixture::{FamilyParameters, Mixture, MixtureModel};
+    /// use quince::prelude::*;
+    /// let parameters = FamilyParameters::Poisson { rates: Matrix::from_rows(&[[1.0], [9.0]]) };
+    /// let model = Model::known(&Mixture::new(2), MixtureModel::known(&parameters, &[0.3, 0.7])?, 1, None)?;
+    /// assert_eq!(model.predict(&[[0.0], [8.0]])?.labels(), [0, 1]);
+    /// # quince::Result::Ok(())
+    /// ```
+    pub fn known(parameters: &FamilyParameters, weights: &[f64]) -> Result<MixtureModel> {
+        let total: f64 = weights.iter().sum();
+        if !weights.iter().all(|weight| *weight >= 0.0) || (total - 1.0).abs() > 1e-6 {
+            let problem = format!("the weights of the components add up to {total}");
+            return Err(Error::data(problem, "Give numbers of at least 0 that add up to 1."));
+        }
+        let product = Product::known(parameters, weights, &Run::new())?;
+        Ok(MixtureModel { state: State::new(product, weights.to_vec(), vec![NO_CLASS; weights.len()]) })
+    }
+
+    /// The parameters, if one dense family has all features.
+    pub fn family_parameters(&self) -> Option<FamilyParameters> {
+        self.state.product.family_parameters()
     }
 
     /// The number of components.

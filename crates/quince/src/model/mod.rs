@@ -165,6 +165,25 @@ impl Model {
         Model::from_fitted(learner, (&nothing.features(), &target), Arc::new(fitted), report, &Run::new())
     }
 
+    /// The same model with other parameters of the same method.
+    pub fn with_fitted<F: Fitted>(&self, fitted: F) -> Result<Model> {
+        if self.fitted::<F>().is_none() {
+            let problem = format!("the parameters are not of the method '{}'", self.method.info.name);
+            return Err(Error::data(problem, "Give those of a model of the same method."));
+        }
+        Ok(Model { fitted: Arc::new(fitted), digest: None, ..self.clone() })
+    }
+
+    /// A model that goes on from this one with other rows, which are encoded already: for methods such as stochastic gradient
+    /// descent, for which they need not be those that it was trained on.
+    pub fn continued(&self, more: &Examples<'_>, learner: &dyn DynLearner, run: &Run) -> Result<Model> {
+        let (fitted, report) = learner.resume_dyn(self.fitted.as_ref(), more, run)?.ok_or_else(|| {
+            let problem = format!("'{}' cannot go on from where a fit has ended", self.method.info.name);
+            Error::data(problem, "Train it again.")
+        })?;
+        Model::from_fitted(learner, (&more.features, more.target), fitted, report, run)
+    }
+
     /// The model updated with more rows, which are encoded already: for methods with sufficient statistics.
     pub fn updated(&self, more: &Examples<'_>, run: &Run) -> Result<Model> {
         let fitted = self.fitted.updated(more, run)?.ok_or_else(|| {

@@ -2,7 +2,7 @@
 //! as words, so that what was saved can be opened.
 
 use crate::numbers::JsonNumber;
-use crate::run::{Certificate, Report, StopReason};
+use crate::run::{Certificate, Outcome, Report, StopReason};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[derive(Serialize, Deserialize)]
@@ -11,6 +11,8 @@ struct SavedReport {
     stop: StopReason,
     certificate: Option<SavedCertificate>,
     trace: Vec<JsonNumber>,
+    #[serde(default, skip_serializing_if = "Outcome::is_unmeasured")]
+    outcome: Outcome,
     facts: Vec<(String, JsonNumber)>,
     remarks: Vec<String>,
 }
@@ -23,7 +25,7 @@ struct SavedCertificate {
 }
 
 pub(super) fn serialize<S: Serializer>(report: &Report, serializer: S) -> Result<S::Ok, S::Error> {
-    let Report { route, stop, certificate, trace, facts, remarks } = report;
+    let Report { route, stop, certificate, trace, outcome, facts, remarks } = report;
     let certificate = certificate.as_ref().map(|certificate| SavedCertificate {
         measure: certificate.measure.clone(),
         value: JsonNumber(certificate.value),
@@ -34,6 +36,7 @@ pub(super) fn serialize<S: Serializer>(report: &Report, serializer: S) -> Result
         stop: *stop,
         certificate,
         trace: trace.iter().copied().map(JsonNumber).collect(),
+        outcome: *outcome,
         facts: facts.iter().map(|(name, value)| (name.clone(), JsonNumber(*value))).collect(),
         remarks: remarks.clone(),
     };
@@ -41,7 +44,8 @@ pub(super) fn serialize<S: Serializer>(report: &Report, serializer: S) -> Result
 }
 
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Report, D::Error> {
-    let SavedReport { route, stop, certificate, trace, facts, remarks } = SavedReport::deserialize(deserializer)?;
+    let SavedReport { route, stop, certificate, trace, outcome, facts, remarks } =
+        SavedReport::deserialize(deserializer)?;
     let certificate = certificate.map(|saved| Certificate {
         measure: saved.measure,
         value: saved.value.0,
@@ -49,5 +53,5 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     });
     let trace = trace.into_iter().map(|number| number.0).collect();
     let facts = facts.into_iter().map(|(name, number)| (name, number.0)).collect();
-    Ok(Report { route, stop, certificate, trace, facts, remarks })
+    Ok(Report { route, stop, certificate, trace, outcome, facts, remarks })
 }

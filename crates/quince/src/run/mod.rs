@@ -15,7 +15,7 @@ mod report;
 pub use clock::{Clock, TickClock};
 pub(crate) use pace::Pace;
 pub use random::Stream;
-pub use report::{Certificate, Report, StopReason};
+pub use report::{Certificate, Outcome, Report, StopReason};
 
 use crate::error::{Error, Result};
 use std::cell::{Cell, RefCell};

@@ -34,6 +34,56 @@ pub struct Certificate {
     pub tolerance: f64,
 }
 
+/// What a fit has come to, for programs to read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The method measures nothing.
+    #[default]
+    Unmeasured,
+    /// Least squares by a direct solver.
+    LeastSquares {
+        /// The rank of the centred features.
+        rank: usize,
+    },
+    /// Clusters about centres.
+    Clusters {
+        /// The sum of squared distances from the centres.
+        #[serde(with = "crate::numbers::json_number")]
+        error: f64,
+        /// The fraction of the variance that the centres explain.
+        #[serde(with = "crate::numbers::json_number")]
+        explained: f64,
+    },
+    /// A mixture without labels.
+    Mixture {
+        /// The mean log likelihood of a row.
+        #[serde(with = "crate::numbers::json_number")]
+        log_likelihood_of_a_row: f64,
+        /// The Bayesian information criterion.
+        #[serde(with = "crate::numbers::json_number")]
+        bic: f64,
+        /// Akaike's information criterion.
+        #[serde(with = "crate::numbers::json_number")]
+        aic: f64,
+        /// The integrated complete likelihood.
+        #[serde(with = "crate::numbers::json_number")]
+        icl: f64,
+    },
+    /// Novelty detection.
+    Novelty {
+        /// The number of training rows that are novel.
+        novel: usize,
+    },
+}
+
+impl Outcome {
+    pub(crate) fn is_unmeasured(&self) -> bool {
+        *self == Outcome::Unmeasured
+    }
+}
+
 /// Trace, certificate and remarks of one fit.
 ///
 /// ```
@@ -52,7 +102,10 @@ pub struct Report {
     pub certificate: Option<Certificate>,
     /// The objective of an iterative method, before or after each step.
     pub trace: Vec<f64>,
-    /// Facts about the fit by name, for example `rank`.
+    /// What the fit has come to, as typed numbers.
+    #[serde(default, skip_serializing_if = "Outcome::is_unmeasured")]
+    pub outcome: Outcome,
+    /// Facts about the fit by name, for example `rank`: for people, not for programs.
     pub facts: Vec<(String, f64)>,
     /// What a user should know: a singular matrix, a step limit reached.
     pub remarks: Vec<String>,

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use quince::bayes::{GaussianClassifier, NaiveBayes};
+use quince::bayes::{GaussianClassifier, NaiveBayes, NearestCentroid};
 use quince::cluster::KMeans;
 use quince::learn::{Classes, Domain, Examples, Fitted, Learner, MethodInfo, Target};
 use quince::linear::{LeastSquares, Ridge};
@@ -28,6 +28,7 @@ const TYPED: &[(&str, Typed)] = &[
     ("knn", typed::<Knn>),
     ("naive-bayes", typed::<NaiveBayes>),
     ("gaussian", typed::<GaussianClassifier>),
+    ("nearest-centroid", typed::<NearestCentroid>),
     ("svm", typed::<Svm>),
     ("linear-svm", typed::<LinearSvm>),
     ("kmeans", typed::<KMeans>),

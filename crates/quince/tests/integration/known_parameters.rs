@@ -1,10 +1,12 @@
 //! Models built from known parameters are those that were fitted, in answers and in files.
 
-use quince::baseline::{Baseline, ConstantModel};
+use quince::baseline::{Baseline, ConstantModel, Draw};
+use quince::bayes::{BayesModel, CentroidMetric, CentroidModel, FamilyParameters, NearestCentroid, SharedCovariance};
 use quince::cluster::{KMeans, KMeansModel};
 use quince::learn::{Classes, Fitted};
 use quince::linear::{LinearModel, Ridge};
 use quince::margin::{Kernel, LinearSvm, LinearSvmModel, Loss, Svm, SvmModel};
+use quince::mixture::MixtureModel;
 use quince::prelude::*;
 
 const ROWS: [[f64; 2]; 6] = [[0.0, 0.0], [0.3, 1.0], [1.0, 0.4], [9.0, 9.2], [9.5, 8.0], [8.0, 9.0]];
@@ -82,4 +84,168 @@ fn parameters_that_do_not_fit_together_are_refused() {
     assert!(Model::known(&LinearSvm::default(), sides.clone(), 2, None).is_err());
     assert!(Model::known(&LinearSvm::default(), sides.clone(), 2, Some(Classes::of(["a", "b", "c"]))).is_err());
     assert!(sides.predict(&vectors.features(), &Run::new()).is_ok());
+}
+
+/// The probability of the first of two classes by a model of known parameters, for rows of numbers.
+fn first_class(parameters: &FamilyParameters, priors: [f64; 2], rows: &[Vec<f64>]) -> Vec<f64> {
+    let fitted = BayesModel::known(parameters, &priors).unwrap();
+    let columns = parameters.features();
+    let model = Model::known(&NaiveBayes::default(), fitted, columns, Some(Classes::of(["a", "b"]))).unwrap();
+    let rows = Matrix::new(rows.len(), columns, rows.concat()).unwrap();
+    let again = Model::from_bytes(&model.to_bytes()).unwrap();
+    assert_eq!(again.predict(&rows).unwrap(), model.predict(&rows).unwrap());
+    let Prediction::Classes { probabilities, .. } = model.predict(&rows).unwrap() else { unreachable!() };
+    probabilities.column(0)
+}
+
+/// 1 / (1 + e^-x).
+fn logistic(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+fn assert_close(found: &[f64], expected: &[f64]) {
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-12, "{found} is not {expected}");
+    }
+}
+
+#[test]
+fn bayes_models_of_known_parameters_follow_bayes_rule() {
+    let rows = [vec![0.0, 1.0], vec![3.0, 2.0]];
+    let means = || Matrix::from_rows(&[[0.0, 1.0], [2.0, 1.0]]);
+    let log_odds = 0.25f64.ln() - 0.75f64.ln();
+    // Unit covariance: the log odds of the first class are (μ₁ - μ₂)·x + (|μ₂|² - |μ₁|²) / 2 + ln of the priors' ratio.
+    let linear = |x: &Vec<f64>| logistic(-2.0 * x[0] + 2.0 + log_odds);
+    let expected: Vec<f64> = rows.iter().map(linear).collect();
+    let unit = Matrix::from_rows(&[[1.0, 0.0], [0.0, 1.0]]);
+    let variances = Matrix::from_rows(&[[1.0, 1.0]]);
+    for covariances in [vec![unit.clone()], vec![unit.clone(), unit.clone()], vec![variances]] {
+        let gaussian = FamilyParameters::Gaussian { means: means(), covariances };
+        assert_close(&first_class(&gaussian, [0.25, 0.75], &rows), &expected);
+    }
+    let axes = Matrix::from_rows(&[[1.0], [0.0]]);
+    let whitened = FamilyParameters::Whitened { centre: vec![1.0, 1.0], axes, means: means() };
+    assert_close(&first_class(&whitened, [0.25, 0.75], &rows), &expected);
+    let nothing = FamilyParameters::Whitened { centre: vec![0.0; 2], axes: Matrix::zeros(2, 0), means: means() };
+    assert_close(&first_class(&nothing, [0.25, 0.75], &rows), &[0.25, 0.25]);
+    let normal = FamilyParameters::Normal { means: means(), variances: Matrix::from_rows(&[[1.0, 1.0], [1.0, 1.0]]) };
+    assert_close(&first_class(&normal, [0.25, 0.75], &rows), &expected);
+
+    // Counts 0, 1 and 3, 2 with rates 1, 2 against 4, 2: the log odds are -x ln 4 + 3.
+    let poisson = FamilyParameters::Poisson { rates: Matrix::from_rows(&[[1.0, 2.0], [4.0, 2.0]]) };
+    let expected = rows.clone().map(|x| logistic(3.0 - x[0] * 4f64.ln()));
+    assert_close(&first_class(&poisson, [0.5, 0.5], &rows), &expected);
+    let probabilities = Matrix::from_rows(&[[0.2, 0.8], [0.6, 0.4]]);
+    let multinomial = FamilyParameters::Multinomial { probabilities: probabilities.clone() };
+    let expected = rows.clone().map(|x| logistic(x[0] * (0.2f64 / 0.6).ln() + x[1] * 2f64.ln()));
+    assert_close(&first_class(&multinomial, [0.5, 0.5], &rows), &expected);
+    // No, yes and yes, yes.
+    let bernoulli = FamilyParameters::Bernoulli { probabilities: probabilities.clone(), threshold: 0.5 };
+    assert_close(&first_class(&bernoulli, [0.5, 0.5], &rows), &[0.64 / (0.64 + 0.16), 0.16 / (0.16 + 0.24)]);
+    let categorical = FamilyParameters::Categorical { probabilities: vec![probabilities.clone(), probabilities] };
+    let rows = [vec![0.0, 1.0], vec![1.0, 1.0]];
+    assert_close(&first_class(&categorical, [0.5, 0.5], &rows), &[0.16 / (0.16 + 0.24), 0.64 / (0.64 + 0.16)]);
+}
+
+#[test]
+fn parameters_of_bayes_models_and_mixtures_come_back() {
+    let means = Matrix::from_rows(&[[0.0, 1.0], [2.0, 1.5]]);
+    let covariances =
+        vec![Matrix::from_rows(&[[1.0, 0.3], [0.3, 2.0]]), Matrix::from_rows(&[[0.7, -0.1], [-0.1, 0.9]])];
+    let parameters = FamilyParameters::Gaussian { means, covariances };
+    assert_eq!(BayesModel::known(&parameters, &[0.1, 0.9]).unwrap().family_parameters(), Some(parameters.clone()));
+    let mixture = MixtureModel::known(&parameters, &[0.5, 0.5]).unwrap();
+    assert_eq!((mixture.family_parameters(), mixture.weights()), (Some(parameters), vec![0.5, 0.5]));
+    survives_a_file(&Model::known(&Mixture::new(2), mixture, 2, None).unwrap());
+
+    let gaussian = GaussianClassifier::new().epsilon(0.0).calibrate(false);
+    let fitted = gaussian.fit(&ROWS, &["a", "a", "a", "b", "b", "b"]).unwrap();
+    let bayes: &BayesModel = fitted.fitted().unwrap();
+    let known = BayesModel::known(&bayes.family_parameters().unwrap(), &[0.5, 0.5]).unwrap();
+    let model = Model::known(&gaussian, known, 2, Some(Classes::of(["a", "b"]))).unwrap();
+    let probabilities = |model: &Model| model.probabilities(&ROWS).unwrap().values().to_vec();
+    assert_close(&probabilities(&model), &probabilities(&fitted));
+}
+
+#[test]
+fn centroids_and_draws_are_values_too() {
+    let centroids = Matrix::from_rows(&[[0.0, 0.0], [4.0, 0.0]]);
+    for metric in [CentroidMetric::Euclidean, CentroidMetric::Manhattan] {
+        let known = CentroidModel::known(metric, centroids.clone(), vec![1.0, 2.0], &[0.5, 0.5]).unwrap();
+        let model = Model::known(&NearestCentroid::new(), known, 2, Some(Classes::of(["a", "b"]))).unwrap();
+        assert_eq!(model.labels::<String>(&[[1.9, 3.0], [2.1, 3.0]]).unwrap(), ["a", "b"]);
+        survives_a_file(&model);
+        // The squared distances of the row (1, 2) in standard deviations: 1 + 1 and 9 + 1, or 2² and 4².
+        let found = model.probabilities(&[[1.0, 2.0]]).unwrap()[(0, 0)];
+        let apart = if metric == CentroidMetric::Euclidean { 8.0 } else { 12.0 };
+        assert_close(&[found], &[logistic(apart)]);
+    }
+    let drawn = ConstantModel::of_classes(vec![0.5, 0.5]).unwrap().drawing(Draw::Label { seed: 3 });
+    let model = Model::known(&Baseline::default(), drawn, 2, Some(Classes::of(["a", "b"]))).unwrap();
+    let many = Matrix::zeros(1000, 2);
+    let labels = model.labels::<String>(&many).unwrap();
+    let share = labels.iter().filter(|label| *label == "a").count();
+    assert!((400..600).contains(&share) && model.labels::<String>(&many).unwrap() == labels);
+    survives_a_file(&model);
+}
+
+#[test]
+fn known_parameters_of_families_are_checked() {
+    let means = || Matrix::from_rows(&[[0.0, 1.0], [2.0, 1.0]]);
+    let refused = |parameters: FamilyParameters| BayesModel::known(&parameters, &[0.5, 0.5]).unwrap_err().to_string();
+    let gaussian = |covariances: Vec<Matrix>| refused(FamilyParameters::Gaussian { means: means(), covariances });
+    let square = |a: f64, b: f64, c: f64, d: f64| Matrix::from_rows(&[[a, b], [c, d]]);
+    assert_eq!(gaussian(vec![]), "2 components have 0 covariances");
+    assert_eq!(gaussian(vec![square(1.0, 0.5, -0.5, 1.0)]), "a covariance is not symmetric");
+    assert_eq!(gaussian(vec![Matrix::zeros(2, 3)]), "a covariance of 2 columns is 2 x 3");
+    assert!(gaussian(vec![square(1.0, 2.0, 2.0, 1.0)]).contains("singular"));
+    assert!(gaussian(vec![square(1.0, f64::NAN, 0.0, 1.0)]).starts_with("NaN among the covariances"));
+    let variances = square(1.0, 1.0, 0.0, 1.0);
+    assert_eq!(refused(FamilyParameters::Normal { means: means(), variances }), "a variance is 0");
+    let probabilities = square(0.5, 0.5, 0.5, 0.6);
+    assert_eq!(refused(FamilyParameters::Multinomial { probabilities }), "probabilities add up to 1.1");
+    assert_eq!(refused(FamilyParameters::Poisson { rates: square(1.0, -1.0, 1.0, 1.0) }), "a rate is -1");
+    let three = FamilyParameters::Poisson { rates: means() };
+    assert!(BayesModel::known(&three, &[0.3, 0.3, 0.4]).is_err());
+    assert!(BayesModel::known(&three, &[0.3, 0.3]).is_err());
+    assert!(MixtureModel::known(&three, &[0.5, 0.6]).is_err());
+}
+
+#[test]
+fn discriminant_axes_whiten_rows_and_keep_the_answers_of_linear_discriminant_analysis() {
+    let rows: Vec<[f64; 3]> = (0..60)
+        .map(|i| {
+            let (x, class) = (f64::from(i), f64::from(i % 3));
+            let noise = |k: f64| (x * k).sin() * 2.0;
+            [class + noise(1.3), 2.0 * (class - 1.0).abs() + noise(2.1), noise(0.7) + 0.5 * noise(1.3)]
+        })
+        .collect();
+    let labels: Vec<String> = (0..60).map(|i| format!("c{}", i % 3)).collect();
+    let plain = GaussianClassifier::new().shared(SharedCovariance::Pooled).epsilon(0.0).calibrate(false);
+    let whole = plain.clone().fit(&rows, &labels).unwrap();
+    let reduced = plain.clone().discriminant_axes(2usize).fit(&rows, &labels).unwrap();
+    assert_close(reduced.probabilities(&rows).unwrap().values(), whole.probabilities(&rows).unwrap().values());
+    // VᵀWV = 1, with W the covariance that the classes share.
+    let bayes: &BayesModel = whole.fitted().unwrap();
+    let Some(FamilyParameters::Gaussian { covariances, .. }) = bayes.family_parameters() else { unreachable!() };
+    let (_, axes) = reduced.fitted::<BayesModel>().unwrap().axes().unwrap();
+    assert_eq!((axes.rows(), axes.columns()), (3, 2));
+    for a in 0..2 {
+        for b in 0..2 {
+            let sum: f64 =
+                (0..9).map(|ij| axes[(ij / 3, a)] * covariances[0][(ij / 3, ij % 3)] * axes[(ij % 3, b)]).sum();
+            assert_close(&[sum], &[f64::from(u8::from(a == b))]);
+        }
+    }
+    // The first separates the classes better than the second: the means lie farther apart along it.
+    let features = Matrix::from_rows(&rows);
+    let projected =
+        reduced.fitted::<BayesModel>().unwrap().project(&features.features(), &Run::new()).unwrap().unwrap();
+    let spread = |axis: usize| {
+        let mean = |class: usize| (0..20).map(|i| projected[(3 * i + class, axis)]).sum::<f64>() / 20.0;
+        (0..3).map(|class| mean(class).powi(2)).sum::<f64>()
+    };
+    assert!(spread(0) > spread(1) && spread(1) > 0.0);
+    assert!(plain.pca(1usize).discriminant_axes(1usize).fit(&rows, &labels).is_err());
 }

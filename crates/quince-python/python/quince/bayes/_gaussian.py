@@ -1,4 +1,4 @@
-"""Gaussian models with means and covariances that were found elsewhere."""
+"""Means and covariances of Gaussian classes, as scikit-learn estimates them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from sklearn.preprocessing import StandardScaler
 
 from quince._quince import Model, fit
 from quince._threads import effective
-from quince.bayes._base import written
 
 Matrix = NDArray[np.float64]
 
@@ -49,33 +48,6 @@ def fitted(
     return (model, blocks[0]) if blocks and len(blocks[0]["columns"]) == X.shape[1] else None
 
 
-def embedded(
-    means: Matrix,
-    factors: list[Matrix],
-    counts: NDArray[Any],
-    classes: list[str],
-    priors: NDArray[Any],
-    **settings: Any,
-) -> Model:
-    """A model of classes with these means, and covariances F Fᵀ for factors F.
-
-    Of each class it learns from few rows that have just these: the mean plus and minus every column of F, each as far
-    away as the columns are many, and with as much weight as all rows of the class.
-    """
-    rows, codes, weights = [], [], []
-    for k, (mean, factor) in enumerate(zip(means, factors, strict=True)):
-        width = factor.shape[1]
-        steps = np.sqrt(width) * factor.T
-        made = np.vstack([mean + steps, mean - steps]) if width else mean[None]
-        rows.append(made)
-        codes += [k] * len(made)
-        weights += [counts[k] / len(made)] * len(made)
-    given = {"epsilon": 0.0, "calibrate": False, "priors": written(priors), **settings}
-    made, target = np.vstack(rows).astype(np.float64), np.array(codes, dtype=np.uint32)
-    counted = np.array(weights, dtype=np.float64)
-    return fit("gaussian", made, given, target=target, classes=classes, weights=counted)
-
-
 class Within(NamedTuple):
     """How rows of a class vary about its mean: along `axes` of columns divided by their standard `deviations`, by `scales`."""
 
@@ -86,25 +58,3 @@ class Within(NamedTuple):
     def white(self) -> Matrix:
         """Directions in which rows of a class have variance one."""
         return self.axes / self.deviations[:, None] / self.scales
-
-    def factor(self) -> Matrix:
-        """F of a covariance F Fᵀ that is this along the axes, and has as much variance in all other directions."""
-        other = np.sqrt(np.mean(self.scales**2)) if len(self.scales) else 1.0
-        whole = self.axes * (self.scales - other) @ self.axes.T + other * np.eye(len(self.axes))
-        return self.deviations[:, None] * whole
-
-
-def linear(
-    centre: Matrix, weights: Matrix, within: Within, counts: NDArray[Any], classes: list[str], priors: NDArray[Any]
-) -> Model:
-    """A model of classes that are told apart by (x - centre) · weights, with a column of features for each class.
-
-    With a covariance C in common, the mean of a class is centre + C · weights. Where directions are left out the means
-    do not differ along them, so that any variance will do there. One class has the rows that vary, for all.
-    """
-    factor = within.factor()
-    means = centre + weights @ factor @ factor.T
-    varied = int(np.argmax(counts))
-    factors = [np.zeros((len(centre), 0))] * len(counts)
-    factors[varied] = factor * np.sqrt(counts.sum() / counts[varied])
-    return embedded(means, factors, counts, classes, priors, shared="pooled")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 __all__ = ["NearestCentroid"]
 
-import os
 import warnings
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -14,18 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin, _fit_context
-from sklearn.metrics import pairwise_distances_argmin
-from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.sparsefuncs import csc_median_axis_0
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from quince._base import FLOATS, Estimator, for_extension, names_of
-from quince._quince import Model, fit
+from quince._quince import Model, fit, predict
+from quince._threads import effective
 from quince.bayes._base import labels_of, written
-from quince.bayes._gaussian import Matrix, fitted
+from quince.bayes._gaussian import Matrix
 
 
 def _is_euclidean(estimator: NearestCentroid) -> bool:
@@ -73,11 +70,7 @@ class NearestCentroid(ClassifierMixin, Estimator):
     array(['a'], dtype='<U1')
     """
 
-    _settings: ClassVar = {"priors": "priors"}
-    _accepted: ClassVar = {
-        "metric": "the method measures straight lines; others are measured here",
-        "shrink_threshold": "the centroids of the model have moved already",
-    }
+    _settings: ClassVar = {"metric": "metric", "shrink_threshold": "shrink", "priors": "priors"}
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "metric": [StrOptions({"manhattan", "euclidean"})],
         "shrink_threshold": [Interval(Real, 0, None, closed="neither"), None],
@@ -101,17 +94,17 @@ class NearestCentroid(ClassifierMixin, Estimator):
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Learns from rows X (dense or sparse) and their labels y."""
-        accepted = ["csc"] if self.metric == "manhattan" else ["csr", "csc"]
-        X, y = validate_data(self, X, y, accept_sparse=accepted, dtype=FLOATS)
+        X, y = validate_data(self, X, y, accept_sparse=["csr", "csc"], dtype=FLOATS)
         self.classes_, codes = labels_of(y)
-        n_samples, n_classes = X.shape[0], len(self.classes_)
-        if n_classes < 2:
-            raise ValueError(f"The number of classes has to be greater than one; got {n_classes} class")
-        counts = np.bincount(codes)
-        self.class_prior_ = self._priors(counts)
-        self.centroids_, squares = self._centres(X, codes, names_of(self.classes_))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            self.within_class_std_dev_ = np.sqrt(squares / (n_samples - n_classes))
+        if len(self.classes_) < 2:
+            raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes_)} class")
+        self.class_prior_ = self._priors(np.bincount(codes))
+        settings = {"metric": self.metric, "shrink": float(self.shrink_threshold or 0.0), "priors": self._written()}
+        rows, names = for_extension(X), names_of(self.classes_)
+        self._model = fit(
+            "nearest-centroid", rows, settings, target=codes, classes=names, threads=effective(None)
+        )
+        vars(self).update(self._from_model())
         if (self.within_class_std_dev_ == 0).any():
             warnings.warn(
                 "self.within_class_std_dev_ has at least 1 zero standard deviation."
@@ -120,19 +113,20 @@ class NearestCentroid(ClassifierMixin, Estimator):
             )
         ranges = (X.max(axis=0) - X.min(axis=0)).toarray() if sparse.issparse(X) else np.ptp(X, axis=0)
         if (ranges == 0).all():
+            del self._model
             raise ValueError("All features have zero variance. Division by zero.")
-        middle = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
-        steps = np.sqrt(1.0 / counts - 1.0 / n_samples)[:, None] * (
-            self.within_class_std_dev_ + np.median(self.within_class_std_dev_)
-        )
-        with np.errstate(divide="ignore", invalid="ignore"):
-            self.deviations_ = (self.centroids_ - middle) / steps
-        if self.shrink_threshold:
-            less = np.clip(np.abs(self.deviations_) - self.shrink_threshold, 0, None)
-            self.deviations_ = np.sign(self.deviations_) * less
-            self.centroids_ = middle + steps * self.deviations_
-        self._model = self._model_of(counts)
         return self
+
+    def _from_model(self) -> dict[str, Any]:
+        return {
+            "centroids_": self._model.parameter("centroids"),
+            "deviations_": self._model.parameter("shifts"),
+            "within_class_std_dev_": self._model.parameter("standard_deviations"),
+        }
+
+    def _written(self) -> str:
+        words = {"uniform": "equal", "empirical": "data"}
+        return words[self.priors] if isinstance(self.priors, str) else written(self.class_prior_)
 
     def _priors(self, counts: NDArray[np.int64]) -> Matrix:
         if isinstance(self.priors, str):
@@ -149,69 +143,19 @@ class NearestCentroid(ClassifierMixin, Estimator):
             priors = priors / priors.sum()
         return priors
 
-    def _centres(self, X: Any, codes: NDArray[np.uint32], classes: list[str]) -> tuple[Matrix, Matrix]:
-        """The centroid of each class, and the squared distances of its rows, for each feature their sum."""
-        if self.metric == "euclidean" and not sparse.issparse(X):
-            found = fitted(for_extension(X), codes, classes, covariance="diagonal", shared="pooled")
-            if found is not None:
-                _, block = found
-                return block["mean"], len(X) * np.diag(block["covariance 0"])
-        groups = [np.flatnonzero(codes == k) for k in range(len(classes))]
-        centroids = np.array([self._centre(X[group]) for group in groups])
-        return centroids, (np.asarray(X - centroids[codes]) ** 2).sum(axis=0)
-
-    def _centre(self, group: Any) -> Matrix:
-        if self.metric != "manhattan":
-            return np.asarray(group.mean(axis=0, dtype=np.float64)).ravel()
-        return csc_median_axis_0(group.tocsc()) if sparse.issparse(group) else np.median(group, axis=0)
-
-    def _alike(self) -> bool:
-        return bool(np.isclose(self.class_prior_, 1 / len(self.classes_)).all())
-
-    def _model_of(self, counts: NDArray[np.int64]) -> Model:
-        """A model with these centroids, learnt from two rows of each class, a standard deviation below and above."""
-        steps = np.where(self.within_class_std_dev_ == 0, 1.0, self.within_class_std_dev_)
-        rows = np.repeat(self.centroids_, 2, axis=0)
-        rows[::2] -= steps
-        rows[1::2] += steps
-        settings = {"covariance": "nearest-mean", "epsilon": 0.0, "calibrate": False}
-        if not self._alike():
-            settings |= {"covariance": "diagonal", "shared": "pooled", "priors": written(self.class_prior_)}
-        codes = np.repeat(np.arange(len(rows) // 2, dtype=np.uint32), 2)
-        weights = np.repeat(counts / 2, 2)
-        return fit("gaussian", rows, settings, target=codes, classes=names_of(self.classes_), weights=weights)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        if "_model" in vars(self) and self.metric != "euclidean":
-            raise ValueError("A model file measures straight lines, not metric='manhattan'. Pickle the estimator.")
-        super().save(path)
-
-    save.__doc__ = Estimator.save.__doc__
-
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row of X."""
+        codes = predict(*self._question(X), "labels", threads=effective(None))
+        return self.classes_[codes]
+
+    def _question(self, X: Any) -> tuple[Model, Any]:
         check_is_fitted(self)
-        if not self._alike():
-            return self.classes_[self._scores(X).argmax(axis=1)]
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
-        if sparse.issparse(X) and self.metric == "manhattan":
-            X = sparse.csr_matrix((X.data, X.indices, X.indptr), shape=X.shape)  # with the smallest indices there are
-        return self.classes_[pairwise_distances_argmin(X, self.centroids_, metric=self.metric)]
+        return self._model, for_extension(X)
 
     def _scores(self, X: Any) -> Matrix:
         """2 ln of the prior less the squared distance in standard deviations, for each class."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        scales = np.where(self.within_class_std_dev_ == 0, 1.0, self.within_class_std_dev_)
-        middle = self.centroids_.mean(axis=0)  # about which no digits are lost
-        X = ((X.toarray() if sparse.issparse(X) else X) - middle) / scales
-        centroids = (self.centroids_ - middle) / scales
-        if self.metric == "manhattan":
-            squares = manhattan_distances(X, centroids) ** 2
-        else:
-            squares = euclidean_distances(X, centroids, squared=True)
-        with np.errstate(divide="ignore"):
-            return 2.0 * np.log(self.class_prior_) - squares
+        return predict(*self._question(X), "scores", threads=effective(None))
 
     @available_if(_is_euclidean)
     def decision_function(self, X: Any) -> Matrix:
@@ -222,7 +166,7 @@ class NearestCentroid(ClassifierMixin, Estimator):
     @available_if(_is_euclidean)
     def predict_proba(self, X: Any) -> Matrix:
         """The probability of each class, as scikit-learn defines it: exp of the scores of `decision_function`."""
-        return np.exp(self.predict_log_proba(X))
+        return predict(*self._question(X), "probabilities", threads=effective(None))
 
     @available_if(_is_euclidean)
     def predict_log_proba(self, X: Any) -> Matrix:

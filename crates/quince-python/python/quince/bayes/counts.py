@@ -4,7 +4,6 @@ from __future__ import annotations
 
 __all__ = ["CategoricalNB", "PoissonNB"]
 
-from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -13,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 
-from quince._base import names_of
-from quince._quince import Model, fit
+from quince._quince import Model, widen_categories
 from quince.bayes.naive import Counting
 
 
@@ -110,39 +108,15 @@ class CategoricalNB(Counting):
     def _fit(
         self, X: Any, codes: NDArray[np.uint32], classes: list[str], weights: NDArray[np.float64] | None
     ) -> Model:
+        model = super()._fit(X, codes, classes, weights)
         least = self._least()
-        if least.min() != least.max():
-            # A row that counts for nothing shows the method how many categories there are.
-            weights = np.ones(len(X)) if weights is None else weights
-            X, codes, weights = np.vstack([X, least - 1]), np.append(codes, np.uint32(0)), np.append(weights, 0.0)
-        return super()._fit(X, codes, classes, weights)
+        return model if np.ndim(self.min_categories) == 0 else widen_categories(model, least.tolist())
 
     def _update(self, X: Any, codes: NDArray[np.uint32], weights: NDArray[np.float64] | None) -> Model:
         seen = np.nanmax(np.vstack([X, self.n_categories_ - 1]), axis=0).astype(np.int64) + 1
         if (seen > self.n_categories_).any():
-            self._model = self._wider(seen)
+            self._model = widen_categories(self._model, seen.tolist())
         return super()._update(X, codes, weights)
-
-    def _wider(self, categories: NDArray[np.int64]) -> Model:
-        """The same model with more categories: rows with the same counts are learnt from instead of the real ones.
-
-        The rows of a class are a stretch as long as they count. Every column cuts it into its categories, missing values at the
-        end, and a piece that no column cuts is a row.
-        """
-        rows, codes, weights = [categories - 1.0], [0], [0.0]
-        for k, total in enumerate(self.class_count_):
-            ends = [np.cumsum(count[k]) for count in self.category_count_]
-            cuts = np.unique(np.clip(np.concatenate([*ends, [0.0, total]]), 0.0, total))
-            for start, end in pairwise(cuts):
-                places = [int(np.searchsorted(column, start, side="right")) for column in ends]
-                rows.append(np.array([j if j < len(column) else np.nan for j, column in zip(places, ends)]))
-                codes.append(k)
-                weights.append(end - start)
-        settings, classes = self._model.settings, names_of(self.classes_)
-        target = np.array(codes, dtype=np.uint32)
-        return fit(
-            self._method, np.array(rows), settings, target=target, classes=classes, weights=np.array(weights)
-        )
 
     def _from_model(self) -> dict[str, Any]:
         (block,) = self._blocks("categorical")

@@ -11,20 +11,23 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
-from scipy.special import expit, softmax
+from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from quince._base import FLOATS, Estimator, for_extension, names_of
-from quince._quince import Model, linear_outputs
+from quince._quince import Model, known_axes, linear_outputs, predict, project_rows
 from quince._threads import effective
 from quince.bayes._base import labels_of, written
-from quince.bayes._gaussian import Matrix, Within, covariance_of, fitted, linear
+from quince.bayes._gaussian import Matrix, Within, covariance_of, fitted
 
 #: Where columns of standard deviation one leave a direction with less than this, directions are found from the rows: their
 #: covariance has only half the digits.
 LEAST_SCALE = 1e-3
+
+#: A direction with less than this share of the largest variance has nothing but rounding.
+LEAST_VARIANCE = 1e-14
 
 
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, Estimator):
@@ -153,7 +156,14 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixi
         self.priors_ = self._priors(np.bincount(codes))
         self._max_components = self._n_features_out = most if self.n_components is None else self.n_components
         solve = self._solve_svd if self.solver == "svd" else self._solve_covariance
-        model = solve(for_extension(X), codes, np.bincount(codes))
+        axes = solve(for_extension(X), codes)
+        centre = self.priors_ @ self.means_
+        given = {"shared": "pooled", "epsilon": 0.0, "calibrate": False, "priors": self._written()}
+        if isinstance(self.shrinkage, Real):
+            given["shrinkage"] = float(self.shrinkage)
+        shares = (self.priors_ / self.priors_.sum()).tolist()
+        arrays = centre.tolist(), np.ascontiguousarray(axes), np.ascontiguousarray(self.means_, dtype=np.float64)
+        model = known_axes(*arrays, shares, names_of(self.classes_), given)
         if n_classes == 2:
             self.coef_ = np.diff(self.coef_, axis=0)
             self.intercept_ = np.diff(self.intercept_)
@@ -177,11 +187,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixi
             priors = priors / priors.sum()
         return priors
 
-    def _solve_svd(self, X: NDArray[Any], codes: NDArray[np.uint32], counts: NDArray[np.int64]) -> Model:
+    def _solve_svd(self, X: NDArray[Any], codes: NDArray[np.uint32]) -> Matrix:
+        """Finds means and coefficients, and gives the axes that part the classes."""
         classes, n_classes = names_of(self.classes_), len(self.classes_)
         found, within = fitted(X, codes, classes, shared="pooled", priors=self._written()), None
         if found is not None:
-            model, block = found
+            _, block = found
             self.means_ = block["mean"]
             within = self._from_covariance(block["covariance 0"])
         exact = within is not None
@@ -193,23 +204,25 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixi
             pooled = exact and self.priors is None
             self.covariance_ = block["covariance 0"] if pooled else self._class_covariance(X, codes)
         self.xbar_ = self.priors_ @ self.means_
-        # The means, as far apart as rows count, along the directions in which rows of a class have variance one.
-        factor = 1.0 if n_classes == 1 else 1.0 / (n_classes - 1)
-        apart = np.sqrt(len(X) * self.priors_ * factor)[:, None] * (self.means_ - self.xbar_)
-        white = within.white()
-        _, spread, axes = linalg.svd(apart @ white, full_matrices=False)
+        self.scalings_, spread = self._axes(within.white(), len(X))
         shares = spread**2 / max(np.sum(spread**2), np.finfo(float).tiny)
         self.explained_variance_ratio_ = shares[: self._max_components]
-        rank = int(np.sum(spread > self.tol * spread[0])) if len(spread) else 0
-        self.scalings_ = white @ axes.T[:, :rank]
         centred = (self.means_ - self.xbar_) @ self.scalings_
         self.coef_ = centred @ self.scalings_.T
         with np.errstate(divide="ignore"):
             self.intercept_ = -0.5 * np.sum(centred**2, axis=1) + np.log(self.priors_)
         self.intercept_ = self.intercept_ - self.xbar_ @ self.coef_.T
-        if not exact or rank < min(n_classes - 1, X.shape[1]):
-            model = linear(self.xbar_, self.coef_, within, counts, classes, self.priors_)
-        return model
+        return self.scalings_
+
+    def _axes(self, white: Matrix, rows: int) -> tuple[Matrix, Matrix]:
+        """Those directions in which rows of a class have variance one and the means lie apart, and how far apart."""
+        n_classes = len(self.classes_)
+        factor = 1.0 if n_classes == 1 else 1.0 / (n_classes - 1)
+        centred = self.means_ - self.priors_ @ self.means_
+        apart = np.sqrt(rows * self.priors_ * factor)[:, None] * centred
+        _, spread, axes = linalg.svd(apart @ white, full_matrices=False)
+        rank = int(np.sum(spread > self.tol * spread[0])) if len(spread) else 0
+        return white @ axes.T[:, :rank], spread
 
     def _from_covariance(self, covariance: Matrix) -> Within | None:
         """How rows vary within a class; None if too many digits would be lost."""
@@ -226,13 +239,14 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixi
         rank = int(np.sum(scales > self.tol))
         return Within(axes[:rank].T, scales[:rank], deviations)
 
-    def _solve_covariance(self, X: NDArray[Any], codes: NDArray[np.uint32], counts: NDArray[np.int64]) -> Model:
+    def _solve_covariance(self, X: NDArray[Any], codes: NDArray[np.uint32]) -> Matrix:
+        """Finds means, covariance and coefficients, and gives the axes that part the classes."""
         classes, found = names_of(self.classes_), None
         if self.priors is None and not isinstance(self.shrinkage, str) and self.covariance_estimator is None:
             settings = {"shrinkage": float(self.shrinkage or 0.0), "priors": self._written()}
             found = fitted(X, codes, classes, shared="pooled", **settings)
         if found is not None:
-            model, block = found
+            _, block = found
             self.means_, self.covariance_ = block["mean"], block["covariance 0"]
         else:
             X = X.astype(np.float64, copy=False)
@@ -248,30 +262,30 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixi
                 self.explained_variance_ratio_ = np.sort(spread / spread.sum())[::-1][: self._max_components]
             self.scalings_ = axes[:, np.argsort(spread)[::-1]]
             self.coef_ = self.means_ @ self.scalings_ @ self.scalings_.T
+        white = self._white()
         if found is None:
-            model, white = self._model_of(classes, counts)
             self.coef_ = self.means_ @ white @ white.T
         with np.errstate(divide="ignore"):
             self.intercept_ = -0.5 * np.sum(self.means_ * self.coef_, axis=1) + np.log(self.priors_)
-        return model
+        return self._axes_of_means(white)
 
-    def _model_of(self, classes: list[str], counts: NDArray[np.int64]) -> tuple[Model, Matrix]:
-        """A model with these means and this covariance, and the directions in which rows have variance one.
+    def _axes_of_means(self, white: Matrix) -> Matrix:
+        """Directions in which rows of a class have variance one, as far as the means differ along them."""
+        centred = (self.means_ - self.priors_ @ self.means_) @ white
+        _, spread, axes = linalg.svd(centred, full_matrices=False)
+        rank = int(np.sum(spread > np.finfo(float).eps * spread[0])) if len(spread) else 0
+        return white @ axes.T[:, :rank]
+
+    def _white(self) -> Matrix:
+        """The directions in which rows of a class have variance one.
 
         Directions without any variance say nothing, as in scikit-learn's least squares.
         """
         scales, axes = linalg.eigh(self.covariance_)
-        centre = self.priors_ @ self.means_
-        for least in (np.finfo(float).eps, 1e-13, 1e-10):
-            kept = scales > least * scales[-1]
-            within = Within(axes[:, kept], np.sqrt(scales[kept]), np.ones(len(scales)))
-            white = within.white()
-            weights = (self.means_ - centre) @ white @ white.T
-            try:
-                return linear(centre, weights, within, counts, classes, self.priors_), white
-            except ValueError:
-                continue  # what was left of a direction was rounding
-        raise linalg.LinAlgError("The covariance matrix is singular. Give a shrinkage, or solver='svd'.")
+        kept = scales > LEAST_VARIANCE * max(scales[-1], 0.0)
+        if not kept.any():
+            raise linalg.LinAlgError("The covariance matrix is singular. Give a shrinkage, or solver='svd'.")
+        return Within(axes[:, kept], np.sqrt(scales[kept]), np.ones(len(scales))).white()
 
     def _class_covariance(self, X: NDArray[Any], codes: NDArray[np.uint32]) -> Matrix:
         """The covariances of the classes, weighed by their priors."""
@@ -282,38 +296,36 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixi
     def _written(self) -> str:
         return "data" if self.priors is None else written(self.priors_ / self.priors_.sum())
 
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """ln of the probability of each class, but for a constant; for two classes the second less the first."""
+    def _ask(self, X: Any, what: str) -> NDArray[np.float64]:
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=FLOATS)
-        scores = linear_outputs(
-            for_extension(X),
-            np.asarray(self.coef_, dtype=np.float64),
-            np.asarray(self.intercept_, dtype=np.float64),
-            threads=effective(None),
-        )
-        scores = scores.astype(np.result_type(X.dtype, self.coef_.dtype), copy=False)
+        return predict(self._model, for_extension(X), what, threads=effective(None))
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """ln of the probability of each class, but for a constant; for two classes the second less the first."""
+        scores = self._ask(X, "scores")
+        if len(self.classes_) == 2:
+            return scores[:, 1] - scores[:, 0]
+        # The model has log densities; what all classes have in common is replaced by that of scikit-learn's formula.
+        base = int(np.argmax(self.priors_))
+        X = validate_data(self, X, reset=False, dtype=FLOATS)
+        plane = self.coef_[base : base + 1].astype(np.float64), self.intercept_[base : base + 1].astype(np.float64)
+        scores = scores - scores[:, base : base + 1] + linear_outputs(for_extension(X), *plane, threads=effective(None))
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable label of each row of X."""
-        scores = self.decision_function(X)
-        if scores.ndim == 2:
-            return self.classes_[scores.argmax(axis=1)]
-        return self.classes_[np.where((scores > 0) & (len(self.classes_) == 2), 1, 0)]
+        codes = self._ask(X, "labels")
+        return self.classes_[codes]
 
-    def predict_proba(self, X: Any) -> NDArray[Any]:
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class for each row of X."""
-        scores = self.decision_function(X)
-        if len(self.classes_) == 2:
-            second = expit(scores)
-            return np.stack([1 - second, second], axis=1)
-        return softmax(scores.reshape(len(scores), -1), axis=1)
+        return self._ask(X, "probabilities")
 
-    def predict_log_proba(self, X: Any) -> NDArray[Any]:
-        """The logarithm of the probabilities."""
-        chances = self.predict_proba(X)
-        return np.log(np.maximum(chances, np.finfo(chances.dtype).smallest_normal))
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The logarithm of the probabilities, not below that of the smallest normal number."""
+        scores = self._ask(X, "scores")
+        return np.maximum(scores - logsumexp(scores, axis=1, keepdims=True), np.log(np.finfo(np.float64).smallest_normal))
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Rows along the directions that part the classes best."""
@@ -321,5 +333,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixi
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=FLOATS)
-        along = (X - self.xbar_) @ self.scalings_ if self.solver == "svd" else X @ self.scalings_
+        if self.solver == "svd" and self.scalings_.shape[1]:
+            along = project_rows(self._model, for_extension(X), threads=effective(None)).astype(X.dtype, copy=False)
+        else:
+            along = X @ self.scalings_
         return along[:, : self._max_components]

@@ -323,6 +323,9 @@ class GaussianClassifier(OfTables):
         That multiple: the mean of the variances, or one.
     pca : int, default=0
         Project numbers on this many principal components first; 0 leaves them unchanged.
+    discriminant_axes : int, default=0
+        Project numbers on this many discriminant axes first, those that separate the classes best; 0 leaves them
+        unchanged.
     alpha : float, default=1.0
         What is added to every count of a category, word or answer, where columns are no numbers.
     priors : {"data", "equal"} or array-like of shape (n_classes,), default="data"
@@ -354,7 +357,7 @@ class GaussianClassifier(OfTables):
     _method = "gaussian"
     _settings: ClassVar = {
         name: name
-        for name in ("covariance", "shared", "unbiased", "epsilon", "shrinkage", "shrink_to", "pca", "alpha", "priors", "calibrate")
+        for name in ("covariance", "shared", "unbiased", "epsilon", "shrinkage", "shrink_to", "pca", "discriminant_axes", "alpha", "priors", "calibrate")
     }
     _accepted: ClassVar = {"n_jobs": THREADS}
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -365,6 +368,7 @@ class GaussianClassifier(OfTables):
         "shrinkage": [Interval(Real, 0, 1, closed="both")],
         "shrink_to": [StrOptions({"variance", "one"})],
         "pca": [Interval(Integral, 0, None, closed="left")],
+        "discriminant_axes": [Interval(Integral, 0, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="left")],
         "priors": [StrOptions({"data", "equal"}), "array-like"],
         "calibrate": ["boolean"],
@@ -381,6 +385,7 @@ class GaussianClassifier(OfTables):
         shrinkage: float = 0.0,
         shrink_to: str = "variance",
         pca: int = 0,
+        discriminant_axes: int = 0,
         alpha: float = 1.0,
         priors: str | Sequence[float] = "data",
         calibrate: bool = True,
@@ -393,6 +398,7 @@ class GaussianClassifier(OfTables):
         self.shrinkage = shrinkage
         self.shrink_to = shrink_to
         self.pca = pca
+        self.discriminant_axes = discriminant_axes
         self.alpha = alpha
         self.priors = priors
         self.calibrate = calibrate
@@ -407,6 +413,7 @@ class GaussianClassifier(OfTables):
             "shrinkage": float(self.shrinkage),
             "shrink_to": self.shrink_to,
             "pca": int(self.pca),
+            "discriminant_axes": int(self.discriminant_axes),
             "alpha": float(self.alpha),
             "priors": self._priors(),
             "calibrate": bool(self.calibrate),

@@ -17,10 +17,10 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from quince._base import FLOATS, Estimator, for_extension, names_of
-from quince._quince import Model, predict
+from quince._quince import Model, known_gaussian, predict
 from quince._threads import effective
 from quince.bayes._base import labels_of, written
-from quince.bayes._gaussian import Matrix, covariance_of, embedded, fitted
+from quince.bayes._gaussian import Matrix, covariance_of, fitted
 
 
 class QuadraticDiscriminantAnalysis(ClassifierMixin, Estimator):
@@ -138,9 +138,11 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, Estimator):
             self.scalings_.append(scales[::-1].copy())
             self.rotations_.append(axes[:, ::-1].copy())
         if model is None:
-            factors = [axes * np.sqrt(scales) for axes, scales in zip(self.rotations_, self.scalings_)]
-            shares = self.priors_ / self.priors_.sum()
-            model = embedded(self.means_, factors, counts, names_of(self.classes_), shares)
+            shares = (self.priors_ / self.priors_.sum()).tolist()
+            given = {"epsilon": 0.0, "calibrate": False, "priors": written(shares)}
+            # A covariance that was estimated elsewhere may be symmetric up to rounding only.
+            even = [np.ascontiguousarray((each + each.T) / 2) for each in covariances]
+            model = known_gaussian(np.ascontiguousarray(self.means_), even, shares, names_of(self.classes_), given)
         if self.store_covariance:
             self.covariance_ = covariances
         self._model = model

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, column_or_1d, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from quince._base import FLOATS, Estimator, for_extension, names_of, weights_of
-from quince._quince import Model, fit, predict
+from quince._quince import Model, fit, linear_outputs, predict
 from quince._threads import effective
 
 
@@ -42,6 +41,9 @@ class SupportVectorMachine(Estimator):
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return predict(self._fitted_model(), for_extension(X), "scores", threads=effective(None))
+
+    def _probabilities(self, X: Any) -> NDArray[np.float64]:
+        return predict(self._fitted_model(), for_extension(X), "probabilities", threads=effective(None))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -137,15 +139,11 @@ class SparseWeights:
         return self
 
 
-def logistic(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The probability of each class, from the logarithm of their odds."""
-    return np.column_stack([expit(-scores), expit(scores)])
-
-
-def product(X: Any, weights: Any) -> NDArray[np.float64]:
-    """X·w, whichever of them is sparse."""
-    column = weights.toarray() if sparse.issparse(weights) else np.asarray(weights)
-    return np.asarray(X @ np.ravel(column))
+def by_attributes(X: Any, weights: Any, intercept: Any) -> NDArray[np.float64]:
+    """w·x + b by attributes, which a user may have set or made sparse; the bits are those of the model that has them."""
+    row = weights.toarray() if sparse.issparse(weights) else np.asarray(weights)
+    given = np.reshape(row, (1, -1)).astype(np.float64), np.ravel(intercept)[:1].astype(np.float64)
+    return linear_outputs(for_extension(X), *given, threads=effective(None)).ravel()
 
 
 def checked(estimator: Any, X: Any, y: Any = "no_validation", **how: Any) -> Any:

@@ -130,6 +130,10 @@ class KernelSVM(SupportVectorMachine):
         return steps
 
     def _asked(self, X: Any) -> NDArray[np.float64]:
+        return self._scores(self._queries(X))
+
+    def _queries(self, X: Any) -> Any:
+        """Rows to be asked about, as the kernel sees them."""
         check_is_fitted(self)
         X = checked(self, X, reset=False)
         if self.kernel == "precomputed" and X.shape[1] != self.shape_fit_[0]:
@@ -137,7 +141,7 @@ class KernelSVM(SupportVectorMachine):
                 f"X.shape[1] = {X.shape[1]} should be equal to {self.shape_fit_[0]}, "
                 "the number of samples at training time"
             )
-        return self._scores(self._rows(X))
+        return self._rows(X)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

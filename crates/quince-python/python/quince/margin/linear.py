@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from quince._base import seed_of, weights_of
-from quince.margin._base import SparseWeights, SupportVectorMachine, TwoClasses, checked, logistic, product
+from quince.margin._base import SparseWeights, SupportVectorMachine, TwoClasses, by_attributes, checked
 
 ACCEPTED = {
     "verbose": "progress belongs to the run, not to the method",
@@ -57,14 +57,14 @@ class LinearSVM(SupportVectorMachine):
 
     def _learn(self, X: Any, **target: Any) -> None:
         self._model = self._fit_svm(X, seed=seed_of(self.random_state), **target)
-        self.n_iter_ = int(dict(self._model.report["facts"])["epochs"])
+        self.n_iter_ = self._model.parameter("epochs")
         vars(self).update(self._from_model())
 
     def _by_attributes(self, X: Any) -> NDArray[np.float64]:
         """w·x + b by the attributes as they are, which a user may have set."""
         check_is_fitted(self)
         X = checked(self, X, reset=False)
-        return product(X, self.coef_) + np.ravel(self.intercept_)[0]
+        return by_attributes(X, self.coef_, self.intercept_)
 
 
 def _has_probabilities(estimator: LinearSVC) -> bool:
@@ -209,8 +209,8 @@ class LinearSVC(SparseWeights, TwoClasses, ClassifierMixin, LinearSVM):
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class for rows X."""
-        temperature = self._fitted_model().parameter("temperature")
-        return logistic(2.0 * temperature * self._by_attributes(X))
+        check_is_fitted(self)
+        return self._probabilities(checked(self, X, reset=False))
 
 
 class LinearSVR(RegressorMixin, LinearSVM):

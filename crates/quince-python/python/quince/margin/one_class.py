@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin, _fit_context
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from quince._base import weights_of
 from quince.margin._base import checked
@@ -45,6 +45,9 @@ class OneClassSVM(OutlierMixin, KernelSVM):
         The largest number of steps; -1 for no limit.
     bias : {'mean', 'median'}, default='mean'
         How the intercept follows from the free support vectors.
+    edge : {'exact', 'usual'}, default='exact'
+        What is said of support vectors on the edge, whose score is zero but for rounding: their score decides, or they are
+        usual, and scores rise by as much as the solver left open.
 
     Attributes
     ----------
@@ -78,10 +81,12 @@ class OneClassSVM(OutlierMixin, KernelSVM):
         "cache_size": "cache",
         "max_iter": "steps",
         "bias": "bias",
+        "edge": "edge",
     }
     _parameter_constraints: ClassVar[dict[str, Any]] = KERNEL_CONSTRAINTS | {
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
         "bias": [BIAS_RULE],
+        "edge": [StrOptions({"exact", "usual"})],
     }
 
     offset_: float
@@ -100,6 +105,7 @@ class OneClassSVM(OutlierMixin, KernelSVM):
         verbose: bool = False,
         max_iter: int = -1,
         bias: str = "mean",
+        edge: str = "exact",
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -112,9 +118,11 @@ class OneClassSVM(OutlierMixin, KernelSVM):
         self.verbose = verbose
         self.max_iter = max_iter
         self.bias = bias
+        self.edge = edge
 
     def _method_settings(self) -> dict[str, Any]:
-        return self._kernel_settings() | {"nu": max(float(self.nu), 1e-6)}
+        # scikit-learn takes a score to the last digit, also on the edge.
+        return self._kernel_settings() | {"nu": max(float(self.nu), 1e-6), "edge": self.edge}
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> OneClassSVM:

@@ -13,16 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import check_is_fitted
 
 from quince._base import for_extension, names_of, seed_of
-from quince._quince import fit_sgd
+from quince._quince import Model, fit, known_linear_svm
 from quince._threads import effective
-from quince.margin._base import SparseWeights, SupportVectorMachine, TwoClasses, checked, logistic, product
+from quince.margin._base import SparseWeights, SupportVectorMachine, TwoClasses, by_attributes, checked
 
 LOSSES = {
     "hinge": "hinge",
@@ -33,6 +32,7 @@ LOSSES = {
 }
 #: Losses of numbers, which scikit-learn also takes for classes.
 OF_NUMBERS = {"squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive"}
+PENALTIES = {"l2": "l2", "l1": "l1", "elasticnet": "elastic-net", None: "none"}
 SCHEDULES = {
     "optimal": "optimal",
     "constant": "constant",
@@ -127,6 +127,13 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
 
     _settings: ClassVar = {
         "loss": "loss",
+        "penalty": "penalty",
+        "l1_ratio": "l1_ratio",
+        "shuffle": "shuffle",
+        "power_t": "power",
+        "early_stopping": "early_stopping",
+        "validation_fraction": "validation_fraction",
+        "n_iter_no_change": "patience",
         "alpha": "c",
         "fit_intercept": "intercept",
         "max_iter": "epochs",
@@ -136,18 +143,16 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
         "class_weight": "class_weights",
         "average": "average",
     }
+    #: Settings that follow from the rows, or from a parameter beside its own setting.
+    _implied: ClassVar = {
+        "average_from": "a whole number as average says from which step on",
+        "intercept_rate": "lower where rows are sparse",
+    }
     _accepted: ClassVar = {
-        "penalty": "only the L2 penalty has a setting",
-        "l1_ratio": "only the L2 penalty has a setting",
-        "shuffle": "the method always shuffles",
         "verbose": "progress belongs to the run, not to the method",
         "epsilon": "none of the losses has one",
         "n_jobs": "there are two classes",
         "random_state": "the seed belongs to the run, not to the method",
-        "power_t": "the method has the square root",
-        "early_stopping": "done in Python, epoch by epoch",
-        "validation_fraction": "done in Python, epoch by epoch",
-        "n_iter_no_change": "the method has five",
         "warm_start": "a start is given to a fit, not to the method",
     }
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -226,7 +231,7 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
         self.warm_start = warm_start
         self.average = average
 
-    def _options(self, X: Any, epochs: int, tolerance: float | None, steps_before: int) -> dict[str, Any]:
+    def _check_parameters(self) -> None:
         if self.loss not in LOSSES:
             raise ValueError(f"quince's SGDClassifier has the losses {sorted(LOSSES)}, and got loss={self.loss!r}.")
         if self.learning_rate not in SCHEDULES:
@@ -238,25 +243,30 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
             raise ValueError("alpha must be > 0 since learning_rate is 'optimal'. alpha is used to compute the optimal learning rate.")
         if self.penalty == "elasticnet" and self.l1_ratio is None:
             raise ValueError("l1_ratio must be set when penalty is 'elasticnet'")
-        l1_share = {"l2": 0.0, "l1": 1.0, None: 0.0}.get(self.penalty, self.l1_ratio)
-        alpha = float(self.alpha) if self.penalty is not None else 0.0
+
+    def _method_settings(self) -> dict[str, Any]:
+        """The method's settings but for C and what follows from the rows."""
+        self._check_parameters()
+        # Without a penalty, and with alpha=0, only the schedule needs alpha.
+        penalty = PENALTIES[self.penalty] if self.alpha > 0 else "none"
         return {
+            "solver": "sgd",
             "loss": LOSSES[self.loss],
-            "l2_penalty": alpha * (1.0 - l1_share) if self.penalty is not None else 0.0,
-            "l1_penalty": alpha * l1_share,
-            "schedule_penalty": float(self.alpha),
-            "intercept": bool(self.fit_intercept),
-            # The intercept is in every row, and most weights are in few: its learning rate is lower.
-            "intercept_decay": 0.01 if sparse.issparse(X) else 1.0,
+            "penalty": penalty,
+            "l1_ratio": 0.15 if self.l1_ratio is None else float(self.l1_ratio),
+            "intercept": "free" if self.fit_intercept else "none",
             "schedule": SCHEDULES[self.learning_rate],
             "learning_rate": float(self.eta0),
             "power": float(self.power_t),
-            "average": int(self.average) + steps_before if self.average else 0,
-            "epochs": int(epochs),
-            "tolerance": -1.0 if tolerance is None else float(tolerance),
+            "average": bool(self.average),
+            "average_from": max(1, int(self.average)),
+            "epochs": int(self.max_iter),
+            "tolerance": 0.0 if self.tol is None else float(np.clip(self.tol, 1e-300, 1.0)),
             "patience": int(self.n_iter_no_change),
             "shuffle": bool(self.shuffle),
-            "steps_before": int(steps_before),
+            "early_stopping": bool(self.early_stopping),
+            "validation_fraction": float(self.validation_fraction),
+            "probabilities": False,
         }
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -278,13 +288,12 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
         if start is not None and len(start[0]) != X.shape[1]:
             raise ValueError("Provided coef_ does not match dataset.")
         _, weights = self._weights(X, y, codes, sample_weight)
-        if self.early_stopping:
-            self._fit_with_early_stopping(X, codes, weights, start)
-        else:
-            options = self._options(X, self.max_iter, self.tol, 0)
-            converged = self._fit_sgd(X, codes, weights, options, start, seed_of(self.random_state))
-            if self.tol is not None and self.tol > -np.inf and not converged:
-                self._warn_not_converged()
+        from_model = None
+        if start is not None:
+            from_model = known_linear_svm(*start, names_of(self.classes_), self._method_settings())
+        self._learn(X, codes, weights, self._method_settings(), from_model)
+        if self.tol is not None and self.tol > -np.inf and self._model.report["stop"] != "converged":
+            self._warn_not_converged()
         return self
 
     def _start(self, coef_init: Any, intercept_init: Any, columns: int) -> tuple[NDArray[np.float64], float] | None:
@@ -294,52 +303,39 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
         if coef_init is None and intercept_init is None:
             return None
         intercept = 0.0 if intercept_init is None else float(np.ravel(intercept_init)[0])
+        if sparse.issparse(coef_init):
+            coef_init = coef_init.toarray()
         weights = np.zeros(columns) if coef_init is None else np.ravel(coef_init)
         return np.ascontiguousarray(weights, dtype=np.float64), intercept
 
-    def _fit_sgd(self, X: Any, codes: Any, weights: Any, options: dict[str, Any], start: Any, seed: int) -> bool:
-        self._model, steps, self.n_iter_, converged, _ = fit_sgd(
-            for_extension(X),
-            codes == 1,
-            names_of(self.classes_),
-            options,
-            weights=weights,
-            start=start,
-            seed=seed,
-            threads=effective(None),
-        )
-        self.t_ = 1.0 + steps
-        vars(self).update(self._from_model())
-        if not np.isfinite(self.coef_).all() or not np.isfinite(self.intercept_).all():
+    def _learn(self, X: Any, codes: Any, weights: Any, settings: dict[str, Any], start: Model | None) -> None:
+        count = len(codes) if weights is None else max(1, int(np.count_nonzero(weights)))
+        more = {
+            # The method minimises half the squared length plus C times the sum of the losses.
+            "c": float(np.clip(1.0 / (max(float(self.alpha), 1e-300) * count), 1e-300, 1e300)),
+            # The intercept is in every row, and most weights are in few: its learning rate is lower.
+            "intercept_rate": 0.01 if sparse.issparse(X) else 1.0,
+        }
+        try:
+            self._model = fit(
+                "linear-svm",
+                for_extension(X),
+                settings | more,
+                weights=weights,
+                start=start,
+                seed=seed_of(self.random_state),
+                threads=effective(None),
+                **self._target(codes),
+            )
+        except ValueError as error:
+            if "diverged" not in str(error):
+                raise
             raise ValueError(
                 "Floating-point under-/overflow occurred. Scaling input data with StandardScaler or MinMaxScaler might help."
-            )
-        return converged
-
-    def _fit_with_early_stopping(self, X: Any, codes: Any, weights: Any, start: Any) -> None:
-        """Epoch after epoch, until the score on held-out rows no longer rises."""
-        share = self.validation_fraction
-        split = StratifiedShuffleSplit if len(np.unique(codes)) > 1 else ShuffleSplit
-        train, test = next(split(test_size=share, random_state=self.random_state).split(np.zeros(len(codes)), codes))
-        if len(train) == 0 or len(test) == 0:
-            raise ValueError(
-                f"Splitting {len(codes)} samples into a train set and a validation set with validation_fraction={share} "
-                "led to an empty set."
-            )
-        seed, best, no_improvement, steps = seed_of(self.random_state), -np.inf, 0, 0
-        tolerance = -np.inf if self.tol is None else self.tol
-        for epoch in range(self.max_iter):
-            options = self._options(X, 1, None, steps)
-            self._fit_sgd(X[train], codes[train], None if weights is None else weights[train], options, start, seed + epoch)
-            start, steps = (np.ravel(self.coef_).copy(), float(self.intercept_[0])), int(self.t_) - 1
-            right = (self._by_attributes(X[test]) > 0) == (codes[test] == 1)
-            score = float(np.average(right, weights=None if weights is None else weights[test]))
-            no_improvement = no_improvement + 1 if score < best + tolerance else 0
-            best = max(best, score)
-            self.n_iter_ = epoch + 1
-            if no_improvement >= self.n_iter_no_change:
-                return
-        self._warn_not_converged()
+            ) from error
+        self.n_iter_ = self._model.parameter("epochs")
+        self.t_ = 1.0 + self._model.parameter("steps")
+        vars(self).update(self._from_model())
 
     def _warn_not_converged(self) -> None:
         warnings.warn(
@@ -369,11 +365,20 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
         if len(unknown):
             raise ValueError(f"The target has labels {unknown} that are not in classes {self.classes_}.")
         codes = (y == self.classes_[1]).astype(np.int8)
-        start = None if not hasattr(self, "coef_") else (np.ravel(self.coef_).copy(), float(self.intercept_[0]))
         _, weights = self._weights(X, y, codes, sample_weight, partial=True)
-        steps = 0 if start is None else int(self.t_) - 1
-        self._fit_sgd(X, codes, weights, self._options(X, 1, None, steps), start, seed_of(self.random_state))
+        one_epoch = self._method_settings() | {"epochs": 1, "tolerance": 0.0, "early_stopping": False}
+        self._learn(X, codes, weights, one_epoch, self._present_model(X.shape[1], one_epoch))
         return self
+
+    def _present_model(self, columns: int, settings: dict[str, Any]) -> Model:
+        """The model of the attributes, which a user may have set; before any fit all are zero."""
+        given = (np.zeros(columns), 0.0)
+        if hasattr(self, "coef_"):
+            given = self._start(self.coef_, self.intercept_, columns)
+            known = self._from_model()
+            if np.array_equal(given[0], known["coef_"].ravel()) and given[1] == known["intercept_"][0]:
+                return self._model
+        return known_linear_svm(*given, names_of(self.classes_), settings)
 
     def _from_model(self) -> dict[str, Any]:
         return {
@@ -381,22 +386,16 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
             "intercept_": np.array([self._model.parameter("bias")]),
         }
 
-    def _by_attributes(self, X: Any) -> NDArray[np.float64]:
-        return product(X, self.coef_) + self.intercept_[0]
-
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The score of rows X: above zero the second class."""
         check_is_fitted(self)
-        return self._by_attributes(checked(self, X, reset=False))
+        return by_attributes(checked(self, X, reset=False), self.coef_, self.intercept_)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class for rows X."""
-        scores = self.decision_function(X)
-        if self.loss == "log_loss":
-            return logistic(scores)
-        positive = (np.clip(scores, -1, 1) + 1) / 2
-        return np.column_stack([1.0 - positive, positive])
+        check_is_fitted(self)
+        return self._probabilities(checked(self, X, reset=False))
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Hidden, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
-from quince.margin._base import TwoClasses, checked, logistic
+from quince.margin._base import TwoClasses, checked
 from quince.margin._kernel import KERNEL_CONSTRAINTS, BIAS_RULE, KernelSVM
 
 
@@ -207,8 +207,7 @@ class SVC(TwoClasses, ClassifierMixin, KernelSVM):
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class for rows X."""
-        temperature = self._fitted_model().parameter("temperature")
-        return logistic(2.0 * temperature * self._asked(X))
+        return self._probabilities(self._queries(X))
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:

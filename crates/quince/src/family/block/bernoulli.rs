@@ -54,6 +54,11 @@ impl Bernoullis {
         }
     }
 
+    /// Numbers above this are yes.
+    pub(crate) fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
     /// The columns of the block.
     pub(crate) fn place(&self) -> &Place {
         &self.place

@@ -8,7 +8,7 @@
 use super::gather::{Gather, OneByOne};
 use super::normal::left_over;
 use super::{Draw, Expected, Family, Scores, Tile, each_missing, each_value, ln, never_seen};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::family::Multinomial;
 use crate::matrix::Matrix;
 use crate::run::{Run, Stream};
@@ -104,6 +104,30 @@ impl Categories {
 
     pub(crate) fn new(columns: Vec<usize>, coding: Vec<Coding>, alpha: f64) -> Categories {
         Categories { columns, coding, alpha, settled: Vec::new(), logs: Vec::new(), widths: Vec::new() }
+    }
+
+    /// Makes room for at least this many categories of each column, by its place among the features; returns the statistics
+    /// with zeros for those that are new.
+    pub(crate) fn widen(&mut self, statistics: &Matrix, counts: &[usize]) -> Result<Matrix> {
+        let mut order: Vec<Option<usize>> = Vec::new();
+        let mut first = 0;
+        for (coding, &column) in self.coding.iter_mut().zip(&self.columns) {
+            let (old, wanted) = (coding.count(), counts.get(column).copied().unwrap_or(0));
+            if wanted > MAX_CATEGORIES {
+                return Err(Error::data(format!("{wanted} categories are too many"), "Group rare ones."));
+            }
+            let new = match coding {
+                Coding::Codes(count) | Coding::Numbers(count) => {
+                    *count = wanted.max(old);
+                    *count
+                }
+                Coding::Bins(_) => old,
+            };
+            order.extend((0..new).map(|c| (c < old).then_some(first + c)));
+            first += old;
+        }
+        let row = |k: usize| order.iter().map(move |from| from.map_or(0.0, |from| statistics[(k, from)]));
+        Matrix::new(statistics.rows(), order.len(), (0..statistics.rows()).flat_map(row).collect())
     }
 
     /// What each column stands for.

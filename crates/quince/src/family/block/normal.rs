@@ -96,6 +96,11 @@ impl Normals {
         Normals { columns, variance_floor, steps, origin, settled: Vec::new(), normal: Vec::new() }
     }
 
+    /// The same with statistics about these origins, one row per component.
+    pub(crate) fn about(self, origin: Matrix) -> Normals {
+        Normals { origin, ..self }
+    }
+
     /// The parameters of a component, one per column.
     pub(crate) fn parameters(&self, component: usize) -> &[Normal] {
         &self.normal[component]

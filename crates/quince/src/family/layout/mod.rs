@@ -1,6 +1,7 @@
 //! The layout of a model: which block has which columns.
 
 mod choose;
+mod discriminant_axes;
 mod families;
 mod pca;
 mod summary;
@@ -36,6 +37,7 @@ pub(crate) struct LayoutOptions<'a> {
     pub(crate) variance_floor: VarianceFloor,
     pub(crate) gaussian: GaussianPlan,
     pub(crate) pca: usize,
+    pub(crate) discriminant_axes: usize,
     /// How numbers without a given family are treated.
     pub(crate) open: Open,
 }
@@ -368,12 +370,14 @@ impl<'a> Builder<'a> {
         if columns.is_empty() {
             return Ok(());
         }
-        if plan.shape == Shape::Full || self.options.pca > 0 {
+        if plan.shape == Shape::Full || self.options.pca + self.options.discriminant_axes > 0 {
             Triangle::afford(columns.len())?;
         }
-        let axes = match self.options.pca {
-            0 => None,
-            pca => Some(pca::axes(self.data, (&columns, &fill), &self.origin, pca, run)?),
+        let (of, origin) = ((&columns[..], &fill[..]), &self.origin[..]);
+        let axes = match (self.options.pca, self.options.discriminant_axes) {
+            (0, 0) => None,
+            (0, count) => Some(discriminant_axes::axes(self.data, of, origin, count, run)?),
+            (count, _) => Some(pca::axes(self.data, of, origin, count, run)?),
         };
         let rounding: Vec<f64> = columns.iter().map(|&column| self.rounding(column)).collect();
         let is_rounded = rounding.iter().any(|rounding| *rounding > 0.0);

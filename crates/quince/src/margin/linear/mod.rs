@@ -17,19 +17,19 @@ mod newton;
 mod problem;
 mod rows;
 mod sgd;
+mod sgd_fit;
 mod system;
 
-pub use model::LinearSvmModel;
+pub use model::{LinearSvmModel, Link};
 pub(super) use model::{row_table, weight_table};
-pub use sgd::{Loss, Schedule, Sgd, SgdSolution};
+pub use sgd::{Loss, Schedule, Sgd, SgdSolution, Validation};
 
 use super::dual::balance;
 use super::leave_one_out::every_third;
 use super::target::{class_scores, class_weights, finite_norms, one_class_only, one_number, target_scale};
 use crate::calibration::temperature;
 use crate::error::{Error, Result};
-use crate::learn::{Capability, Checked, Domain, Examples, Learner, MethodInfo, Settings, Target, TargetView};
-use crate::matrix::Matrix;
+use crate::learn::{Capability, Checked, Count, Domain, Examples, Learner, MethodInfo, Settings, Target, TargetView};
 use crate::run::{Certificate, Report, Run, StopReason};
 use coordinate_descent::{LinearSolution, Method};
 use problem::{Coordinate, InterceptPenalty, Problem};
@@ -90,8 +90,26 @@ crate::settings! {
         schedule: Schedule = Schedule::Optimal, in Schedule::DOMAIN;
         /// The first learning rate of sgd, for schedules that do not choose it.
         learning_rate: f64 = 0.01, in Domain::Number(f64::MIN_POSITIVE, f64::MAX);
+        /// The power of the number of steps by which the schedule inverse-scaling divides.
+        power: f64 = 0.5, in Domain::Number(f64::MIN, f64::MAX);
+        /// The factor of the learning rate for the intercept, which is in every row: below 1 where rows are sparse.
+        intercept_rate: f64 = 1.0, in Domain::Number(0.0, 1.0);
+        /// Whether sgd shuffles the rows before each epoch.
+        shuffle: bool = true, in Domain::Boolean;
         /// Whether sgd averages its weights, which lowers their variance.
         average: bool = true, in Domain::Boolean;
+        /// The step from which on sgd averages; auto is half of the first epoch.
+        average_from: Count = Count::Auto, in Domain::IntegerOrAuto(1);
+        /// The penalty of the weights; all but l2 are for sgd alone.
+        penalty: Penalty = Penalty::L2, in Penalty::DOMAIN;
+        /// The fraction of the L1 penalty in elastic-net.
+        l1_ratio: f64 = 0.15, in Domain::Number(0.0, 1.0);
+        /// The number of epochs without improvement after which sgd stops.
+        patience: usize = 5, in Domain::Integer(1);
+        /// Whether sgd stops by the accuracy on held-out rows rather than by the loss.
+        early_stopping: bool = false, in Domain::Boolean;
+        /// The fraction of the rows of each class that early stopping holds out.
+        validation_fraction: f64 = 0.1, in Domain::Number(f64::MIN_POSITIVE, 1.0);
         /// Whether probabilities are calibrated, on held-out rows.
         probabilities: bool = true, in Domain::Boolean;
     }
@@ -106,6 +124,21 @@ crate::choices! {
         /// It is penalised as a weight is.
         Penalised = "penalised",
         /// There is no intercept.
+        None = "none",
+    }
+}
+
+crate::choices! {
+    /// The penalty of the weights.
+    pub enum Penalty {
+        /// Half the sum of their squares.
+        #[default]
+        L2 = "l2",
+        /// The sum of their absolute values, which makes many of them zero.
+        L1 = "l1",
+        /// Both.
+        ElasticNet = "elastic-net",
+        /// None.
         None = "none",
     }
 }
@@ -148,6 +181,22 @@ impl Learner for LinearSvm {
         python: &["LinearSVC", "LinearSVR", "SGDClassifier"],
     };
 
+    fn check_settings(&self) -> Result<()> {
+        let sgd = self.solver == Solver::Sgd;
+        if sgd && self.intercept == Intercept::Penalised {
+            let remedy = "Use free or none, or solver=auto.";
+            return Err(Error::setting("intercept", "cannot be penalised with sgd", remedy));
+        }
+        if !sgd && self.penalty != Penalty::L2 {
+            return Err(Error::setting("penalty", "is l2 but for stochastic gradient descent", "Use solver=sgd."));
+        }
+        if !sgd && self.early_stopping {
+            let problem = "is for stochastic gradient descent alone";
+            return Err(Error::setting("early_stopping", problem, "Use solver=sgd."));
+        }
+        Ok(())
+    }
+
     fn fit_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<(LinearSvmModel, Report)> {
         self.fit_from(examples, None, run)
     }
@@ -170,12 +219,10 @@ impl LinearSvm {
         run: &Run,
     ) -> Result<(LinearSvmModel, Report)> {
         let problem = self.pose(examples, run)?;
-        if self.solver == Solver::Sgd && self.intercept == Intercept::Penalised {
-            return Err(Error::setting(
-                "intercept",
-                "cannot be penalised with sgd",
-                "Use free or none, or solver=auto.",
-            ));
+        // More rows to descend on may be of one class; a first fit needs both.
+        let more = self.solver == Solver::Sgd && from.is_some();
+        if !problem.regression && !more && !problem.has_both_classes() {
+            return Err(one_class_only());
         }
         let (mut model, mut report) = match self.solver {
             Solver::Sgd => self.fit_sgd(&problem, from, run)?,
@@ -251,7 +298,7 @@ impl LinearSvm {
         }
         // What costs next to nothing takes no part.
         coordinates.retain(|one| one.cost >= f64::MIN_POSITIVE);
-        let problem = Problem {
+        Ok(Problem {
             rows,
             coordinates,
             epsilon: if regression { unit * self.epsilon } else { 0.0 },
@@ -263,11 +310,7 @@ impl LinearSvm {
             loss: self.loss,
             regression,
             unit,
-        };
-        if !regression && !problem.has_both_classes() {
-            return Err(one_class_only());
-        }
-        Ok(problem)
+        })
     }
 
     /// Finds the optimum by one solver or another, to a KKT violation or a relative duality gap.
@@ -350,78 +393,16 @@ impl LinearSvm {
         let mut report = Report { route, stop: solution.stop, certificate: Some(reported), ..Report::default() };
         certificate.add_to(&mut report);
         report.fact("support vectors", solution.support as f64);
-        report.fact("epochs", (solution.before.map_or(0, |before| before.1) + solution.iterations) as f64);
+        let epochs = solution.before.map_or(0, |before| before.1) + solution.iterations;
+        report.fact("epochs", epochs as f64);
         match solution.stop {
             StopReason::Budget => report.remarks.push(super::model::RESUME.into()),
             StopReason::Stalled => report.remarks.push(super::model::STALLED.into()),
             _ => {}
         }
         let kept = if solution.stop == StopReason::Converged { Vec::new() } else { solution.beta };
-        let model = LinearSvmModel::new(problem, &certificate, kept, solution.support);
+        let model = LinearSvmModel::new(problem, &certificate, kept, solution.support).after(epochs, 0);
         Ok((model, report))
-    }
-
-    /// Fits by stochastic gradient descent in the primal.
-    fn fit_sgd(
-        &self,
-        problem: &Problem<'_>,
-        from: Option<&LinearSvmModel>,
-        run: &Run,
-    ) -> Result<(LinearSvmModel, Report)> {
-        let total: f64 = problem.coordinates.iter().map(|one| one.cost).sum();
-        let count = problem.coordinates.len() as f64;
-        let rows: Vec<usize> = problem.coordinates.iter().map(|one| one.row).collect();
-        let some = (rows.len() < problem.rows.rows()).then(|| problem.rows.take(&rows));
-        let positive: Vec<bool> = problem.coordinates.iter().map(|one| one.target > 0.0).collect();
-        let weights: Vec<f64> = problem.coordinates.iter().map(|one| one.cost * count / total).collect();
-        let sgd = Sgd {
-            rows: some.as_ref().map_or(problem.rows, |some| some.features()),
-            positive: &positive,
-            weights: Some(&weights),
-            loss: self.loss,
-            l2_penalty: 1.0 / total,
-            l1_penalty: 0.0,
-            schedule_penalty: 1.0 / total,
-            intercept: self.intercept != Intercept::None,
-            intercept_decay: 1.0,
-            schedule: self.schedule,
-            learning_rate: self.learning_rate,
-            power: 0.5,
-            // From the second half of the first epoch on.
-            average: if self.average { 1 + problem.coordinates.len() as u64 / 2 } else { 0 },
-            epochs: self.epochs,
-            tolerance: if self.tolerance > 0.0 { self.tolerance } else { -1.0 },
-            patience: 5,
-            shuffle: true,
-            steps_before: 0,
-        };
-        let start = from.map(|model| (model.weights().to_vec(), model.bias()));
-        let sgd_solution = sgd.fit(start, run)?;
-        if !(sgd_solution.bias.is_finite() && sgd_solution.weights.iter().all(|weight| weight.is_finite())) {
-            return Err(Error::data(
-                "stochastic gradient descent has diverged",
-                "Scale the columns, or give a smaller learning_rate or c.",
-            ));
-        }
-        let certificate = run.finish(|| problem.certify_weights(&sgd_solution.weights, sgd_solution.bias, run))?;
-        let mut report = Report {
-            route: format!("stochastic gradient descent, {}", counted_epochs(sgd_solution.epochs)),
-            stop: sgd_solution.stop,
-            trace: sgd_solution.trace,
-            ..Report::default()
-        };
-        certificate.add_to(&mut report);
-        report.fact("epochs", sgd_solution.epochs as f64);
-        if sgd_solution.stop == StopReason::Budget {
-            report.remarks.push(super::model::RESUME.into());
-        }
-        let nothing = Matrix::zeros(problem.rows.columns(), 1);
-        if certificate.primal > problem.primal(&nothing, 0.0, &vec![0.0; problem.coordinates.len()]) {
-            report.stop = StopReason::Stalled;
-            let advice = "the learning rate was too large: this is worse than no weights at all; give schedule=adaptive and a small learning_rate, or another solver";
-            report.remarks.push(advice.into());
-        }
-        Ok((LinearSvmModel::new(problem, &certificate, Vec::new(), 0), report))
     }
 
     /// The temperature of probabilities, from every third row of each class, scored by a model of the others.
@@ -451,8 +432,8 @@ impl LinearSvm {
         let codes: Vec<u32> = rows.iter().map(|&i| codes[i]).collect();
         let weights: Option<Vec<f64>> = weights.map(|weights| rows.iter().map(|&i| weights[i]).collect());
         let scores = class_scores(&scores);
-        model.temperature = temperature(&scores, &codes, weights.as_deref(), run)?;
-        report.fact("temperature", model.temperature);
+        model.calibrated(temperature(&scores, &codes, weights.as_deref(), run)?);
+        report.fact("temperature", model.temperature());
         Ok(())
     }
 }

@@ -40,6 +40,32 @@ struct SolutionSummary {
     support: usize,
     primal: Option<f64>,
     dual: Option<f64>,
+    /// Number of epochs (passes over the rows) or of steps of an interior-point or Newton's method.
+    #[serde(default)]
+    epochs: usize,
+    /// Number of steps of stochastic gradient descent, from which a resumed fit goes on.
+    #[serde(default)]
+    steps: u64,
+    #[serde(default)]
+    link: Link,
+}
+
+/// How a score becomes the probability of the positive class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Link {
+    /// The softmax of -s and s, times the temperature.
+    #[default]
+    Softmax,
+    /// (1 + s) / 2, not below 0 nor above 1: the probability whose expected modified Huber loss is the least (Zhang 2004).
+    Clipped,
+}
+
+impl Link {
+    /// The one that a loss leads to without calibration.
+    fn of(loss: Loss) -> Link {
+        if loss == Loss::ModifiedHuber { Link::Clipped } else { Link::Softmax }
+    }
 }
 
 /// The temperature without calibration: classes have the scores -s and s, and for the logistic loss their difference should be s.
@@ -65,19 +91,42 @@ impl LinearSvmModel {
                 support,
                 primal: Some(certificate.primal),
                 dual: certificate.dual,
+                epochs: 0,
+                steps: 0,
+                link: Link::of(problem.loss),
             },
         }
     }
 
-    /// A model of two classes with known weights.
+    /// The same after this many epochs, and steps of stochastic gradient descent.
+    pub(super) fn after(mut self, epochs: usize, steps: u64) -> LinearSvmModel {
+        (self.summary.epochs, self.summary.steps) = (epochs, steps);
+        self
+    }
+
+    /// Takes a temperature that was found on held-out rows.
+    pub(super) fn calibrated(&mut self, temperature: f64) {
+        (self.temperature, self.summary.link) = (temperature, Link::Softmax);
+    }
+
+    /// A model of two classes with known weights. Probabilities are those that the loss leads to.
     pub fn of_classes(weights: Vec<f64>, bias: f64, loss: Loss) -> LinearSvmModel {
+        let nothing = SolutionSummary {
+            rows: 0,
+            support: 0,
+            primal: None,
+            dual: None,
+            epochs: 0,
+            steps: 0,
+            link: Link::of(loss),
+        };
         LinearSvmModel {
             weights: Matrix::column_vector(weights),
             bias,
             temperature: default_temperature(loss),
             output: Output::Classes,
             beta: Vec::new(),
-            summary: SolutionSummary { rows: 0, support: 0, primal: None, dual: None },
+            summary: nothing,
         }
     }
 
@@ -89,6 +138,21 @@ impl LinearSvmModel {
     /// Weights w, one per feature.
     pub fn weights(&self) -> &[f64] {
         self.weights.values()
+    }
+
+    /// How scores become probabilities.
+    pub fn link(&self) -> Link {
+        self.summary.link
+    }
+
+    /// Number of epochs, or of steps of an interior-point or Newton's method; 0 of known weights.
+    pub fn epochs(&self) -> usize {
+        self.summary.epochs
+    }
+
+    /// Number of steps of stochastic gradient descent, those of earlier fits included.
+    pub fn steps(&self) -> u64 {
+        self.summary.steps
     }
 
     /// Constant b of the score.
@@ -106,7 +170,7 @@ impl LinearSvmModel {
         if rows.columns() != self.weights.rows() {
             return Err(crate::margin::model::other_columns(rows.columns(), self.weights.rows()));
         }
-        Ok(rows.multiply(&self.weights, &[self.bias], run)?.into_values())
+        Ok(rows.outputs(&self.weights, &[self.bias], run)?.into_values())
     }
 
     /// Dual coefficients β to resume from, if they were kept and fit the problem.
@@ -125,7 +189,10 @@ impl Fitted for LinearSvmModel {
             Output::Numbers => Prediction::Numbers(Matrix::column_vector(scores)),
             Output::Classes => {
                 let scores = class_scores(&scores);
-                let probabilities = softmax(&scores, self.temperature);
+                let probabilities = match self.summary.link {
+                    Link::Softmax => softmax(&scores, self.temperature),
+                    Link::Clipped => clipped(&scores),
+                };
                 Prediction::Classes { scores, probabilities }
             }
         })
@@ -143,7 +210,7 @@ impl Fitted for LinearSvmModel {
         } else {
             say("The score is the number that is predicted.".into());
         }
-        let SolutionSummary { rows, support, primal, dual } = self.summary;
+        let SolutionSummary { rows, support, primal, dual, .. } = self.summary;
         if support > 0 {
             say(format!("{support} of {rows} rows are support vectors."));
         }
@@ -196,6 +263,16 @@ impl Fitted for LinearSvmModel {
         }
         Ok(LinearSvmModel { weights, bias: numbers[0], temperature: numbers[1], output, beta, summary })
     }
+}
+
+/// (1 + s) / 2 within 0 and 1.
+fn clipped(scores: &Matrix) -> Matrix {
+    let mut probabilities = scores.clone();
+    for i in 0..scores.rows() {
+        let positive = (scores[(i, 1)].clamp(-1.0, 1.0) + 1.0) / 2.0;
+        probabilities.row_mut(i).copy_from_slice(&[1.0 - positive, positive]);
+    }
+    probabilities
 }
 
 /// Weights by feature name, the largest first, and the intercept.

@@ -117,6 +117,51 @@ pub struct Sgd<'a> {
     pub shuffle: bool,
     /// Steps of earlier fits, from which the schedule goes on.
     pub steps_before: u64,
+    /// Rows to stop early by: the accuracy on them must rise by the tolerance, rather than the mean loss fall.
+    pub validation: Option<Validation<'a>>,
+}
+
+/// Held-out rows, whose accuracy says when to stop.
+pub struct Validation<'a> {
+    /// The rows.
+    pub rows: crate::matrix::Features<'a>,
+    /// Whether each row is of the positive class.
+    pub positive: &'a [bool],
+    /// Weight of each row; one without.
+    pub weights: Option<&'a [f64]>,
+}
+
+impl Validation<'_> {
+    /// The weighted share of rows that are on the right side.
+    fn accuracy(&self, (weights, bias): (&[f64], f64)) -> f64 {
+        let rows = RowAccess::new(self.rows);
+        let (mut right, mut all) = (0.0, 0.0);
+        for (i, &positive) in self.positive.iter().enumerate() {
+            let weight = self.weights.map_or(1.0, |weights| weights[i]);
+            all += weight;
+            right += if (rows.product(i, weights) + bias > 0.0) == positive { weight } else { 0.0 };
+        }
+        right / all
+    }
+}
+
+/// Counts epochs without improvement, of the loss or of an accuracy.
+struct Improvement {
+    best: f64,
+    without: usize,
+}
+
+impl Improvement {
+    fn new() -> Improvement {
+        Improvement { best: f64::INFINITY, without: 0 }
+    }
+
+    /// Takes note of a value that should fall by at least `tolerance`; below zero any value will do.
+    fn note(&mut self, value: f64, tolerance: f64) {
+        let improved = tolerance < 0.0 || value <= self.best - tolerance;
+        self.without = if improved { 0 } else { self.without + 1 };
+        self.best = self.best.min(value);
+    }
 }
 
 /// The result of stochastic gradient descent.
@@ -168,12 +213,12 @@ impl ScaledWeights {
     }
 
     /// a and b, averaged if they were summed.
-    fn into_parts(self) -> (Vec<f64>, f64) {
+    fn parts(&self) -> (Vec<f64>, f64) {
         if self.counted == 0.0 {
-            return (self.direction.into_iter().map(|x| x * self.scale).collect(), self.bias);
+            return (self.direction.iter().map(|x| x * self.scale).collect(), self.bias);
         }
-        let mean = |(x, lag): (f64, f64)| (self.scales * x - lag) / self.counted;
-        (self.direction.into_iter().zip(self.lag).map(mean).collect(), self.biases / self.counted)
+        let mean = |(x, lag): (&f64, &f64)| (self.scales * x - lag) / self.counted;
+        (self.direction.iter().zip(&self.lag).map(mean).collect(), self.biases / self.counted)
     }
 }
 
@@ -200,7 +245,7 @@ impl Sgd<'_> {
         // The cumulative L1 penalty, and how much of it each weight has received (Tsuruoka and others 2009).
         let mut l1_due = 0.0;
         let mut l1_applied = if self.l1_penalty > 0.0 { vec![0.0; rows.columns()] } else { Vec::new() };
-        let (mut best, mut epochs_without_improvement) = (f64::INFINITY, 0);
+        let mut improvement = Improvement::new();
         let mut trace = Vec::new();
         'epochs: while epochs < self.epochs {
             run.progress("epochs", epochs, self.epochs);
@@ -258,23 +303,24 @@ impl Sgd<'_> {
             if !(a.bias.is_finite() && a.scale.is_finite() && total_loss.is_finite()) {
                 break;
             }
-            if self.tolerance >= 0.0 && total_loss > best - self.tolerance * count as f64 {
-                epochs_without_improvement += 1;
-            } else {
-                epochs_without_improvement = 0;
+            match &self.validation {
+                None => improvement.note(total_loss, self.tolerance * count as f64),
+                Some(held_out) => {
+                    let (weights, bias) = a.parts();
+                    improvement.note(-held_out.accuracy((&weights, bias)), self.tolerance);
+                }
             }
-            best = best.min(total_loss);
-            if epochs_without_improvement >= self.patience {
+            if improvement.without >= self.patience {
                 if self.schedule == Schedule::Adaptive && learning_rate > 1e-6 {
                     learning_rate /= 5.0;
-                    epochs_without_improvement = 0;
+                    improvement.without = 0;
                 } else {
                     stop = StopReason::Converged;
                     break;
                 }
             }
         }
-        let (weights, bias) = a.into_parts();
+        let (weights, bias) = a.parts();
         Ok(SgdSolution { weights, bias, steps: step - 1, epochs, stop, trace })
     }
 

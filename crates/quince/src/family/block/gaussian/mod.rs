@@ -6,6 +6,7 @@
 
 mod covariance;
 mod gather;
+mod known;
 mod leave_one_out;
 mod missing;
 mod set;
@@ -238,6 +239,12 @@ impl Gaussians {
                 statistics[place] += shift[i] * a[j] + a[i] * shift[j] + weight * shift[i] * shift[j];
             }
         }
+    }
+
+    /// Weight, mean and scatter (lower triangle by columns) of every component of a full block.
+    pub(crate) fn weights_means_and_scatters(&self, statistics: &Matrix) -> Vec<(f64, Vec<f64>, Vec<f64>)> {
+        let of = |k: usize| self.moments(k, statistics.row(k));
+        (0..statistics.rows()).map(of).map(|moments| (moments.weight, moments.mean, moments.scatter)).collect()
     }
 
     /// The mean of the first component, and its scatter (full shape: lower triangle by columns).

@@ -1,0 +1,99 @@
+//! Models of known parameters, and what Bayes models alone can do.
+
+use crate::errors::{to_python, wrong};
+use crate::features::{Held, matrix};
+use crate::learn::settings_of;
+use crate::model::Model;
+use crate::predict::own;
+use crate::steer::{Steering, work};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use quince::bayes::{BayesModel, FamilyParameters, GaussianClassifier};
+use quince::learn::Classes;
+use quince::margin::{LinearSvm, LinearSvmModel};
+
+/// A Gaussian classifier with known means (one row per class), covariances (one per class, or one for all) and priors.
+#[pyfunction]
+pub(crate) fn known_gaussian(
+    means: PyReadonlyArray2<'_, f64>,
+    covariances: Vec<PyReadonlyArray2<'_, f64>>,
+    priors: Vec<f64>,
+    classes: Vec<String>,
+    settings: &Bound<'_, PyAny>,
+) -> PyResult<Model> {
+    let covariances = covariances.iter().map(matrix).collect::<PyResult<_>>()?;
+    gaussian(&FamilyParameters::Gaussian { means: matrix(&means)?, covariances }, &priors, classes, settings)
+}
+
+/// A linear discriminant analysis with known axes (one column each), along which rows of a class have the covariance 1.
+#[pyfunction]
+pub(crate) fn known_axes(
+    centre: Vec<f64>,
+    axes: PyReadonlyArray2<'_, f64>,
+    means: PyReadonlyArray2<'_, f64>,
+    priors: Vec<f64>,
+    classes: Vec<String>,
+    settings: &Bound<'_, PyAny>,
+) -> PyResult<Model> {
+    let parameters = FamilyParameters::Whitened { centre, axes: matrix(&axes)?, means: matrix(&means)? };
+    gaussian(&parameters, &priors, classes, settings)
+}
+
+fn gaussian(
+    parameters: &FamilyParameters,
+    priors: &[f64],
+    classes: Vec<String>,
+    settings: &Bound<'_, PyAny>,
+) -> PyResult<Model> {
+    let fitted = BayesModel::known(parameters, priors).map_err(to_python)?;
+    let learner: GaussianClassifier = settings_of(settings)?;
+    let model = quince::Model::known(
+        &learner,
+        fitted,
+        parameters.features(),
+        Some(Classes::in_order(classes).map_err(to_python)?),
+    );
+    model.map(Model::new).map_err(to_python)
+}
+
+/// A linear classifier of two classes with known weights.
+#[pyfunction]
+pub(crate) fn known_linear_svm(
+    weights: PyReadonlyArray1<'_, f64>,
+    bias: f64,
+    classes: Vec<String>,
+    settings: &Bound<'_, PyAny>,
+) -> PyResult<Model> {
+    let learner: LinearSvm = settings_of(settings)?;
+    let weights: Vec<f64> = weights.as_array().iter().copied().collect();
+    let columns = weights.len();
+    let fitted = LinearSvmModel::of_classes(weights, bias, learner.loss);
+    let model = quince::Model::known(&learner, fitted, columns, Some(Classes::in_order(classes).map_err(to_python)?));
+    model.map(Model::new).map_err(to_python)
+}
+
+/// Rows along the axes of a model.
+#[pyfunction]
+#[pyo3(signature = (model, x, *, threads=0))]
+pub(crate) fn project_rows<'py>(
+    py: Python<'py>,
+    model: &Model,
+    x: &Bound<'py, PyAny>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let held = Held::new(x)?;
+    let view = held.view()?;
+    let (features, fitted) = (view.features(), model.fitted::<BayesModel>()?);
+    match work(py, Steering::threads(threads), |run| fitted.project(&features, run))? {
+        Some(projected) => own(py, projected),
+        None => Err(wrong("the model has no axes", "Fit one that projects rows.")),
+    }
+}
+
+/// The same model of a categorical family with at least this many categories of each feature.
+#[pyfunction]
+pub(crate) fn widen_categories(py: Python<'_>, model: &Model, counts: Vec<usize>) -> PyResult<Model> {
+    let fitted = model.fitted::<BayesModel>()?;
+    let wider = work(py, Steering::threads(1), |run| fitted.with_categories(&counts, run))?;
+    model.model().with_fitted(wider).map(Model::new).map_err(to_python)
+}

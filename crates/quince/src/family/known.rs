@@ -1,0 +1,292 @@
+//! Known parameters of a family, as plain values: what a model is built from without any rows, and what it gives back.
+
+use super::block::{Axes, Bernoullis, Block, Categories, Coding, Gaussians, Multinomials, Normals, Place, Poissons};
+use super::block::{Shape, VarianceFloor};
+use super::product::Product;
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::run::Run;
+
+/// The parameters of all features under every class or component, one row each.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum FamilyParameters {
+    /// A multivariate Gaussian.
+    Gaussian {
+        /// Means, one column per feature.
+        means: Matrix,
+        /// Covariances, or one row of variances each: one per class or component, or one for all.
+        covariances: Vec<Matrix>,
+    },
+    /// A multivariate Gaussian along some axes: z = (x - centre) · axes has the covariance 1 in every class. These are the
+    /// discriminant axes of linear discriminant analysis, or any others that whiten rows; what lies across them says nothing.
+    Whitened {
+        /// The centre, one number per feature.
+        centre: Vec<f64>,
+        /// The axes, one column each.
+        axes: Matrix,
+        /// Means of the features, not yet projected.
+        means: Matrix,
+    },
+    /// Independent normal features.
+    Normal {
+        /// Means, one column per feature.
+        means: Matrix,
+        /// Variances.
+        variances: Matrix,
+    },
+    /// Independent Poisson features.
+    Poisson {
+        /// Rates, one column per feature.
+        rates: Matrix,
+    },
+    /// Independent Bernoulli features: yes or no.
+    Bernoulli {
+        /// The probability of yes, one column per feature.
+        probabilities: Matrix,
+        /// Numbers above this are yes.
+        threshold: f64,
+    },
+    /// Independent categorical features with the categories 0, 1, ...
+    Categorical {
+        /// The probabilities of each feature's categories: one matrix per feature, one column per category.
+        probabilities: Vec<Matrix>,
+    },
+    /// Features that are counts of words.
+    Multinomial {
+        /// The probability of each word, one column each.
+        probabilities: Matrix,
+    },
+}
+
+impl FamilyParameters {
+    /// The number of classes or components.
+    pub fn components(&self) -> usize {
+        match self {
+            FamilyParameters::Gaussian { means, .. }
+            | FamilyParameters::Whitened { means, .. }
+            | FamilyParameters::Normal { means, .. } => means.rows(),
+            FamilyParameters::Poisson { rates } => rates.rows(),
+            FamilyParameters::Bernoulli { probabilities, .. } | FamilyParameters::Multinomial { probabilities } => {
+                probabilities.rows()
+            }
+            FamilyParameters::Categorical { probabilities } => probabilities.first().map_or(0, Matrix::rows),
+        }
+    }
+
+    /// The number of features.
+    pub fn features(&self) -> usize {
+        match self {
+            FamilyParameters::Gaussian { means, .. }
+            | FamilyParameters::Whitened { means, .. }
+            | FamilyParameters::Normal { means, .. } => means.columns(),
+            FamilyParameters::Poisson { rates } => rates.columns(),
+            FamilyParameters::Bernoulli { probabilities, .. } | FamilyParameters::Multinomial { probabilities } => {
+                probabilities.columns()
+            }
+            FamilyParameters::Categorical { probabilities } => probabilities.len(),
+        }
+    }
+
+    /// A block with these parameters, and statistics of rows with these total weights that lead to them.
+    fn block(&self, totals: &[f64], run: &Run) -> Result<(Block, Matrix)> {
+        let columns: Vec<usize> = (0..self.features()).collect();
+        let times = |part: &Matrix| {
+            let mut sums = part.clone();
+            totals.iter().enumerate().for_each(|(k, total)| sums.row_mut(k).iter_mut().for_each(|x| *x *= total));
+            sums
+        };
+        let weights = |width: usize| {
+            let mut weights = Matrix::zeros(totals.len(), width);
+            totals.iter().enumerate().for_each(|(k, total)| weights.row_mut(k).fill(*total));
+            weights
+        };
+        Ok(match self {
+            FamilyParameters::Gaussian { means, covariances } => {
+                let (block, statistics) = Gaussians::known(means, covariances, None, totals, run)?;
+                (Block::Gaussian(block), statistics)
+            }
+            FamilyParameters::Whitened { centre, axes, means } => {
+                let (axes, projected) = projection(centre, axes, means)?;
+                let ones = Matrix::new(1, projected.columns(), vec![1.0; projected.columns()])?;
+                let (block, statistics) = Gaussians::known(&projected, &[ones], Some(axes), totals, run)?;
+                (Block::Gaussian(block), statistics)
+            }
+            FamilyParameters::Normal { means, variances } => {
+                means.check_finite("means")?;
+                same_shape(means, variances, "variances")?;
+                within(variances, f64::MIN_POSITIVE..=f64::MAX, "a variance", "Give numbers above 0.")?;
+                let block = Normals::known(columns, means);
+                (Block::Normal(block), side_by_side(&[&weights(means.columns()), &zeros(means), &times(variances)]))
+            }
+            FamilyParameters::Poisson { rates } => {
+                within(rates, 0.0..=f64::MAX, "a rate", "Give numbers of at least 0.")?;
+                (Block::Poisson(Poissons::new(columns, 0.0)), side_by_side(&[&weights(rates.columns()), &times(rates)]))
+            }
+            FamilyParameters::Bernoulli { probabilities, threshold } => {
+                within(probabilities, 0.0..=1.0, "a probability", "Give numbers from 0 to 1.")?;
+                if !threshold.is_finite() {
+                    return Err(Error::data("the threshold is not finite", "Give a number."));
+                }
+                let block = Bernoullis::new(Place::Dense(columns), *threshold, (0.0, 0.5));
+                (Block::Bernoulli(block), side_by_side(&[&times(probabilities), &weights(probabilities.columns())]))
+            }
+            FamilyParameters::Categorical { probabilities } => {
+                probabilities.iter().try_for_each(|of_feature| {
+                    if of_feature.rows() != totals.len() {
+                        let problem = format!("{} classes have {} rows", totals.len(), of_feature.rows());
+                        return Err(Error::shape(problem, "Give one row per class for every feature."));
+                    }
+                    distributions(of_feature)
+                })?;
+                let coding = probabilities.iter().map(|of_feature| Coding::Codes(of_feature.columns())).collect();
+                let sums: Vec<Matrix> = probabilities.iter().map(times).collect();
+                let block = Categories::new(columns, coding, 0.0);
+                (Block::Categorical(block), side_by_side(&sums.iter().collect::<Vec<_>>()))
+            }
+            FamilyParameters::Multinomial { probabilities } => {
+                distributions(probabilities)?;
+                let block = Multinomials::new(Place::Dense(columns), 0.0);
+                (Block::Multinomial(block), side_by_side(&[&times(probabilities), &weights(1)]))
+            }
+        })
+    }
+}
+
+/// Axes, and means along them. Without any axis there is one along which all is zero.
+fn projection(centre: &[f64], axes: &Matrix, means: &Matrix) -> Result<(Axes, Matrix)> {
+    if axes.rows() != centre.len() || means.columns() != centre.len() {
+        let problem = format!("{} features have {} rows of axes", centre.len(), axes.rows());
+        return Err(Error::shape(problem, "Give one row of axes, one mean and one centre per feature."));
+    }
+    axes.check_finite("axes")?;
+    means.check_finite("means")?;
+    Matrix::column_vector(centre.to_vec()).check_finite("centres")?;
+    let vectors = if axes.columns() == 0 { Matrix::zeros(centre.len(), 1) } else { axes.clone() };
+    let mut projected = Matrix::zeros(means.rows(), vectors.columns());
+    for k in 0..means.rows() {
+        for (j, (mean, centre)) in means.row(k).iter().zip(centre).enumerate() {
+            let along = projected.row_mut(k).iter_mut().zip(vectors.row(j));
+            along.for_each(|(sum, axis)| *sum += (mean - centre) * axis);
+        }
+    }
+    Ok((Axes { centre: centre.to_vec(), vectors }, projected))
+}
+
+fn same_shape(one: &Matrix, other: &Matrix, what: &str) -> Result<()> {
+    if (one.rows(), one.columns()) == (other.rows(), other.columns()) {
+        return Ok(());
+    }
+    let problem = format!("{} x {} {what} do not fit", other.rows(), other.columns());
+    Err(Error::shape(problem, format!("Give {} rows of {} numbers.", one.rows(), one.columns())))
+}
+
+fn within(numbers: &Matrix, range: std::ops::RangeInclusive<f64>, what: &str, remedy: &str) -> Result<()> {
+    match numbers.values().iter().find(|number| !range.contains(number)) {
+        None => Ok(()),
+        Some(number) => Err(Error::data(format!("{what} is {number}"), remedy)),
+    }
+}
+
+/// Every row sums to one.
+fn distributions(probabilities: &Matrix) -> Result<()> {
+    within(probabilities, 0.0..=1.0, "a probability", "Give numbers from 0 to 1.")?;
+    let total = |k: usize| probabilities.row(k).iter().sum::<f64>();
+    match (0..probabilities.rows()).map(total).find(|total| (total - 1.0).abs() > 1e-6) {
+        None => Ok(()),
+        Some(total) => Err(Error::data(format!("probabilities add up to {total}"), "Give rows that add up to 1.")),
+    }
+}
+
+fn zeros(like: &Matrix) -> Matrix {
+    Matrix::zeros(like.rows(), like.columns())
+}
+
+/// Matrices with as many rows, one to the right of the other.
+fn side_by_side(parts: &[&Matrix]) -> Matrix {
+    let (rows, columns) = (parts[0].rows(), parts.iter().map(|part| part.columns()).sum());
+    let values = (0..rows).flat_map(|k| parts.iter().flat_map(move |part| part.row(k))).copied().collect();
+    Matrix::new(rows, columns, values).expect("all parts have as many rows")
+}
+
+impl Product {
+    /// A product of one block with known parameters, of components with these total weights.
+    pub(crate) fn known(parameters: &FamilyParameters, totals: &[f64], run: &Run) -> Result<Product> {
+        let (components, features) = (parameters.components(), parameters.features());
+        if components == 0 || features == 0 || components != totals.len() {
+            let problem = format!("parameters of {components} classes do not fit {}", totals.len());
+            return Err(Error::shape(problem, "Give one row of parameters for each."));
+        }
+        let (block, statistics) = parameters.block(totals, run)?;
+        let (blocks, statistics) = (vec![block], vec![statistics]);
+        let mut product = Product { components, blocks, statistics, features, dense: features };
+        product.settle();
+        product.estimate(run)?;
+        Ok(product)
+    }
+
+    /// The parameters, if there is one block over all features, in their order, and it is dense.
+    pub(crate) fn family_parameters(&self) -> Option<FamilyParameters> {
+        let [block] = &self.blocks[..] else { return None };
+        let columns = block.family().columns();
+        if columns.len() != self.features || columns.iter().enumerate().any(|(j, &column)| j != column) {
+            return None;
+        }
+        let table = |value: &dyn Fn(usize, usize) -> f64| {
+            let values = (0..self.components).flat_map(|k| (0..self.features).map(move |j| value(k, j))).collect();
+            Matrix::new(self.components, self.features, values).expect("one number per component and feature")
+        };
+        Some(match block {
+            Block::Gaussian(block) => match block.axes() {
+                None => FamilyParameters::Gaussian {
+                    means: block.means().clone(),
+                    covariances: (0..block.covariances()).map(|k| shaped(block, k)).collect(),
+                },
+                Some(_) => return None,
+            },
+            Block::Normal(block) => FamilyParameters::Normal {
+                means: table(&|k, j| block.parameters(k)[j].mean),
+                variances: table(&|k, j| block.parameters(k)[j].variance),
+            },
+            Block::Poisson(block) => FamilyParameters::Poisson { rates: table(&|k, j| block.parameters(k)[j]) },
+            Block::Bernoulli(block) => FamilyParameters::Bernoulli {
+                probabilities: table(&|k, j| block.parameters(k, j)[1].exp()),
+                threshold: block.threshold(),
+            },
+            Block::Categorical(block) => {
+                if block.coding().iter().any(|coding| matches!(coding, Coding::Bins(_))) {
+                    return None;
+                }
+                let of_feature = |j: usize| {
+                    let rows = (0..self.components).flat_map(|k| block.parameters(k, j)).map(f64::exp).collect();
+                    Matrix::new(self.components, block.coding()[j].count(), rows).expect("one number per category")
+                };
+                FamilyParameters::Categorical { probabilities: (0..self.features).map(of_feature).collect() }
+            }
+            Block::Multinomial(block) => {
+                FamilyParameters::Multinomial { probabilities: table(&|k, j| block.log(k, j).exp()) }
+            }
+            Block::KernelDensity(_) | Block::MarkovChain(_) => return None,
+        })
+    }
+}
+
+/// A covariance, or a row of variances.
+fn shaped(block: &Gaussians, k: usize) -> Matrix {
+    match block.shape {
+        Shape::Full => block.covariance(k),
+        Shape::Diagonal | Shape::Spherical => {
+            let variances = (0..block.width()).map(|j| block.variance(k, j)).collect();
+            Matrix::new(1, block.width(), variances).expect("a row of variances")
+        }
+    }
+}
+
+impl Normals {
+    /// Independent columns whose statistics are about these means.
+    fn known(columns: Vec<usize>, means: &Matrix) -> Normals {
+        let steps = vec![0.0; columns.len()];
+        Normals::new(columns, means.rows(), &vec![0.0; means.columns()], VarianceFloor::relative(0.0), steps)
+            .about(means.clone())
+    }
+}
