@@ -141,8 +141,9 @@ mod tests {
     #[test]
     fn the_outputs_of_a_row_have_the_same_bits_however_it_is_stored() {
         let (rows, columns, outputs) = (70, 21, 6);
-        let number =
-            |i: usize, j: usize| if (i * 7 + j) % 3 == 0 { 0.0 } else { f64::from(((i * 31 + j) as f32).sin()) };
+        let number = |i: usize, j: usize| {
+            if (i * 7 + j).is_multiple_of(3) { 0.0 } else { f64::from(((i * 31 + j) as f32).sin()) }
+        };
         let values: Vec<f64> = (0..rows).flat_map(|i| (0..columns).map(move |j| number(i, j))).collect();
         let single: Vec<f32> = values.iter().map(|x| *x as f32).collect();
         let transposed: Vec<f64> = (0..columns).flat_map(|j| (0..rows).map(move |i| number(i, j))).collect();
