@@ -20,7 +20,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.impute import KNNImputer
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.mixture import GaussianMixture
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
 from sklearn.svm import SVC, SVR, OneClassSVM
 
 here = Path(__file__).parent
@@ -303,6 +303,7 @@ CASES = [
     ("naive-bayes-window", "rows.csv", 1e-9, train("rows.csv", *CLASSES, *drop("d"), "--model", "naive-bayes", "--family", "window", "--set", "bandwidth=0.7", "--set", "calibrate=false"), lambda: of_joint(prior() + window_log(number("b"), 0.7))),
     ("gaussian-full", "rows.csv", 1e-9, train("rows.csv", *CLASSES, "--model", "gaussian", "--set", "epsilon=0", "--set", "unbiased=true", "--set", "calibrate=false"), lambda: gaussians(1)),
     ("gaussian-pooled", "rows.csv", 1e-9, train("rows.csv", *CLASSES, "--model", "gaussian", "--set", "shared=pooled", "--set", "epsilon=0", "--set", "calibrate=false"), lambda: discriminant(LinearDiscriminantAnalysis(solver="lsqr"))),
+    ("nearest-centroid", "rows.csv", 1e-9, train("rows.csv", *CLASSES, "--model", "nearest-centroid", "--set", "shrink=0.5", "--set", "priors=data"), lambda: of_probabilities(NearestCentroid(shrink_threshold=0.5, priors="empirical").fit(two, codes).predict_proba(two))),
     ("svm-classes", "rows.csv", 1e-6, train("rows.csv", *CLASSES, "--model", "svm", "--set", "gamma=0.5", "--set", "standardise=false", *TIGHT), lambda: svc(two, codes, gamma=0.5)),
     ("svm-numbers", "rows.csv", 1e-6, train("rows.csv", *NUMBERS, "--model", "svm", "--set", "gamma=0.5", "--set", "standardise=false", *TIGHT), lambda: of_numbers(SVR(gamma=0.5, tol=1e-10).fit(two, y).predict(two))),
     ("svm-words", "rows.csv", 1e-6, train("rows.csv", "--target", "two", *drop("y", "a", "b", "d", "n", "f", "c"), "--model", "svm", "--set", "gamma=0.5", "--set", "standardise=false", *TIGHT), lambda: svc(tfidf("t"), codes, gamma=0.5)),
