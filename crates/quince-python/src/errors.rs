@@ -24,27 +24,25 @@ pub(crate) fn to_python(error: Error) -> PyErr {
     }
 }
 
-/// What is wrong and what to do about it, in one line: `setting 'alpha' cannot be -1.0. It takes ...`. A remedy that is
-/// said in the command's words is said in Python's.
+/// What the library says, and how Python says it.
+const PHRASES: &[(&str, &str)] = &[
+    ("for example number.", "for example kinds={'name': 'number'}."),
+    ("the task regression", "task='regression'"),
+    ("Look at the settings of the method.", "See quince.models()."),
+];
+
+/// What is wrong and what to do about it, in one line: `setting 'alpha' cannot be -1.0. It takes ...`.
 fn sentence(error: &Error) -> String {
-    let (problem, remedy) = (error.to_string(), error.remedy());
-    let remedy = in_pythons_words(remedy);
-    let remedy = remedy.replace("--task regression", "task='regression'").replace("`quince models`", "quince.models()");
+    let problem = error.to_string();
+    let mut remedy = error.remedy().to_string();
+    for (library, python) in PHRASES {
+        remedy = remedy.replace(library, python);
+    }
     if remedy.is_empty() {
         return problem;
     }
     let end = if problem.ends_with(['.', '!', '?']) { "" } else { "." };
     format!("{problem}{end} {remedy}")
-}
-
-/// `--kind age=number` as `kinds={'age': 'number'}`.
-fn in_pythons_words(remedy: &str) -> String {
-    let Some((before, rest)) = remedy.split_once("--kind ") else { return remedy.to_string() };
-    let end = rest.find([' ', ',', '.', ')']).unwrap_or(rest.len());
-    match rest[..end].split_once('=') {
-        Some((name, kind)) => format!("{before}kinds={{'{name}': '{kind}'}}{}", &rest[end..]),
-        None => remedy.to_string(),
-    }
 }
 
 /// A ValueError of our own, in the same form.

@@ -84,9 +84,9 @@ impl MatrixColumns {
 /// As an encoder: there is nothing to save as arrays.
 #[cfg(not(feature = "tables"))]
 impl MatrixColumns {
-    pub(crate) fn take_arrays(&mut self, _: &mut crate::learn::Parts) {}
+    pub(crate) fn take_arrays(&mut self, _: &mut crate::learn::SavedParts) {}
 
-    pub(crate) fn put_arrays(&mut self, _: &crate::learn::Parts) -> crate::error::Result<()> {
+    pub(crate) fn put_arrays(&mut self, _: &crate::learn::SavedParts) -> crate::error::Result<()> {
         Ok(())
     }
 }
