@@ -67,7 +67,7 @@ pub(crate) fn known_linear_svm(
     let learner: LinearSvm = settings_of(settings)?;
     let weights: Vec<f64> = weights.as_array().iter().copied().collect();
     let columns = weights.len();
-    let fitted = LinearSvmModel::of_classes(weights, bias, learner.loss);
+    let fitted = LinearSvmModel::of_classes(weights, bias, learner.loss).map_err(to_python)?;
     let model = quince::Model::known(&learner, fitted, columns, Some(Classes::in_order(classes).map_err(to_python)?));
     model.map(Model::new).map_err(to_python)
 }

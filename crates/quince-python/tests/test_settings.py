@@ -56,13 +56,6 @@ OTHER: dict[str, list[dict]] = {
 #: What the model has learnt instead of a setting, so that no setting needs to change.
 NOT_SAVED = {
     "DummyRegressor.constant": "the model is made of the value itself",
-    "DummyRegressor.quantile": "a setting with strategy='quantile' alone",
-    "LinearDiscriminantAnalysis.shrinkage": "the model is made of the covariance that it shrinks",
-    "LinearDiscriminantAnalysis.priors": "the model is made of priors",
-    "QuadraticDiscriminantAnalysis.shrinkage": "the model is made of the covariances that it shrinks",
-    "QuadraticDiscriminantAnalysis.reg_param": "the model is made of the covariances that it shrinks",
-    "NearestCentroid.priors": "the model is made of priors",
-    "SGDClassifier.tol": "says when to stop, as an option of the fit",
     "SGDClassifier.class_weight": "becomes weights of the rows",
     "NearestNeighbors.n_neighbors": "a question, not a model, has a number of neighbours",
 }

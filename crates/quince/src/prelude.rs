@@ -1,7 +1,7 @@
 //! What most programs need: `use quince::prelude::*;`.
 
 pub use crate::baseline::Baseline;
-pub use crate::bayes::{GaussianClassifier, NaiveBayes};
+pub use crate::bayes::{GaussianClassifier, NaiveBayes, NearestCentroid};
 pub use crate::cluster::KMeans;
 pub use crate::error::{Error, Result};
 pub use crate::learn::{Learner, Prediction, Target, ToFeatures, ToTarget};

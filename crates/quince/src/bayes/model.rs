@@ -90,6 +90,7 @@ impl BayesModel {
     /// Learns from more rows with the same columns and classes; bins, categories and families stay as they are.
     pub fn update(&mut self, more: &Examples<'_>, run: &Run) -> Result<()> {
         let TargetView::Classes { classes, codes } = more.target.view() else { return Err(Target::missing()) };
+        more.target.check_known()?;
         let Product { features, dense, .. } = self.product;
         if classes.count() != self.totals.len() || more.features.columns() != features {
             return Err(Error::data(

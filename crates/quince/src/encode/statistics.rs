@@ -50,8 +50,10 @@ impl ColumnMoments {
 
     /// The moments of these rows and of more of them.
     pub fn merged(&self, more: &ColumnMoments) -> Result<ColumnMoments> {
-        if self.weights.len() != more.weights.len() {
-            let problem = format!("moments of {} and of {} columns", self.weights.len(), more.weights.len());
+        let columns = self.weights.len();
+        let lengths = [&self.means, &self.variances, &more.weights, &more.means, &more.variances].map(Vec::len);
+        if lengths.iter().any(|&length| length != columns) {
+            let problem = format!("moments of {columns} and of {} columns", more.weights.len());
             return Err(Error::shape(problem, "Merge moments of the same columns."));
         }
         let mut merged = self.clone();

@@ -181,7 +181,12 @@ impl PartialStatistics {
 
 impl Merge for PartialStatistics {
     fn merge(&mut self, later: PartialStatistics) {
-        self.of_classes.extend(later.of_classes);
+        for (class, statistics) in later.of_classes {
+            match self.of_classes.iter_mut().find(|(known, _)| *known == class) {
+                None => self.of_classes.push((class, statistics)),
+                Some((_, all)) => all.iter_mut().zip(statistics).for_each(|(all, later)| all.merge(later)),
+            }
+        }
         self.infinite = self.infinite.take().or(later.infinite);
     }
 }

@@ -65,9 +65,9 @@ impl MixtureModel {
     /// ```
     pub fn known(parameters: &FamilyParameters, weights: &[f64]) -> Result<MixtureModel> {
         let total: f64 = weights.iter().sum();
-        if !weights.iter().all(|weight| *weight >= 0.0) || (total - 1.0).abs() > 1e-6 {
+        if !weights.iter().all(|weight| *weight > 0.0) || (total - 1.0).abs() > 1e-6 {
             let problem = format!("the weights of the components add up to {total}");
-            return Err(Error::data(problem, "Give numbers of at least 0 that add up to 1."));
+            return Err(Error::data(problem, "Give numbers above 0 that add up to 1."));
         }
         let product = Product::known(parameters, weights, &Run::new())?;
         Ok(MixtureModel { state: State::new(product, weights.to_vec(), vec![NO_CLASS; weights.len()]) })

@@ -148,19 +148,8 @@ impl Model {
         if u32::try_from(columns).is_err() {
             return Err(Error::shape(format!("{columns} features cannot be numbered"), "Use fewer than 4 billion."));
         }
+        let target = target_of(&fitted, columns, classes)?;
         let nothing = Matrix::zeros(1, columns);
-        let target = match (fitted.predict(&nothing.features(), &Run::new())?, classes) {
-            (Prediction::Classes { scores, .. }, Some(classes)) if scores.columns() == classes.count() => {
-                Target::classes(classes, Vec::new())?
-            }
-            (Prediction::Classes { scores, .. }, _) => {
-                let problem = format!("the parameters are of {} classes", scores.columns());
-                return Err(Error::shape(problem, "Give each of them a label."));
-            }
-            (_, Some(_)) => return Err(Error::data("the parameters are of no classes", "Give no labels.")),
-            (Prediction::Numbers(numbers), None) => Target::numbers(Matrix::zeros(0, numbers.columns()))?,
-            (_, None) => Target::none(0),
-        };
         let report = Report::computed("parameters that were given");
         Model::from_fitted(learner, (&nothing.features(), &target), Arc::new(fitted), report, &Run::new())
     }
@@ -171,21 +160,45 @@ impl Model {
             let problem = format!("the parameters are not of the method '{}'", self.method.info.name);
             return Err(Error::data(problem, "Give those of a model of the same method."));
         }
+        if target_of(&fitted, self.encoder.width(), self.classes.clone())?.task() != self.task {
+            return Err(Error::data("the parameters are of another task", "Give those of a model of the same task."));
+        }
         Ok(Model { fitted: Arc::new(fitted), digest: None, ..self.clone() })
     }
 
     /// A model that goes on from this one with other rows, which are encoded already: for methods such as stochastic gradient
     /// descent, for which they need not be those that it was trained on.
     pub fn continued(&self, more: &Examples<'_>, learner: &dyn DynLearner, run: &Run) -> Result<Model> {
+        self.check_same_classes(more.target)?;
         let (fitted, report) = learner.resume_dyn(self.fitted.as_ref(), more, run)?.ok_or_else(|| {
             let problem = format!("'{}' cannot go on from where a fit has ended", self.method.info.name);
             Error::data(problem, "Train it again.")
         })?;
-        Model::from_fitted(learner, (&more.features, more.target), fitted, report, run)
+        let model = Model::from_fitted(learner, (&more.features, more.target), fitted, report, run)?;
+        Ok(Model { encoder: self.encoder.clone(), target: self.target.clone(), ..model })
+    }
+
+    /// An error unless a target has the classes of the model, in the same order.
+    pub(super) fn check_same_classes(&self, target: &Target) -> Result<()> {
+        let classes = match target.view() {
+            TargetView::Classes { classes, .. } => Some(classes),
+            TargetView::Numbers(_) | TargetView::None(_) => None,
+        };
+        if classes == self.classes.as_ref() {
+            return Ok(());
+        }
+        let known = self.class_names().join(", ");
+        let problem = if known.is_empty() {
+            "the model has no classes".into()
+        } else {
+            format!("the model's classes are {known}")
+        };
+        Err(Error::data(problem, "Give rows whose target has the same classes, in the same order."))
     }
 
     /// The model updated with more rows, which are encoded already: for methods with sufficient statistics.
     pub fn updated(&self, more: &Examples<'_>, run: &Run) -> Result<Model> {
+        self.check_same_classes(more.target)?;
         let fitted = self.fitted.updated(more, run)?.ok_or_else(|| {
             Error::data(format!("'{}' cannot learn on", self.method.info.name), "Train it again on all rows.")
         })?;
@@ -295,5 +308,22 @@ impl Model {
     /// Remembers something with the model.
     pub fn set_notes(&mut self, notes: Value) {
         self.notes = notes;
+    }
+}
+
+/// A target without rows, of what a fitted method predicts; an error if its labels are not given, or given in vain.
+fn target_of(fitted: &impl Fitted, columns: usize, classes: Option<Classes>) -> Result<Target> {
+    let nothing = Matrix::zeros(1, columns);
+    match (fitted.predict(&nothing.features(), &Run::new())?, classes) {
+        (Prediction::Classes { scores, .. }, Some(classes)) if scores.columns() == classes.count() => {
+            Target::classes(classes, Vec::new())
+        }
+        (Prediction::Classes { scores, .. }, _) => {
+            let problem = format!("the parameters are of {} classes", scores.columns());
+            Err(Error::shape(problem, "Give each of them a label."))
+        }
+        (_, Some(_)) => Err(Error::data("the parameters are of no classes", "Give no labels.")),
+        (Prediction::Numbers(numbers), None) => Target::numbers(Matrix::zeros(0, numbers.columns())),
+        (_, None) => Ok(Target::none(0)),
     }
 }

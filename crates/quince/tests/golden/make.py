@@ -31,7 +31,7 @@ classes = sorted(set(labels))
 codes = np.array([classes.index(label) for label in labels])
 y = np.array([float(row["y"]) for row in rows])
 signs = np.where(codes == 1, 1.0, -1.0)
-IRIS = "../../../../examples/data/iris.csv"
+IRIS = "../data/iris.csv"
 
 
 # The columns as numbers.

@@ -42,7 +42,9 @@ fn getters_of_a_fitted_model_build_it_again() {
     let linear = LinearSvm::new().probabilities(false);
     let fitted = linear.fit(&ROWS, &labels).unwrap();
     let machine: &LinearSvmModel = fitted.fitted().unwrap();
-    let known = LinearSvmModel::of_classes(machine.weights().to_vec(), machine.bias(), linear.loss);
+    let known = LinearSvmModel::of_classes(machine.weights().to_vec(), machine.bias(), linear.loss).unwrap();
+    assert!(LinearSvmModel::of_classes(vec![f64::NAN], 0.0, linear.loss).is_err());
+    assert!(LinearSvmModel::of_numbers(vec![1.0], f64::INFINITY).is_err());
     let model = Model::known(&linear, known, 2, classes()).unwrap();
     assert_eq!(model.predict(&ROWS).unwrap(), fitted.predict(&ROWS).unwrap());
     survives_a_file(&model);
@@ -77,10 +79,10 @@ fn parameters_that_do_not_fit_together_are_refused() {
     assert_eq!(message(short.err()), "6 support vectors have 1 coefficients");
     assert!(SvmModel::of_classes(Kernel::Precomputed, &vectors.features(), vec![1.0; 6], 0.0).is_err());
     // The model has other columns or classes than are said.
-    let line = || LinearSvmModel::of_numbers(vec![1.0, 2.0], 0.0);
+    let line = || LinearSvmModel::of_numbers(vec![1.0, 2.0], 0.0).unwrap();
     assert!(Model::known(&LinearSvm::default(), line(), 3, None).is_err());
     assert!(Model::known(&LinearSvm::default(), line(), 2, Some(Classes::of(["a", "b"]))).is_err());
-    let sides = LinearSvmModel::of_classes(vec![1.0, 2.0], 0.0, Loss::Hinge);
+    let sides = LinearSvmModel::of_classes(vec![1.0, 2.0], 0.0, Loss::Hinge).unwrap();
     assert!(Model::known(&LinearSvm::default(), sides.clone(), 2, None).is_err());
     assert!(Model::known(&LinearSvm::default(), sides.clone(), 2, Some(Classes::of(["a", "b", "c"]))).is_err());
     assert!(sides.predict(&vectors.features(), &Run::new()).is_ok());

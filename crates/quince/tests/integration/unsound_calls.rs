@@ -410,9 +410,14 @@ fn models_refuse_weights_columns_and_examples_of_other_rows() {
     let bayes = Model::fit_features(&four.features(), &labels, None, &NaiveBayes::default(), &run()).unwrap();
     let three = Target::labels(&["a", "b", "c", "c"]);
     let (narrow, numbers) = (Matrix::zeros(4, 1), Target::numbers(Matrix::zeros(4, 1)).unwrap());
-    for (features, target) in [(&four, &three), (&four, &none), (&four, &numbers), (&narrow, &labels)] {
+    let others = Target::labels(&["x", "x", "y", "y"]);
+    let unknown = Target::classes(two_classes(), vec![0, 1, Target::UNKNOWN, 1]).unwrap();
+    let wrong = [&three, &none, &numbers, &others, &unknown].map(|target| (&four, target));
+    for (features, target) in wrong.into_iter().chain([(&narrow, &labels)]) {
         assert!(bayes.updated(&Examples::new(features.features(), target, None).unwrap(), &run()).is_err());
     }
+    let of_three = Model::fit_features(&four.features(), &three, None, &NaiveBayes::default(), &run()).unwrap();
+    assert!(bayes.with_fitted(of_three.fitted::<quince::bayes::BayesModel>().unwrap().clone()).is_err());
     assert!(bayes.explain_features(&Matrix::zeros(0, 2).features()).is_err());
     assert!(bayes.explain_features(&Matrix::zeros(1, 5).features()).is_err());
     assert!(bayes.impute_features(&Matrix::zeros(1, 5).features(), &run()).is_err());

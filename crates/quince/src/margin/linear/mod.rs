@@ -98,7 +98,7 @@ crate::settings! {
         shuffle: bool = true, in Domain::Boolean;
         /// Whether sgd averages its weights, which lowers their variance.
         average: bool = true, in Domain::Boolean;
-        /// The step from which on sgd averages; auto is half of the first epoch.
+        /// The step from which on sgd averages; auto is half of the first epoch, and never where there is an L1 penalty.
         average_from: Count = Count::Auto, in Domain::IntegerOrAuto(1);
         /// The penalty of the weights; all but l2 are for sgd alone.
         penalty: Penalty = Penalty::L2, in Penalty::DOMAIN;
@@ -109,7 +109,7 @@ crate::settings! {
         /// Whether sgd stops by the accuracy on held-out rows rather than by the loss.
         early_stopping: bool = false, in Domain::Boolean;
         /// The fraction of the rows of each class that early stopping holds out.
-        validation_fraction: f64 = 0.1, in Domain::Number(f64::MIN_POSITIVE, 1.0);
+        validation_fraction: f64 = 0.1, in Domain::Number(1e-9, 1.0);
         /// Whether probabilities are calibrated, on held-out rows.
         probabilities: bool = true, in Domain::Boolean;
     }

@@ -3,7 +3,7 @@
 use super::Loss;
 use super::problem::{Coordinate, LinearCertificate, Problem, squared_norm};
 use crate::calibration::softmax;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::explain::{Explanation, Listing};
 use crate::learn::{FeatureSource, Fitted, Prediction, SavedParts};
 use crate::margin::target::class_scores;
@@ -98,6 +98,12 @@ impl LinearSvmModel {
         }
     }
 
+    /// The same without the objective and its bound, which are of an L2 penalty.
+    pub(super) fn without_objective(mut self) -> LinearSvmModel {
+        (self.summary.primal, self.summary.dual) = (None, None);
+        self
+    }
+
     /// The same after this many epochs, and steps of stochastic gradient descent.
     pub(super) fn after(mut self, epochs: usize, steps: u64) -> LinearSvmModel {
         (self.summary.epochs, self.summary.steps) = (epochs, steps);
@@ -110,7 +116,10 @@ impl LinearSvmModel {
     }
 
     /// A model of two classes with known weights. Probabilities are those that the loss leads to.
-    pub fn of_classes(weights: Vec<f64>, bias: f64, loss: Loss) -> LinearSvmModel {
+    pub fn of_classes(weights: Vec<f64>, bias: f64, loss: Loss) -> Result<LinearSvmModel> {
+        if !(bias.is_finite() && weights.iter().all(|weight| weight.is_finite())) {
+            return Err(Error::data("the weights or the bias are not finite", "Give numbers."));
+        }
         let nothing = SolutionSummary {
             rows: 0,
             support: 0,
@@ -120,19 +129,20 @@ impl LinearSvmModel {
             steps: 0,
             link: Link::of(loss),
         };
-        LinearSvmModel {
+        Ok(LinearSvmModel {
             weights: Matrix::column_vector(weights),
             bias,
             temperature: default_temperature(loss),
             output: Output::Classes,
             beta: Vec::new(),
             summary: nothing,
-        }
+        })
     }
 
     /// A model of numbers with known weights.
-    pub fn of_numbers(weights: Vec<f64>, bias: f64) -> LinearSvmModel {
-        LinearSvmModel { output: Output::Numbers, ..LinearSvmModel::of_classes(weights, bias, Loss::Hinge) }
+    pub fn of_numbers(weights: Vec<f64>, bias: f64) -> Result<LinearSvmModel> {
+        let known = LinearSvmModel::of_classes(weights, bias, Loss::Hinge)?;
+        Ok(LinearSvmModel { output: Output::Numbers, ..known })
     }
 
     /// Weights w, one per feature.

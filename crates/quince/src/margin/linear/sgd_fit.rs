@@ -50,9 +50,12 @@ impl LinearSvm {
             Penalty::None => (0.0, 0.0),
         };
         let steps_before = from.map_or(0, LinearSvmModel::steps);
+        // The zeros of an L1 penalty are lost in an average: weights go to and fro about them. So it is taken only on request.
         let average_from = match self.average_from {
-            Count::Auto => 1 + kept.len() as u64 / 2,
-            Count::Fixed(step) => step as u64,
+            _ if !self.average => 0,
+            Count::Auto if l1_share > 0.0 => 0,
+            Count::Auto => 1 + kept.len() as u64 / 2 + steps_before,
+            Count::Fixed(step) => step as u64 + steps_before,
         };
         let sgd = Sgd {
             rows: some.rows.as_ref().map_or(problem.rows, |rows| rows.features()),
@@ -67,7 +70,7 @@ impl LinearSvm {
             schedule: self.schedule,
             learning_rate: self.learning_rate,
             power: self.power,
-            average: if self.average { average_from + steps_before } else { 0 },
+            average: average_from,
             epochs: self.epochs,
             tolerance: if self.tolerance > 0.0 { self.tolerance } else { -1.0 },
             patience: self.patience,
@@ -94,7 +97,10 @@ impl LinearSvm {
         }
         report.fact("epochs", solution.epochs as f64);
         self.remark(problem, certificate.primal, &mut report);
-        let model = LinearSvmModel::new(problem, &certificate, Vec::new(), 0);
+        let mut model = LinearSvmModel::new(problem, &certificate, Vec::new(), 0);
+        if self.penalty != Penalty::L2 {
+            model = model.without_objective();
+        }
         Ok((model.after(solution.epochs, solution.steps), report))
     }
 
