@@ -253,7 +253,7 @@ pub struct Predict {
     pub model: PathBuf,
     #[command(flatten)]
     pub table: TableOptions,
-    /// Write the table here instead of to standard output
+    /// Write the table here instead of to standard output, which is also -
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Leave out the columns of probabilities
@@ -306,7 +306,7 @@ pub struct Sample {
     /// Only rows of this class, or of the component with this number
     #[arg(long, value_name = "NAME")]
     pub class: Option<String>,
-    /// Write the rows here instead of to standard output
+    /// Write the rows here instead of to standard output, which is also -
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -379,7 +379,7 @@ pub struct Impute {
     /// List every filled value here as CSV: its row and column, the value, its standard deviation or probability
     #[arg(long, value_name = "FILE")]
     pub filled: Option<PathBuf>,
-    /// Write the table here instead of to standard output
+    /// Write the table here instead of to standard output, which is also -
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }

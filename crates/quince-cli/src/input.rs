@@ -9,7 +9,7 @@ use quince::registry::Method;
 use quince::table::{Cells, Header, Pictures, ReadOptions, TrainingSet};
 use quince::{Error, Kind, Model, Result, Run, Table};
 use serde_json::{Map, Value};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The run, the progress display and the way results are printed.
 pub struct Session {
@@ -183,6 +183,11 @@ pub fn assignment(text: &str) -> Result<(String, String)> {
         problem: "has no value".into(),
         remedy: "Write it as name=value, for example alpha=0.1.".into(),
     })
+}
+
+/// The file that an answer goes to; `None` for standard output, which is also called `-`.
+pub fn output_file(given: &Option<PathBuf>) -> Option<&Path> {
+    given.as_deref().filter(|path| *path != Path::new("-"))
 }
 
 /// A place where nothing can be saved is better known before the work than after it.

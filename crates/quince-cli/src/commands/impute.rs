@@ -15,10 +15,11 @@ use std::collections::{HashMap, HashSet};
 pub fn run(options: &Impute, session: &Session) -> Result<()> {
     let inputs: Vec<_> = [Some(&options.table.table), options.model.as_ref()].into_iter().flatten().collect();
     let inputs: Vec<&std::path::Path> = inputs.into_iter().map(|path| path.as_path()).collect();
-    for output in options.output.iter().chain(&options.filled) {
-        input::check_output(output, &inputs)?;
+    let output = input::output_file(&options.output);
+    for file in output.into_iter().chain(options.filled.as_deref()) {
+        input::check_output(file, &inputs)?;
     }
-    if options.output.is_some() && options.output == options.filled {
+    if output.is_some() && output == options.filled.as_deref() {
         return Err(Error::Setting {
             name: "filled".into(),
             problem: "is the file that the table goes to".into(),
@@ -43,13 +44,13 @@ pub fn run(options: &Impute, session: &Session) -> Result<()> {
     })?;
     session.run.check_cancelled()?;
     session.progress.finish();
-    let layout = Layout::new(options.output.as_deref(), Some(&cells));
+    let layout = Layout::new(output, Some(&cells));
     let text = if session.json { as_json(&filled) } else { as_text(&cells, &table, &filled, layout)? };
     if let Some(path) = &options.filled {
         write(path, &list(&filled, Layout::new(Some(path), None)))?;
         session.say(&format!("what was filled in is listed in {}", path.display()));
     }
-    match &options.output {
+    match output {
         None => show::print(&text),
         Some(path) => {
             write(path, &text)?;

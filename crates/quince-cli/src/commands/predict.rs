@@ -11,7 +11,8 @@ use quince::{Error, Model, Result, Table};
 use serde_json::{Map, Value, json};
 
 pub fn run(options: &Predict, session: &Session) -> Result<()> {
-    if let Some(output) = &options.output {
+    let output = input::output_file(&options.output);
+    if let Some(output) = output {
         input::check_output(output, &[&options.model, &options.table.table])?;
     }
     let model = Model::load(&options.model)?;
@@ -24,10 +25,10 @@ pub fn run(options: &Predict, session: &Session) -> Result<()> {
     let folder = options.table.table.is_dir();
     let shows = |&j: &usize| !folder || matches!(cells.names()[j].as_str(), "label" | "file");
     let shown: Vec<usize> = (0..cells.names().len()).filter(shows).collect();
-    let layout = Layout::new(options.output.as_deref(), Some(&cells));
+    let layout = Layout::new(output, Some(&cells));
     let text =
         if session.json { as_json(&added, cells.rows()) } else { as_text(&cells, &table, &shown, &added, layout)? };
-    match &options.output {
+    match output {
         None => show::print(&text),
         Some(path) => {
             quince::model::replace_file(path, text.as_bytes())

@@ -9,7 +9,8 @@ use quince::{Error, Kind, Model, Result};
 use serde_json::{Map, Value};
 
 pub fn run(options: &Sample, session: &Session) -> Result<()> {
-    if let Some(output) = &options.output {
+    let output = input::output_file(&options.output);
+    if let Some(output) = output {
         input::check_output(output, &[&options.model])?;
     }
     let model = Model::load(&options.model)?;
@@ -33,10 +34,10 @@ pub fn run(options: &Sample, session: &Session) -> Result<()> {
         let rows: Vec<Value> = sampled.rows.iter().map(row).collect();
         serde_json::to_string_pretty(&rows).expect("cells are JSON") + "\n"
     } else {
-        let layout = Layout::new(options.output.as_deref(), None);
+        let layout = Layout::new(output, None);
         std::iter::once(&sampled.names).chain(&sampled.rows).map(|cells| layout.line(cells)).collect()
     };
-    match &options.output {
+    match output {
         None => show::print(&text),
         Some(path) => {
             quince::model::replace_file(path, text.as_bytes())

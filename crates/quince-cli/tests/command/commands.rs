@@ -55,6 +55,19 @@ fn compare_prints_a_leaderboard_of_every_method() {
 }
 
 #[test]
+fn a_dash_is_standard_output_wherever_an_answer_may_go_to_a_file() {
+    let bench = Bench::new("dash");
+    bench.example("iris.csv");
+    bench.ok("train iris.csv --target species --model naive-bayes -o m.quince");
+    for command in ["predict m.quince iris.csv", "impute iris.csv --model m.quince", "sample m.quince -n 3"] {
+        let plain = bench.ok(command);
+        let dash = bench.ok(&format!("{command} -o -"));
+        assert_eq!(dash.out, plain.out, "{command}");
+        assert!(!dash.err.contains("written to"), "{command}: {}", dash.err);
+    }
+}
+
+#[test]
 fn a_messy_table_is_compared_trained_and_predicted_in_any_order_of_columns() {
     let bench = Bench::new("messy");
     bench.file("t.csv", messy()).file("shuffled.csv", shuffled(&messy()));
