@@ -66,7 +66,7 @@ pub struct Model {
     pub(crate) report: Report,
     pub(crate) seed: u64,
     pub(crate) rows: usize,
-    /// What it was trained on, for methods that can be resumed.
+    /// The rows of the table that it was trained on, for methods that can be resumed.
     pub(crate) digest: Option<ExamplesDigest>,
     /// What a caller (the Python package) keeps with the model.
     pub(crate) notes: Value,
@@ -96,9 +96,7 @@ impl Model {
     fn fit_examples(examples: &Examples<'_>, learner: &dyn DynLearner, run: &Run) -> Result<Model> {
         let (features, target) = (&examples.features, examples.target);
         let (fitted, report) = learner.fit_dyn(examples, run)?;
-        let mut model = Model::from_fitted(learner, (features, target), fitted, report, run)?;
-        model.digest = learner.resumes().then(|| examples.digest(run));
-        Ok(model)
+        Model::from_fitted(learner, (features, target), fitted, report, run)
     }
 
     /// Makes a model of features (the identity encoder) and a method that was fitted to them already.

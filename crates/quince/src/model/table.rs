@@ -29,6 +29,7 @@ impl Model {
         let (encoder, rows) = named(encode(), learner.info().name)?;
         let examples = Examples::new(rows.features(), &labelled.target, weights)?.encoded_by(&encoder);
         let mut model = Model::fit_examples(&examples, learner, run)?;
+        model.digest = learner.resumes().then(|| examples.digest(run));
         model.encoder = encoder;
         model.target = labelled.name.clone();
         Ok(model)

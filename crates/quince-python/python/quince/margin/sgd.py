@@ -146,6 +146,7 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
     #: Settings that follow from the rows, or from a parameter beside its own setting.
     _implied: ClassVar = {
         "average_from": "a whole number as average says from which step on",
+        "certify": "scikit-learn has no duality gap",
         "intercept_rate": "lower where rows are sparse",
     }
     _accepted: ClassVar = {
@@ -266,6 +267,7 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
             "shuffle": bool(self.shuffle),
             "early_stopping": bool(self.early_stopping),
             "validation_fraction": float(self.validation_fraction),
+            "certify": False,
             "probabilities": False,
         }
 

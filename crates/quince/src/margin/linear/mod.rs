@@ -96,6 +96,8 @@ crate::settings! {
         intercept_rate: f64 = 1.0, in Domain::Number(0.0, 1.0);
         /// Whether sgd shuffles the rows before each epoch.
         shuffle: bool = true, in Domain::Boolean;
+        /// Whether sgd computes its duality gap, which takes two more passes over the rows.
+        certify: bool = true, in Domain::Boolean;
         /// Whether sgd averages its weights, which lowers their variance.
         average: bool = true, in Domain::Boolean;
         /// The step from which on sgd averages; auto is half of the first epoch, and never where there is an L1 penalty.

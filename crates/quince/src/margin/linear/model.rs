@@ -98,9 +98,9 @@ impl LinearSvmModel {
         }
     }
 
-    /// The same without the objective and its bound, which are of an L2 penalty.
-    pub(super) fn without_objective(mut self) -> LinearSvmModel {
-        (self.summary.primal, self.summary.dual) = (None, None);
+    /// The same, learnt from this many rows.
+    pub(super) fn of_rows(mut self, rows: usize) -> LinearSvmModel {
+        self.summary.rows = rows;
         self
     }
 

@@ -85,37 +85,26 @@ impl LinearSvm {
                 "Scale the columns, or give a smaller learning_rate or c.",
             ));
         }
-        let certificate = run.finish(|| problem.certify_weights(&solution.weights, solution.bias, run))?;
         let mut report = Report {
             route: format!("stochastic gradient descent, {}", counted_epochs(solution.epochs)),
             stop: solution.stop,
             trace: solution.trace,
             ..Report::default()
         };
-        if self.penalty == Penalty::L2 {
-            certificate.add_to(&mut report);
-        }
-        report.fact("epochs", solution.epochs as f64);
-        self.remark(problem, certificate.primal, &mut report);
-        let mut model = LinearSvmModel::new(problem, &certificate, Vec::new(), 0);
-        if self.penalty != Penalty::L2 {
-            model = model.without_objective();
-        }
-        Ok((model.after(solution.epochs, solution.steps), report))
-    }
-
-    /// Remarks on how it ended.
-    fn remark(&self, problem: &Problem<'_>, primal: f64, report: &mut Report) {
         if report.stop == StopReason::Budget {
             report.remarks.push(crate::margin::model::RESUME.into());
         }
-        let nothing = Matrix::zeros(problem.rows.columns(), 1);
-        let without = problem.primal(&nothing, 0.0, &vec![0.0; problem.coordinates.len()]);
-        if self.penalty == Penalty::L2 && primal > without {
-            report.stop = StopReason::Stalled;
-            let advice = "the learning rate was too large: this is worse than no weights at all; give schedule=adaptive and a small learning_rate, or another solver";
-            report.remarks.push(advice.into());
-        }
+        // The objective and its bound are those of an L2 penalty.
+        let model = if self.certify && self.penalty == Penalty::L2 {
+            let certificate = run.finish(|| problem.certify_weights(&solution.weights, solution.bias, run))?;
+            certificate.add_to(&mut report);
+            remark_on_divergence(problem, certificate.primal, &mut report);
+            LinearSvmModel::new(problem, &certificate, Vec::new(), 0)
+        } else {
+            LinearSvmModel::of_classes(solution.weights, solution.bias, self.loss)?.of_rows(problem.coordinates.len())
+        };
+        report.fact("epochs", solution.epochs as f64);
+        Ok((model.after(solution.epochs, solution.steps), report))
     }
 
     /// The rows to descend on and, for early stopping, rows of each class that are held out, drawn from the run's seed.
@@ -140,5 +129,16 @@ impl LinearSvm {
         }
         let some = |places: Vec<usize>| places.into_iter().map(|k| all[k]).collect();
         Ok((some(train), some(test)))
+    }
+}
+
+/// Says so if the weights are worse than none.
+fn remark_on_divergence(problem: &Problem<'_>, primal: f64, report: &mut Report) {
+    let nothing = Matrix::zeros(problem.rows.columns(), 1);
+    let without = problem.primal(&nothing, 0.0, &vec![0.0; problem.coordinates.len()]);
+    if primal > without {
+        report.stop = StopReason::Stalled;
+        let advice = "the learning rate was too large: this is worse than no weights at all; give schedule=adaptive and a small learning_rate, or another solver";
+        report.remarks.push(advice.into());
     }
 }
