@@ -85,7 +85,7 @@ fn learner(settings: &Bound<'_, PyAny>) -> PyResult<Box<dyn DynLearner>> {
     registry::method("baseline").and_then(|method| method.configure(&settings)).map_err(to_python)
 }
 
-/// So many rows and columns of zeros that take up no memory: every element is the same one.
+/// A number of rows and columns of zeros that takes up no memory: every element is the same one.
 fn nothing(rows: usize, columns: usize) -> PyResult<Features<'static>> {
     let view = View::strided(&[0.0], (rows, columns), (0, 0)).map_err(to_python)?;
     Ok(Features::dense(Dense::F64(view)))

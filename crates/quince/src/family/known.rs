@@ -1,6 +1,8 @@
 //! Known parameters of a family, as plain values: what a model is built from without any rows, and what it gives back.
 
-use super::block::{Axes, Bernoullis, Block, Categories, Coding, Gaussians, Multinomials, Normals, Place, Poissons};
+use super::block::{
+    Axes, Bernoullis, Block, Categories, Coding, Gaussians, MIN_VARIANCE_RATIO, Multinomials, Normals, Place, Poissons,
+};
 use super::block::{Shape, VarianceFloor};
 use super::product::Product;
 use crate::error::{Error, Result};
@@ -116,6 +118,7 @@ impl FamilyParameters {
                 means.check_finite("means")?;
                 same_shape(means, variances, "variances")?;
                 within(variances, f64::MIN_POSITIVE..=f64::MAX, "a variance", "Give numbers above 0.")?;
+                wide_enough(means, variances, totals)?;
                 let block = Normals::known(columns, means);
                 (Block::Normal(block), side_by_side(&[&weights(means.columns()), &zeros(means), &times(variances)]))
             }
@@ -186,6 +189,21 @@ fn within(numbers: &Matrix, range: std::ops::RangeInclusive<f64>, what: &str, re
         None => Ok(()),
         Some(number) => Err(Error::data(format!("{what} is {number}"), remedy)),
     }
+}
+
+/// No variance is so small beside the distance of the means that it would be taken for rounding.
+fn wide_enough(means: &Matrix, variances: &Matrix, totals: &[f64]) -> Result<()> {
+    let all: f64 = totals.iter().sum();
+    for j in 0..means.columns() {
+        let mean: f64 = totals.iter().enumerate().map(|(k, total)| total / all * means[(k, j)]).sum();
+        let about = |k: usize| variances[(k, j)] + (means[(k, j)] - mean) * (means[(k, j)] - mean);
+        let overall: f64 = totals.iter().enumerate().map(|(k, total)| total / all * about(k)).sum();
+        if let Some(k) = (0..means.rows()).find(|&k| variances[(k, j)] < MIN_VARIANCE_RATIO * overall) {
+            let problem = format!("the variance {} is too small for means that are so far apart", variances[(k, j)]);
+            return Err(Error::data(problem, "Give variances of at least 1e-12 of that of all classes together."));
+        }
+    }
+    Ok(())
 }
 
 /// Every row sums to one.

@@ -1,4 +1,4 @@
-//! What a model says about itself: its parameters, why it answered as it did, and rows it makes up.
+//! What a model says about itself: its parameters, why it answered as it did, and rows that it samples.
 
 use super::Model;
 use crate::error::{Error, Result};
@@ -7,7 +7,7 @@ use crate::learn::{Classes, Imputed, SampledRow, Task};
 use crate::matrix::Features;
 use crate::run::Run;
 
-/// Rows that a model has made up: names of columns, and cells.
+/// Rows sampled from a model: names of columns, and cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampledRows {
     /// The columns, the target last.

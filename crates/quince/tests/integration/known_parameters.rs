@@ -205,6 +205,12 @@ fn known_parameters_of_families_are_checked() {
     assert!(gaussian(vec![square(1.0, f64::NAN, 0.0, 1.0)]).starts_with("NaN among the covariances"));
     let variances = square(1.0, 1.0, 0.0, 1.0);
     assert_eq!(refused(FamilyParameters::Normal { means: means(), variances }), "a variance is 0");
+    // Below 1e-12 of the variance over both classes, which is 25e10, a variance would be taken for rounding.
+    let far = FamilyParameters::Normal {
+        means: Matrix::from_rows(&[[0.0], [1e6]]),
+        variances: Matrix::from_rows(&[[0.01], [0.01]]),
+    };
+    assert_eq!(refused(far), "the variance 0.01 is too small for means that are so far apart");
     let probabilities = square(0.5, 0.5, 0.5, 0.6);
     assert_eq!(refused(FamilyParameters::Multinomial { probabilities }), "probabilities add up to 1.1");
     assert_eq!(refused(FamilyParameters::Poisson { rates: square(1.0, -1.0, 1.0, 1.0) }), "a rate is -1");

@@ -24,10 +24,10 @@ from quince.bayes._gaussian import Matrix, Within, covariance_of, fitted
 
 #: Where columns of standard deviation one leave a direction with less than this, directions are found from the rows: their
 #: covariance has only half the digits.
-LEAST_SCALE = 1e-3
+MIN_SCALE = 1e-3
 
 #: A direction with less than this share of the largest variance has nothing but rounding.
-LEAST_VARIANCE = 1e-14
+MIN_VARIANCE = 1e-14
 
 
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, Estimator):
@@ -204,8 +204,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixi
             pooled = exact and self.priors is None
             self.covariance_ = block["covariance 0"] if pooled else self._class_covariance(X, codes)
         self.xbar_ = self.priors_ @ self.means_
-        self.scalings_, spread = self._axes(within.white(), len(X))
-        shares = spread**2 / max(np.sum(spread**2), np.finfo(float).tiny)
+        self.scalings_, singular_values = self._axes(within.white(), len(X))
+        shares = singular_values**2 / max(np.sum(singular_values**2), np.finfo(float).tiny)
         self.explained_variance_ratio_ = shares[: self._max_components]
         centred = (self.means_ - self.xbar_) @ self.scalings_
         self.coef_ = centred @ self.scalings_.T
@@ -220,15 +220,15 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixi
         factor = 1.0 if n_classes == 1 else 1.0 / (n_classes - 1)
         centred = self.means_ - self.priors_ @ self.means_
         apart = np.sqrt(rows * self.priors_ * factor)[:, None] * centred
-        _, spread, axes = linalg.svd(apart @ white, full_matrices=False)
-        rank = int(np.sum(spread > self.tol * spread[0])) if len(spread) else 0
-        return white @ axes.T[:, :rank], spread
+        _, singular_values, axes = linalg.svd(apart @ white, full_matrices=False)
+        rank = int(np.sum(singular_values > self.tol * singular_values[0])) if len(singular_values) else 0
+        return white @ axes.T[:, :rank], singular_values
 
     def _from_covariance(self, covariance: Matrix) -> Within | None:
         """How rows vary within a class; None if too many digits would be lost."""
         deviations = np.sqrt(np.diag(covariance))
         scales, axes = linalg.eigh(covariance / np.outer(deviations, deviations))
-        if np.sqrt(max(scales[0], 0.0)) <= max(self.tol, LEAST_SCALE):
+        if np.sqrt(max(scales[0], 0.0)) <= max(self.tol, MIN_SCALE):
             return None
         return Within(axes[:, ::-1], np.sqrt(scales[::-1]), deviations)
 
@@ -256,11 +256,11 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixi
             self.coef_ = linalg.lstsq(self.covariance_, self.means_.T)[0].T
         else:
             total = covariance_of(X.astype(np.float64, copy=False), self.shrinkage, self.covariance_estimator)
-            spread, axes = linalg.eigh(total - self.covariance_, self.covariance_)
+            eigenvalues, axes = linalg.eigh(total - self.covariance_, self.covariance_)
             self.explained_variance_ratio_ = np.empty(0)
             if self._max_components:
-                self.explained_variance_ratio_ = np.sort(spread / spread.sum())[::-1][: self._max_components]
-            self.scalings_ = axes[:, np.argsort(spread)[::-1]]
+                self.explained_variance_ratio_ = np.sort(eigenvalues / eigenvalues.sum())[::-1][: self._max_components]
+            self.scalings_ = axes[:, np.argsort(eigenvalues)[::-1]]
             self.coef_ = self.means_ @ self.scalings_ @ self.scalings_.T
         white = self._white()
         if found is None:
@@ -272,8 +272,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixi
     def _axes_of_means(self, white: Matrix) -> Matrix:
         """Directions in which rows of a class have variance one, as far as the means differ along them."""
         centred = (self.means_ - self.priors_ @ self.means_) @ white
-        _, spread, axes = linalg.svd(centred, full_matrices=False)
-        rank = int(np.sum(spread > np.finfo(float).eps * spread[0])) if len(spread) else 0
+        _, singular_values, axes = linalg.svd(centred, full_matrices=False)
+        rank = int(np.sum(singular_values > np.finfo(float).eps * singular_values[0])) if len(singular_values) else 0
         return white @ axes.T[:, :rank]
 
     def _white(self) -> Matrix:
@@ -282,7 +282,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixi
         Directions without any variance say nothing, as in scikit-learn's least squares.
         """
         scales, axes = linalg.eigh(self.covariance_)
-        kept = scales > LEAST_VARIANCE * max(scales[-1], 0.0)
+        kept = scales > MIN_VARIANCE * max(scales[-1], 0.0)
         if not kept.any():
             raise linalg.LinAlgError("The covariance matrix is singular. Give a shrinkage, or solver='svd'.")
         return Within(axes[:, kept], np.sqrt(scales[kept]), np.ones(len(scales))).white()

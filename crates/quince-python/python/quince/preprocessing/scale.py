@@ -17,7 +17,7 @@ from quince import _quince, _threads
 from quince._base import FLOATS, for_extension
 from quince.preprocessing._base import Transformer
 
-#: So many numbers are looked at before the next ones: they stay in the cache.
+#: The number of values that are looked at together: they stay in the cache.
 AT_ONCE = 1 << 16
 
 

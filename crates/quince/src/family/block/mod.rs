@@ -32,7 +32,7 @@ pub(crate) use gaussian::{Axes, Gaussians, Plan as GaussianPlan, Shape, Shared, 
 pub(crate) use kernel_density::KernelDensities;
 pub(crate) use markov_chain::MarkovChains;
 pub(crate) use multinomial::{Multinomials, Place};
-pub(crate) use normal::{Normals, VarianceFloor};
+pub(crate) use normal::{MIN_VARIANCE_RATIO, Normals, VarianceFloor};
 pub(crate) use poisson::{Poissons, is_count};
 pub(crate) use tile::{Scores, TILE, Tile};
 

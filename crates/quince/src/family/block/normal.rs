@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 
 /// The smallest ratio of a variance to that of the column over all rows.
-const MIN_VARIANCE_RATIO: f64 = 1e-12;
+pub(crate) const MIN_VARIANCE_RATIO: f64 = 1e-12;
 
 /// An origin this many standard deviations from the mean costs too many digits.
 const MAX_ORIGIN_DISTANCE: f64 = 100.0;
@@ -257,7 +257,7 @@ impl Family for Normals {
             scores.iter_mut().for_each(|score| *score += constant);
             for (normal, &column) in normals.iter().zip(&self.columns).filter(|(_, column)| tile.has_missing(**column))
             {
-                add_with_holes(tile.column(column), normal.mean, normal.half, normal.constant, scores);
+                add_with_missing(tile.column(column), normal.mean, normal.half, normal.constant, scores);
             }
         }
     }
@@ -492,7 +492,7 @@ vectorised! {
     }
 
     /// Adds ln p(x) to the scores where x is not missing.
-    fn add_with_holes(values: &[f64], mean: f64, half: f64, constant: f64, scores: &mut [f64]) {
+    fn add_with_missing(values: &[f64], mean: f64, half: f64, constant: f64, scores: &mut [f64]) {
         for (x, score) in values.iter().zip(scores) {
             let d = x - mean;
             let add = constant - half * d * d;

@@ -73,9 +73,9 @@ fn separating(within: &Mat<f64>, means: &Mat<f64>, count: usize) -> Option<Matri
         return Some(Matrix::zeros(width, 1));
     }
     let eigen = between.self_adjoint_eigen(Side::Lower).ok()?;
-    let (spread, last) = (eigen.S().column_vector(), kept.len() - 1);
-    let found = (0..kept.len()).filter(|&axis| spread[axis] > MIN_VARIANCE * spread[last]).count();
-    let found = if spread[last] > 0.0 { found.min(count).min(means.nrows().saturating_sub(1)) } else { 0 };
+    let (eigenvalues, last) = (eigen.S().column_vector(), kept.len() - 1);
+    let found = (0..kept.len()).filter(|&axis| eigenvalues[axis] > MIN_VARIANCE * eigenvalues[last]).count();
+    let found = if eigenvalues[last] > 0.0 { found.min(count).min(means.nrows().saturating_sub(1)) } else { 0 };
     let mut vectors = Matrix::zeros(width, found.max(1));
     for axis in 0..found {
         let vector = &white * eigen.U().col(last - axis);
