@@ -54,7 +54,7 @@ impl Model {
         said.ok_or_else(|| self.cannot("explain its answers yet"))
     }
 
-    /// Makes up rows as the model believes rows come about; of one class only, if that is given.
+    /// Samples rows from the model; of one class only, if that is given.
     pub fn sample(&self, count: usize, class: Option<&str>, run: &Run) -> Result<SampledRows> {
         let code = match class {
             None => None,
