@@ -8,7 +8,7 @@
 //! In few columns there is one lower bound per row (Hamerly), and rows whose bounds cross are scored with all centres in one
 //! fused product. In many columns there is one per row and centre (Elkan), and only centres whose bound is crossed are measured.
 
-use super::chunk::{AssignmentMethod, AssignmentStep, Chunk};
+use super::part::{AssignmentMethod, AssignmentPart, AssignmentStep};
 use super::points::{Centres, Points, pass};
 use crate::error::Result;
 use crate::matrix::Matrix;
@@ -21,7 +21,7 @@ pub(super) struct Assignment<'a> {
     points: &'a Points<'a>,
     method: AssignmentMethod,
     k: usize,
-    chunks: Vec<Chunk>,
+    parts: Vec<AssignmentPart>,
     /// The total distance each centre has moved, and the sum over steps of the largest move.
     moved: Vec<f64>,
     furthest: f64,
@@ -44,15 +44,15 @@ impl<'a> Assignment<'a> {
     }
 
     fn by(method: AssignmentMethod, points: &'a Points<'a>, k: usize) -> Assignment<'a> {
-        let chunk = |rows| Chunk::new(rows, k, points.columns(), method);
-        let chunks = cuts(points.rows(), partials(points.rows())).into_iter().map(chunk).collect();
-        Assignment { points, method, k, chunks, moved: vec![0.0; k], furthest: 0.0 }
+        let part = |rows| AssignmentPart::new(rows, k, points.columns(), method);
+        let parts = cuts(points.rows(), partials(points.rows())).into_iter().map(part).collect();
+        Assignment { points, method, k, parts, moved: vec![0.0; k], furthest: 0.0 }
     }
 
     /// For rows whose clusters are known.
     pub(super) fn of(labels: &[u32], points: &'a Points<'a>, k: usize) -> Assignment<'a> {
         let mut known = Assignment::by(AssignmentMethod::Direct, points, k);
-        known.chunks.iter_mut().for_each(|chunk| chunk.labels.copy_from_slice(&labels[chunk.rows.clone()]));
+        known.parts.iter_mut().for_each(|part| part.labels.copy_from_slice(&labels[part.rows.clone()]));
         known
     }
 
@@ -67,18 +67,18 @@ impl<'a> Assignment<'a> {
         let moved_single = self.moved.iter().map(|&moved| (moved as f32).next_up()).collect();
         let (points, method, moved, furthest) = (self.points, self.method, self.moved.as_slice(), self.furthest);
         let step = AssignmentStep { points, centres, method, moved, moved_single, furthest, half, all };
-        self.chunks.iter_mut().for_each(|chunk| chunk.changed = 0);
+        self.parts.iter_mut().for_each(|part| part.changed = 0);
         // Products in single precision are fast; a row is read once.
         let work = (4 + self.k / if method == AssignmentMethod::Direct { 1 } else { 4 }) * points.width();
-        pass(work, run).visit(points.rows(), &mut self.chunks, |chunk, rows| chunk.assign(&step, rows))
+        pass(work, run).visit(points.rows(), &mut self.parts, |part, rows| part.assign(&step, rows))
     }
 
     /// Adds up the rows of each cluster.
     pub(super) fn add_up(&mut self, run: &Run) -> Result<()> {
         let points = self.points;
-        self.chunks.iter_mut().for_each(Chunk::clear_sums);
+        self.parts.iter_mut().for_each(AssignmentPart::clear_sums);
         let pass = pass(4 * points.width(), run);
-        pass.visit(points.rows(), &mut self.chunks, |chunk, rows| chunk.add_up(points, rows))
+        pass.visit(points.rows(), &mut self.parts, |part, rows| part.add_up(points, rows))
     }
 
     /// Loosens the bounds after centres have moved by the roots of these.
@@ -98,15 +98,15 @@ impl<'a> Assignment<'a> {
             return false;
         }
         let (mut looked, mut crossed) = (0usize, 0usize);
-        for chunk in &self.chunks {
-            for place in (0..chunk.rows.len()).step_by((self.points.rows() / 2048).max(1)) {
-                let upper = f64::from(chunk.upper[place]) + self.moved[chunk.labels[place] as usize];
+        for part in &self.parts {
+            for place in (0..part.rows.len()).step_by((self.points.rows() / 2048).max(1)) {
+                let upper = f64::from(part.upper[place]) + self.moved[part.labels[place] as usize];
                 if self.method == AssignmentMethod::HamerlyBound {
                     looked += 1;
-                    crossed += usize::from(upper >= f64::from(chunk.lower[place]) - self.furthest);
+                    crossed += usize::from(upper >= f64::from(part.lower[place]) - self.furthest);
                 } else {
                     looked += self.k;
-                    let bounds = chunk.lower[place * self.k..(place + 1) * self.k].iter().zip(&self.moved);
+                    let bounds = part.lower[place * self.k..(place + 1) * self.k].iter().zip(&self.moved);
                     crossed += bounds.filter(|(bound, moved)| f64::from(**bound) - **moved <= upper).count();
                 }
             }
@@ -117,14 +117,14 @@ impl<'a> Assignment<'a> {
 
     /// The number of rows whose label the last assignment changed.
     pub(super) fn changed(&self) -> usize {
-        self.chunks.iter().map(|chunk| chunk.changed).sum()
+        self.parts.iter().map(|part| part.changed).sum()
     }
 
     /// The sum of the rows of each cluster, and its weight.
     pub(super) fn sums(&self) -> (Matrix, Vec<f64>) {
         let mut all = (Matrix::zeros(self.k, self.points.columns()), vec![0.0; self.k]);
-        for chunk in &self.chunks {
-            all.merge((chunk.sums.clone(), chunk.sizes.clone()));
+        for part in &self.parts {
+            all.merge((part.sums.clone(), part.sizes.clone()));
         }
         let (sums, mut sizes) = all;
         // Weights that come and go leave a rounding error behind: an empty cluster is one without rows.
@@ -135,16 +135,14 @@ impl<'a> Assignment<'a> {
 
     fn members(&self) -> Vec<usize> {
         let mut members = vec![0; self.k];
-        self.chunks
-            .iter()
-            .for_each(|chunk| members.iter_mut().zip(&chunk.members).for_each(|(all, some)| *all += some));
+        self.parts.iter().for_each(|part| members.iter_mut().zip(&part.members).for_each(|(all, some)| *all += some));
         members
     }
 
     /// The cluster of each row.
     pub(super) fn labels(self) -> Vec<u32> {
         // Bounds are freed before labels are copied.
-        let labels: Vec<Vec<u32>> = self.chunks.into_iter().map(|chunk| chunk.labels).collect();
+        let labels: Vec<Vec<u32>> = self.parts.into_iter().map(|part| part.labels).collect();
         labels.concat()
     }
 
@@ -161,21 +159,21 @@ impl<'a> Assignment<'a> {
         let (mut far, mut moved) = (far.into_iter(), false);
         for c in empty {
             // A row whose cluster has no other stays: moving it would only empty another one.
-            let Some((chunk, place)) = far
+            let Some((part, place)) = far
                 .by_ref()
                 .map(|i| self.place(i))
-                .find(|&(chunk, place)| members[self.chunks[chunk].labels[place] as usize] > 1)
+                .find(|&(part, place)| members[self.parts[part].labels[place] as usize] > 1)
             else {
                 break;
             };
-            let chunk = &mut self.chunks[chunk];
-            members[chunk.labels[place] as usize] -= 1;
+            let part = &mut self.parts[part];
+            members[part.labels[place] as usize] -= 1;
             members[c] += 1;
-            chunk.put(self.points, place, c as u32);
+            part.put(self.points, place, c as u32);
             // The bounds of this row no longer hold: it is measured from all centres in the next step.
             let width = self.method.bounds_per_row(self.k);
-            chunk.upper[place] = f32::INFINITY;
-            chunk.lower[place * width..(place + 1) * width].fill(f32::NEG_INFINITY);
+            part.upper[place] = f32::INFINITY;
+            part.lower[place * width..(place + 1) * width].fill(f32::NEG_INFINITY);
             moved = true;
         }
         if moved {
@@ -210,15 +208,15 @@ impl<'a> Assignment<'a> {
         Ok(far.into_iter().map(|(_, i)| i).collect())
     }
 
-    /// The chunk that holds row `i`, and its place there.
+    /// The part that holds row `i`, and its place there.
     fn place(&self, i: usize) -> (usize, usize) {
-        let chunk = self.chunks.partition_point(|chunk| chunk.rows.end <= i);
-        (chunk, i - self.chunks[chunk].rows.start)
+        let part = self.parts.partition_point(|part| part.rows.end <= i);
+        (part, i - self.parts[part].rows.start)
     }
 
     fn label(&self, i: usize) -> u32 {
-        let (chunk, place) = self.place(i);
-        self.chunks[chunk].labels[place]
+        let (part, place) = self.place(i);
+        self.parts[part].labels[place]
     }
 
     /// The within-cluster error.

@@ -24,7 +24,7 @@ pub(super) fn plus_plus(points: &Points<'_>, k: usize, stream: &mut Stream, run:
     sampler.begin();
     sampler.keep(drawn[0], 0, run)?;
     while drawn.len() < k {
-        if sampler.chunks.iter().all(|chunk| chunk.mass <= 0.0) {
+        if sampler.parts.iter().all(|part| part.mass <= 0.0) {
             // Every row equals one drawn before: the rest are copies of the first, and their clusters stay empty.
             drawn.resize(k, drawn[0]);
             break;
@@ -74,17 +74,17 @@ const MAX_CANDIDATES: usize = 12;
 /// The rows while centres are drawn from them.
 struct Sampler<'a> {
     points: &'a Points<'a>,
-    chunks: Vec<SamplerChunk>,
+    parts: Vec<SamplerPart>,
 }
 
 /// A range of rows.
-struct SamplerChunk {
+struct SamplerPart {
     rows: Range<usize>,
     /// The squared distance of each row from the nearest row drawn so far.
     nearest: Vec<f64>,
     /// Which candidates are nearer, a bit each.
     nearer: Vec<u16>,
-    /// Σ w·nearest, in proportion to which a chunk is drawn from.
+    /// Σ w·nearest, in proportion to which a part is drawn from.
     mass: f64,
     /// What it would be with each candidate.
     errors: [f64; MAX_CANDIDATES],
@@ -95,7 +95,7 @@ struct SamplerChunk {
 impl<'a> Sampler<'a> {
     /// Nothing is drawn yet: probabilities are in proportion to weights.
     fn new(points: &'a Points<'a>) -> Sampler<'a> {
-        let chunk = |rows: Range<usize>| SamplerChunk {
+        let part = |rows: Range<usize>| SamplerPart {
             nearest: vec![1.0; rows.len()],
             nearer: vec![0; rows.len()],
             mass: rows.clone().map(|i| points.weight(i)).sum(),
@@ -104,27 +104,27 @@ impl<'a> Sampler<'a> {
             row: vec![0.0; points.columns()],
             rows,
         };
-        Sampler { points, chunks: cuts(points.rows(), partials(points.rows())).into_iter().map(chunk).collect() }
+        Sampler { points, parts: cuts(points.rows(), partials(points.rows())).into_iter().map(part).collect() }
     }
 
     /// Makes the first row that is kept the nearest of all rows.
     fn begin(&mut self) {
-        for chunk in &mut self.chunks {
-            chunk.nearest.fill(f64::INFINITY);
-            chunk.nearer.fill(1);
+        for part in &mut self.parts {
+            part.nearest.fill(f64::INFINITY);
+            part.nearer.fill(1);
         }
     }
 
     /// A row drawn in proportion to weight times squared distance.
     fn draw(&self, stream: &mut Stream) -> usize {
-        let mut left = stream.uniform() * self.chunks.iter().map(|chunk| chunk.mass).sum::<f64>();
-        let mut last = &self.chunks[0];
-        for chunk in self.chunks.iter().filter(|chunk| chunk.mass > 0.0) {
-            last = chunk;
-            if left < chunk.mass {
+        let mut left = stream.uniform() * self.parts.iter().map(|part| part.mass).sum::<f64>();
+        let mut last = &self.parts[0];
+        for part in self.parts.iter().filter(|part| part.mass > 0.0) {
+            last = part;
+            if left < part.mass {
                 break;
             }
-            left -= chunk.mass;
+            left -= part.mass;
         }
         last.find(self.points, left)
     }
@@ -133,10 +133,10 @@ impl<'a> Sampler<'a> {
     fn compare(&mut self, candidates: &[usize], run: &Run) -> Result<usize> {
         let points = self.points;
         let centres = Centres::new(rows_of(points, candidates), points);
-        self.chunks.iter_mut().for_each(|chunk| chunk.errors.fill(0.0));
+        self.parts.iter_mut().for_each(|part| part.errors.fill(0.0));
         let work = (3 + candidates.len()) * points.width();
-        pass(work, run).visit(points.rows(), &mut self.chunks, |chunk, rows| chunk.compare(points, &centres, rows))?;
-        let error = |c: usize| self.chunks.iter().map(|chunk| chunk.errors[c]).sum::<f64>();
+        pass(work, run).visit(points.rows(), &mut self.parts, |part, rows| part.compare(points, &centres, rows))?;
+        let error = |c: usize| self.parts.iter().map(|part| part.errors[c]).sum::<f64>();
         let errors: Vec<f64> = (0..candidates.len()).map(error).collect();
         Ok((0..errors.len()).min_by(|&a, &b| errors[a].total_cmp(&errors[b])).unwrap_or(0))
     }
@@ -145,14 +145,14 @@ impl<'a> Sampler<'a> {
     fn keep(&mut self, row: usize, bit: usize, run: &Run) -> Result<()> {
         let points = self.points;
         let centre = Centres::new(rows_of(points, &[row]), points);
-        self.chunks.iter_mut().for_each(|chunk| chunk.mass = 0.0);
-        pass(4 * points.width(), run).visit(points.rows(), &mut self.chunks, |chunk, rows| {
-            chunk.keep(points, &centre, bit, rows);
+        self.parts.iter_mut().for_each(|part| part.mass = 0.0);
+        pass(4 * points.width(), run).visit(points.rows(), &mut self.parts, |part, rows| {
+            part.keep(points, &centre, bit, rows);
         })
     }
 }
 
-impl SamplerChunk {
+impl SamplerPart {
     /// The row at which the cumulative mass passes `left`. Sums are rounded: past the end it is the last row with any mass.
     fn find(&self, points: &Points<'_>, mut left: f64) -> usize {
         let mut last = self.rows.start;
@@ -299,8 +299,8 @@ mod tests {
             let close = |a: f64, b: f64| (a - b).abs() <= 1e-4 * b;
             assert!(errors.iter().all(|other| errors[best] <= other * 1.0001), "{round}: {best} {errors:?}");
             sampler.keep(candidates[best], best, &run).unwrap();
-            assert!(close(sampler.chunks.iter().map(|chunk| chunk.mass).sum(), errors[best]));
-            let nearest: Vec<f64> = sampler.chunks.iter().flat_map(|chunk| chunk.nearest.clone()).collect();
+            assert!(close(sampler.parts.iter().map(|part| part.mass).sum(), errors[best]));
+            let nearest: Vec<f64> = sampler.parts.iter().flat_map(|part| part.nearest.clone()).collect();
             (0..5000).for_each(|i| assert!((nearest[i] - least(i, candidates[best])).abs() <= 1e-5, "{i}"));
             drawn.push(candidates[best]);
         }

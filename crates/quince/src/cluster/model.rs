@@ -95,11 +95,11 @@ impl KMeansModel {
         let packed = rows.sparse_part().is_none() || columns <= MAX_PACKED_COLUMNS;
         // Few enough rows at a time to check for cancellation often.
         let cost = if packed { columns } else { rows.row_cost() };
-        let chunk = (5_000_000 / (k * cost).max(1)).clamp(1, 1024);
-        let mut pieces: Vec<&mut [f64]> = distances.values_mut().chunks_mut(chunk * k).collect();
+        let rows_at_once = (5_000_000 / (k * cost).max(1)).clamp(1, 1024);
+        let mut pieces: Vec<&mut [f64]> = distances.values_mut().chunks_mut(rows_at_once * k).collect();
         for (round, some) in pieces.chunks_mut(32).enumerate() {
             run.each(some, |piece, out| {
-                let first = (round * 32 + piece) * chunk;
+                let first = (round * 32 + piece) * rows_at_once;
                 let mut row = vec![0.0; if packed { columns } else { 0 }];
                 for (i, out) in (first..).zip(out.chunks_mut(k)) {
                     if packed {

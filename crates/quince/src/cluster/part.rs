@@ -1,4 +1,4 @@
-//! A chunk of rows that one thread works on: labels, bounds, and the sums of its clusters.
+//! The part of a chunk of rows that one thread works on: labels, bounds, and the sums of its clusters.
 
 use super::bounds::{AllScores, NearestTwo, any_crossed, dot, four_dots, lower_bounds, next_crossed};
 use super::points::{Centres, Points, ScoreScratch};
@@ -32,8 +32,8 @@ impl AssignmentMethod {
     }
 }
 
-/// A range of rows, with its part of the state.
-pub(super) struct Chunk {
+/// A range of rows, and what is known of each of them from one assignment step to the next.
+pub(super) struct AssignmentPart {
     pub(super) rows: Range<usize>,
     pub(super) labels: Vec<u32>,
     /// Upper bounds of the distance from the own centre, less the total move of that centre.
@@ -65,10 +65,10 @@ pub(super) struct AssignmentStep<'a> {
     pub(super) all: bool,
 }
 
-impl Chunk {
-    pub(super) fn new(rows: Range<usize>, k: usize, columns: usize, method: AssignmentMethod) -> Chunk {
+impl AssignmentPart {
+    pub(super) fn new(rows: Range<usize>, k: usize, columns: usize, method: AssignmentMethod) -> AssignmentPart {
         let count = rows.len();
-        Chunk {
+        AssignmentPart {
             labels: vec![u32::MAX; count],
             upper: vec![0.0; count],
             lower: vec![0.0; count * method.bounds_per_row(k)],
@@ -84,7 +84,7 @@ impl Chunk {
         }
     }
 
-    /// Assigns some rows of the chunk.
+    /// Assigns some rows of the part.
     pub(super) fn assign(&mut self, step: &AssignmentStep<'_>, rows: Range<usize>) {
         let places = rows.start - self.rows.start..rows.end - self.rows.start;
         match step.method {
