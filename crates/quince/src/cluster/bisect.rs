@@ -106,17 +106,7 @@ pub(super) fn bisect(settings: &KMeans, points: &Points<'_>, k: usize, run: &Run
         trace.push(leaves.iter().map(|leaf| leaf.error).sum());
         run.progress("bisections", leaves.len(), k);
     }
-    // The largest cluster comes first, of equals the one with the first row.
-    leaves.sort_by(|a, b| b.size.total_cmp(&a.size).then_with(|| a.rows.first().cmp(&b.rows.first())));
-    let mut labels = vec![0; points.rows()];
-    let mut values = Vec::with_capacity(leaves.len() * columns);
-    for (c, leaf) in leaves.iter().enumerate() {
-        leaf.rows.iter().for_each(|&i| labels[i] = c as u32);
-        values.extend_from_slice(&leaf.centre);
-        if let Some(side) = leaf.side {
-            sides[side] = -1 - c as i64;
-        }
-    }
+    let (labels, values) = number(&mut leaves, &mut sides, points.rows());
     let error = trace.last().copied().unwrap_or(0.0);
     let partition = Partition {
         centres: Matrix::new(leaves.len(), columns, values)?,
@@ -130,6 +120,21 @@ pub(super) fn bisect(settings: &KMeans, points: &Points<'_>, k: usize, run: &Run
     let tree = BisectionTree { centres: Matrix::new(sides.len(), columns, centres)?, sides };
     let search = SearchSummary { asked: k, restarts, polished: false, tree: Some(tree) };
     Ok(partition.clustering(points, search))
+}
+
+/// Numbers the clusters by their size, the largest first, of equals the one with the first row, and lets the sides of the tree
+/// lead to them. Returns the cluster of each row and the centres.
+fn number(leaves: &mut [Leaf], sides: &mut [i64], rows: usize) -> (Vec<u32>, Vec<f64>) {
+    leaves.sort_by(|a, b| b.size.total_cmp(&a.size).then_with(|| a.rows.first().cmp(&b.rows.first())));
+    let (mut labels, mut centres) = (vec![0; rows], Vec::new());
+    for (c, leaf) in leaves.iter().enumerate() {
+        leaf.rows.iter().for_each(|&i| labels[i] = c as u32);
+        centres.extend_from_slice(&leaf.centre);
+        if let Some(side) = leaf.side {
+            sides[side] = -1 - c as i64;
+        }
+    }
+    (labels, centres)
 }
 
 /// The best of several bisections of a cluster, with centres in the coordinates of the features, and their number.

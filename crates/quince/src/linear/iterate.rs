@@ -136,21 +136,14 @@ impl NormalEquations<'_> {
     }
 
     fn search(&self, right: &Matrix, start: Option<&Matrix>, run: &Run) -> Result<(Matrix, Report)> {
-        let (columns, outputs) = (right.rows(), right.columns());
         let diagonal = self.diagonal(run)?;
-        let mut report = Report::computed(format!("conjugate gradients in {columns} columns"));
+        let mut report = Report::computed(format!("conjugate gradients in {} columns", right.rows()));
         report.stop = StopReason::Converged;
         let scale = right.values().iter().fold(0.0f64, |m, x| m.max(x.abs())).max(f64::MIN_POSITIVE);
-        let mut answer = start.cloned().unwrap_or_else(|| Matrix::zeros(columns, outputs));
-        let mut rest = right.clone();
-        if start.is_some() {
-            let product = self.times(&answer, run)?;
-            rest.values_mut().iter_mut().zip(product.values()).for_each(|(r, p)| *r -= p);
-        }
-        let (mut direction, mut sizes) = (Matrix::zeros(columns, outputs), vec![0.0; outputs]);
+        let mut descent = Descent::from(right, start.map(|start| Ok((start, self.times(start, run)?))).transpose()?);
         let mut worst;
         for step in 0.. {
-            worst = rest.values().iter().fold(0.0f64, |m, x| m.max(x.abs())) / scale;
+            worst = descent.rest.values().iter().fold(0.0f64, |m, x| m.max(x.abs())) / scale;
             report.trace.push(worst);
             run.progress("conjugate gradients", step, MAX_STEPS);
             if worst <= TOLERANCE {
@@ -165,40 +158,72 @@ impl NormalEquations<'_> {
                 break;
             }
             run.check_cancelled()?;
-            // The next direction: the preconditioned gradient, made conjugate to the last direction.
-            let mut new_sizes = vec![0.0; outputs];
-            for j in 0..columns {
-                let pairs = rest.row(j).iter().zip(&mut new_sizes);
-                pairs.for_each(|(r, size)| *size += r * r / diagonal[j]);
-            }
-            let carry: Vec<f64> =
-                new_sizes.iter().zip(&sizes).map(|(new, old)| if *old > 0.0 { new / old } else { 0.0 }).collect();
-            for j in 0..columns {
-                for (o, p) in direction.row_mut(j).iter_mut().enumerate() {
-                    *p = rest[(j, o)] / diagonal[j] + carry[o] * *p;
-                }
-            }
-            sizes = new_sizes;
-            let product = self.times(&direction, run)?;
-            let mut curvature = vec![0.0; outputs];
-            for j in 0..columns {
-                let pairs = direction.row(j).iter().zip(product.row(j)).zip(&mut curvature);
-                pairs.for_each(|((p, q), sum)| *sum += p * q);
-            }
-            let length: Vec<f64> =
-                sizes.iter().zip(&curvature).map(|(size, c)| if *c > 0.0 { size / c } else { 0.0 }).collect();
-            for j in 0..columns {
-                for o in 0..outputs {
-                    answer[(j, o)] += length[o] * direction[(j, o)];
-                    rest[(j, o)] -= length[o] * product[(j, o)];
-                }
-            }
+            descent.turn(&diagonal);
+            let product = self.times(&descent.direction, run)?;
+            descent.advance(&product);
         }
         // What was carried along may have drifted: the certificate is of the answer itself.
-        let product = run.finish(|| self.times(&answer, run))?;
+        let product = run.finish(|| self.times(&descent.answer, run))?;
         let gap = product.values().iter().zip(right.values()).map(|(p, r)| (p - r).abs()).fold(0.0, f64::max);
         let measure = "gradient of the objective, relative".into();
         report.certificate = Some(Certificate { measure, value: gap / scale, tolerance: 1e-6 });
-        Ok((answer, report))
+        Ok((descent.answer, report))
+    }
+}
+
+/// One search for each output, all with the same matrix.
+struct Descent {
+    answer: Matrix,
+    /// What the answer leaves of the right-hand sides: the gradient at the answer, downhill.
+    rest: Matrix,
+    direction: Matrix,
+    /// The squared length of each preconditioned gradient.
+    sizes: Vec<f64>,
+}
+
+impl Descent {
+    /// From zero, or from an answer that comes with the product of the matrix and it.
+    fn from(right: &Matrix, start: Option<(&Matrix, Matrix)>) -> Descent {
+        let nothing = Matrix::zeros(right.rows(), right.columns());
+        let (mut answer, mut rest) = (nothing.clone(), right.clone());
+        if let Some((start, product)) = start {
+            answer.clone_from(start);
+            rest.values_mut().iter_mut().zip(product.values()).for_each(|(r, p)| *r -= p);
+        }
+        Descent { answer, rest, direction: nothing, sizes: vec![0.0; right.columns()] }
+    }
+
+    /// The next direction: the preconditioned gradient, made conjugate to the last direction.
+    fn turn(&mut self, diagonal: &[f64]) {
+        let mut sizes = vec![0.0; self.sizes.len()];
+        for (j, diagonal) in diagonal.iter().enumerate() {
+            let pairs = self.rest.row(j).iter().zip(&mut sizes);
+            pairs.for_each(|(r, size)| *size += r * r / diagonal);
+        }
+        let carried = sizes.iter().zip(&self.sizes).map(|(new, old)| if *old > 0.0 { new / old } else { 0.0 });
+        let carried: Vec<f64> = carried.collect();
+        for (j, diagonal) in diagonal.iter().enumerate() {
+            for (o, p) in self.direction.row_mut(j).iter_mut().enumerate() {
+                *p = self.rest[(j, o)] / diagonal + carried[o] * *p;
+            }
+        }
+        self.sizes = sizes;
+    }
+
+    /// Goes to the minimum along the direction; `product` is the matrix times it.
+    fn advance(&mut self, product: &Matrix) {
+        let mut curvature = vec![0.0; self.sizes.len()];
+        for j in 0..product.rows() {
+            let pairs = self.direction.row(j).iter().zip(product.row(j)).zip(&mut curvature);
+            pairs.for_each(|((p, q), sum)| *sum += p * q);
+        }
+        let lengths = self.sizes.iter().zip(&curvature).map(|(size, c)| if *c > 0.0 { size / c } else { 0.0 });
+        let lengths: Vec<f64> = lengths.collect();
+        for j in 0..product.rows() {
+            for (o, length) in lengths.iter().enumerate() {
+                self.answer[(j, o)] += length * self.direction[(j, o)];
+                self.rest[(j, o)] -= length * product[(j, o)];
+            }
+        }
     }
 }

@@ -41,10 +41,19 @@ fn close(found: &[f64], slow: &[f64]) {
     found.iter().zip(slow).for_each(|(a, b)| assert!((a - b).abs() <= 1e-9 * (1.0 + b.abs()), "{a} {b}"));
 }
 
+fn sum(count: usize, term: &dyn Fn(usize) -> f64) -> f64 {
+    (0..count).map(term).sum()
+}
+
+/// All values, row after row.
+fn grid(rows: usize, columns: usize, value: &dyn Fn(usize, usize) -> f64) -> Vec<f64> {
+    (0..rows).flat_map(|a| (0..columns).map(move |b| (a, b))).map(|(a, b)| value(a, b)).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
-    fn the_five_kernels_are_what_plain_loops_give(
+    fn products_norms_and_tiles_are_what_plain_loops_give(
         rows in 1usize..90, columns in 1usize..20, outputs in 1usize..7, seed in 0u64..1000, centred: bool, scaled: bool,
         tall: bool,
     ) {
@@ -54,14 +63,9 @@ proptest! {
         let (right, left) = (random(columns, outputs, seed + 1), random(rows, outputs, seed + 2));
         let centre: Vec<f64> = (0..columns).map(|j| if centred { j as f64 - 1.5 } else { 0.0 }).collect();
         let scale: Vec<f64> = (0..columns).map(|j| if scaled { 0.25 * (1 + j % 5) as f64 } else { 1.0 }).collect();
-        let roots: Vec<f64> = (0..rows).map(|i| [1.0, 0.5, 2.0][i % 3]).collect();
         let offset: Vec<f64> = (0..outputs).map(|k| k as f64).collect();
         // The references work on a copy that is centred and scaled.
         let at = |i: usize, j: usize| (x[(i, j)] - centre[j]) * scale[j];
-        let sum = |count: usize, term: &dyn Fn(usize) -> f64| (0..count).map(term).sum::<f64>();
-        let grid = |n: usize, m: usize, value: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
-            (0..n).flat_map(|a| (0..m).map(move |b| (a, b))).map(|(a, b)| value(a, b)).collect()
-        };
         let product = grid(rows, outputs, &|i, k| offset[k] + sum(columns, &|j| at(i, j) * right[(j, k)]));
         let turned = grid(columns, outputs, &|j, k| sum(rows, &|i| at(i, j) * left[(i, k)]));
         let norms: Vec<f64> = (0..rows).map(|i| sum(columns, &|j| at(i, j) * at(i, j))).collect();
@@ -89,17 +93,26 @@ proptest! {
                 assert!(bits.get_or_insert_with(|| now.clone()) == &now, "{layout} on {threads} threads");
             }
         });
-        // Second moments are about the means, as the linear models take them.
+    }
+
+    #[test]
+    fn second_moments_are_about_the_means_as_linear_models_take_them(
+        rows in 1usize..90, columns in 1usize..20, outputs in 1usize..7, seed in 0u64..1000, scaled: bool, tall: bool,
+    ) {
+        let rows = if tall { rows + 2100 } else { rows };
+        let (x, y) = (random(rows, columns, seed), random(rows, outputs, seed + 2));
+        let scale: Vec<f64> = (0..columns).map(|j| if scaled { 0.25 * (1 + j % 5) as f64 } else { 1.0 }).collect();
+        let roots: Vec<f64> = (0..rows).map(|i| [1.0, 0.5, 2.0][i % 3]).collect();
         let total = sum(rows, &|i| roots[i] * roots[i]);
         let means: Vec<f64> = (0..columns).map(|j| sum(rows, &|i| roots[i] * roots[i] * x[(i, j)]) / total).collect();
-        let mean_of_y: Vec<f64> = (0..outputs).map(|k| sum(rows, &|i| roots[i] * roots[i] * left[(i, k)]) / total).collect();
+        let mean_of_y: Vec<f64> = (0..outputs).map(|k| sum(rows, &|i| roots[i] * roots[i] * y[(i, k)]) / total).collect();
         let about = |i: usize, j: usize| (x[(i, j)] - means[j]) * scale[j];
         let gram = grid(columns, columns, &|a, b| sum(rows, &|i| roots[i] * roots[i] * about(i, a) * about(i, b)));
-        let cross = grid(columns, outputs, &|j, k| sum(rows, &|i| roots[i] * roots[i] * about(i, j) * (left[(i, k)] - mean_of_y[k])));
+        let cross = grid(columns, outputs, &|j, k| sum(rows, &|i| roots[i] * roots[i] * about(i, j) * (y[(i, k)] - mean_of_y[k])));
         in_every_layout(&x, |_, features| {
             let shifted = features.centred(&means);
-            let y = About { values: &left, centre: &mean_of_y };
-            let found = moments(shifted.scaled(&scale), y, Some(&roots), &Run::new()).unwrap();
+            let beside = About { values: &y, centre: &mean_of_y };
+            let found = moments(shifted.scaled(&scale), beside, Some(&roots), &Run::new()).unwrap();
             let lower = |n: usize, value: &dyn Fn(usize, usize) -> f64| {
                 grid(n, n, &|a, b| value(a.max(b), a.min(b)))
             };
