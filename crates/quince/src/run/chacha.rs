@@ -1,12 +1,24 @@
-//! ChaCha with 8 rounds (Bernstein 2008), four blocks side by side, so that the compiler makes vectors of them.
+//! ChaCha with 8 rounds (Bernstein 2008), eight blocks side by side, so that the compiler makes vectors of them.
 //!
 //! The state of a block is sixteen words: four constants, eight of the key, a counter of 64 bits, and a stream of 64 bits. Our own
-//! forty lines rather than a crate, because a seed must mean the same in every release.
+//! few lines rather than a crate, because a seed must mean the same in every release.
 
 /// "expand 32-byte k", the constants of every block.
 const CONSTANTS: [u32; 4] = [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574];
 /// Blocks that are made together.
-const LANES: usize = 4;
+const LANES: usize = 8;
+
+/// The words that each quarter round mixes: four columns of the state, then four diagonals.
+const QUARTERS: [[usize; 4]; 8] = [
+    [0, 4, 8, 12],
+    [1, 5, 9, 13],
+    [2, 6, 10, 14],
+    [3, 7, 11, 15],
+    [0, 5, 10, 15],
+    [1, 6, 11, 12],
+    [2, 7, 8, 13],
+    [3, 4, 9, 14],
+];
 
 /// One word of each block.
 type Word = [u32; LANES];
@@ -30,6 +42,7 @@ impl ChaCha8 {
     }
 
     /// The next two words, the first of them as the lower half.
+    #[inline]
     pub(super) fn next(&mut self) -> u64 {
         if self.given == self.words.len() {
             self.refill();
@@ -39,18 +52,11 @@ impl ChaCha8 {
         u64::from(high) << 32 | u64::from(low)
     }
 
+    #[inline(never)]
     fn refill(&mut self) {
         let start = self.start();
-        let mut state = start;
-        for _ in 0..4 {
-            for j in 0..4 {
-                quarter_round(&mut state, [j, j + 4, j + 8, j + 12]);
-            }
-            for j in 0..4 {
-                quarter_round(&mut state, [j, (j + 1) % 4 + 4, (j + 2) % 4 + 8, (j + 3) % 4 + 12]);
-            }
-        }
-        for (k, (word, before)) in state.iter().zip(&start).enumerate() {
+        let mixed = eight_rounds(start);
+        for (k, (word, before)) in mixed.iter().zip(&start).enumerate() {
             for lane in 0..LANES {
                 self.words[16 * lane + k] = word[lane].wrapping_add(before[lane]);
             }
@@ -74,14 +80,47 @@ impl ChaCha8 {
     }
 }
 
+/// Eight rounds, on vectors of eight words where the machine has them.
+fn eight_rounds(state: [Word; 16]) -> [Word; 16] {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        #[target_feature(enable = "avx2")]
+        fn wide(state: [Word; 16]) -> [Word; 16] {
+            plain_rounds(state)
+        }
+        // SAFETY: the machine was asked, and has these instructions.
+        return unsafe { wide(state) };
+    }
+    plain_rounds(state)
+}
+
 #[inline(always)]
-fn quarter_round(state: &mut [Word; 16], [a, b, c, d]: [usize; 4]) {
-    for (first, second, third, turn) in [(a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)] {
-        for lane in 0..LANES {
-            state[first][lane] = state[first][lane].wrapping_add(state[second][lane]);
-            state[third][lane] = (state[third][lane] ^ state[first][lane]).rotate_left(turn);
+fn plain_rounds(mut state: [Word; 16]) -> [Word; 16] {
+    for _ in 0..4 {
+        for [a, b, c, d] in QUARTERS {
+            [state[a], state[b], state[c], state[d]] = quarter_round([state[a], state[b], state[c], state[d]]);
         }
     }
+    state
+}
+
+#[inline(always)]
+fn quarter_round([mut a, mut b, mut c, mut d]: [Word; 4]) -> [Word; 4] {
+    (a, d) = add_and_turn::<16>(a, b, d);
+    (c, b) = add_and_turn::<12>(c, d, b);
+    (a, d) = add_and_turn::<8>(a, b, d);
+    (c, b) = add_and_turn::<7>(c, d, b);
+    [a, b, c, d]
+}
+
+/// x + y, and z turned left after an exclusive or with that.
+#[inline(always)]
+fn add_and_turn<const BITS: u32>(mut x: Word, y: Word, mut z: Word) -> (Word, Word) {
+    for lane in 0..LANES {
+        x[lane] = x[lane].wrapping_add(y[lane]);
+        z[lane] = (z[lane] ^ x[lane]).rotate_left(BITS);
+    }
+    (x, z)
 }
 
 /// A key of 256 bits from a seed of 64: eight steps of PCG32 (O'Neill 2014), so that near seeds have keys far apart.

@@ -28,6 +28,7 @@ impl Stream {
     }
 
     /// 64 random bits.
+    #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.next()
     }
@@ -41,13 +42,14 @@ impl Stream {
     ///
     /// # Panics
     /// If `bound` is zero.
+    #[inline]
     pub fn below(&mut self, bound: usize) -> usize {
         assert!(bound > 0, "there is no number below zero");
         let bound = bound as u64;
-        let reject_below = bound.wrapping_neg() % bound;
         loop {
             let product = u128::from(self.bits()) * u128::from(bound);
-            if product as u64 >= reject_below {
+            // What is rejected is below the remainder of 2⁶⁴, hence below the bound: the division is hardly ever needed.
+            if product as u64 >= bound || product as u64 >= bound.wrapping_neg() % bound {
                 return (product >> 64) as usize;
             }
         }
