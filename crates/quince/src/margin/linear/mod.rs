@@ -220,20 +220,18 @@ impl LinearSvm {
         from: Option<&LinearSvmModel>,
         run: &Run,
     ) -> Result<(LinearSvmModel, Report)> {
+        if self.solver == Solver::Sgd {
+            return self.fit_sgd(examples, from, run);
+        }
         let problem = self.pose(examples, run)?;
-        // More rows to descend on may be of one class; a first fit needs both.
-        let more = self.solver == Solver::Sgd && from.is_some();
-        if !problem.regression && !more && !problem.has_both_classes() {
+        if !problem.regression && !problem.has_both_classes() {
             return Err(one_class_only());
         }
-        let (mut model, mut report) = match self.solver {
-            Solver::Sgd => self.fit_sgd(&problem, from, run)?,
-            _ => self.fit_exact(&problem, from, run)?,
-        };
-        if let TargetView::Classes { codes, .. } = examples.target.view()
-            && self.probabilities
-        {
-            run.finish(|| self.calibrate(&problem, codes, examples.weights, &mut model, &mut report, run))?;
+        let (mut model, mut report) = self.fit_exact(&problem, from, run)?;
+        if self.probabilities && !problem.regression {
+            let indices: Vec<usize> = problem.coordinates.iter().map(|one| one.row).collect();
+            let without = |held_out: &[bool]| Ok(self.fit_exact(&problem.part(|k| !held_out[k]), None, run)?.0);
+            self.calibrate(&mut model, examples, &indices, without, &mut report, run)?;
         }
         Ok((model, report))
     }
@@ -259,9 +257,6 @@ impl LinearSvm {
             ));
         }
         let regression = matches!(examples.target.view(), TargetView::Numbers(_));
-        if regression && self.solver == Solver::Sgd {
-            return Err(Error::setting("solver", "cannot be sgd for numbers", "Use auto."));
-        }
         let coordinate = |row: usize, target: f64, cost: f64| {
             let bound = if squared { f64::INFINITY } else { cost };
             Coordinate {
@@ -407,35 +402,35 @@ impl LinearSvm {
         Ok((model, report))
     }
 
-    /// The temperature of probabilities, from every third row of each class, scored by a model of the others.
+    /// Finds the temperature of probabilities from every third row of each class, scored by a model fitted `without` them. The rows
+    /// that take part have these indices among the examples.
     fn calibrate(
         &self,
-        problem: &Problem<'_>,
-        codes: &[u32],
-        weights: Option<&[f64]>,
         model: &mut LinearSvmModel,
+        examples: &Examples<'_>,
+        indices: &[usize],
+        without: impl FnOnce(&[bool]) -> Result<LinearSvmModel>,
         report: &mut Report,
         run: &Run,
     ) -> Result<()> {
-        // A fit that was stopped by its budget has no time for a second one: its own scores must do.
-        let thirds = match report.stop {
-            StopReason::Budget => None,
-            _ => every_third(problem.coordinates.iter().map(|one| one.target > 0.0)),
-        };
-        let calibration_model = match (&thirds, self.solver) {
-            (None, _) => None,
-            (Some(thirds), Solver::Sgd) => Some(self.fit_sgd(&problem.part(|k| !thirds[k]), None, run)?.0),
-            (Some(thirds), _) => Some(self.fit_exact(&problem.part(|k| !thirds[k]), None, run)?.0),
-        };
-        let held_out = problem.part(|k| thirds.as_ref().is_none_or(|thirds| thirds[k]));
-        let rows: Vec<usize> = held_out.coordinates.iter().map(|one| one.row).collect();
-        let taken = problem.rows.take(&rows);
-        let scores = calibration_model.as_ref().unwrap_or(model).scores(&taken.features(), run)?;
-        let codes: Vec<u32> = rows.iter().map(|&i| codes[i]).collect();
-        let weights: Option<Vec<f64>> = weights.map(|weights| rows.iter().map(|&i| weights[i]).collect());
-        let scores = class_scores(&scores);
-        model.calibrated(temperature(&scores, &codes, weights.as_deref(), run)?);
-        report.fact("temperature", model.temperature());
-        Ok(())
+        let TargetView::Classes { codes, .. } = examples.target.view() else { return Ok(()) };
+        run.finish(|| {
+            // A fit that was stopped by its budget has no time for a second one: its own scores must do.
+            let thirds = match report.stop {
+                StopReason::Budget => None,
+                _ => every_third(indices.iter().map(|&i| codes[i] == 1)),
+            };
+            let calibration_model = thirds.as_ref().map(|thirds| without(thirds)).transpose()?;
+            let is_held_out = |k: usize| thirds.as_ref().is_none_or(|thirds| thirds[k]);
+            let rows: Vec<usize> = (0..indices.len()).filter(|&k| is_held_out(k)).map(|k| indices[k]).collect();
+            let taken = examples.features.take(&rows);
+            let scores = calibration_model.as_ref().unwrap_or(model).scores(&taken.features(), run)?;
+            let codes: Vec<u32> = rows.iter().map(|&i| codes[i]).collect();
+            let weights: Option<Vec<f64>> = examples.weights.map(|weights| rows.iter().map(|&i| weights[i]).collect());
+            let scores = class_scores(&scores);
+            model.calibrated(temperature(&scores, &codes, weights.as_deref(), run)?);
+            report.fact("temperature", model.temperature());
+            Ok(())
+        })
     }
 }

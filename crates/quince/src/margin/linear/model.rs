@@ -104,6 +104,12 @@ impl LinearSvmModel {
         self
     }
 
+    /// The same, with both objectives.
+    pub(super) fn certified(mut self, certificate: &LinearCertificate) -> LinearSvmModel {
+        (self.summary.primal, self.summary.dual) = (Some(certificate.primal), certificate.dual);
+        self
+    }
+
     /// The same after this many epochs, and steps of stochastic gradient descent.
     pub(super) fn after(mut self, epochs: usize, steps: u64) -> LinearSvmModel {
         (self.summary.epochs, self.summary.steps) = (epochs, steps);

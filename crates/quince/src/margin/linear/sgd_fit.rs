@@ -1,48 +1,127 @@
-//! A fit by stochastic gradient descent: the problem laid out for it, rows held out for early stopping, and what is reported.
+//! A fit by stochastic gradient descent: rows held out for early stopping, the penalties, and what is reported.
 
-use super::problem::{Coordinate, Problem};
-use super::{Count, Intercept, LinearSvm, LinearSvmModel, Penalty, Sgd, Validation, counted_epochs};
+use super::{Count, Intercept, LinearSvm, LinearSvmModel, Penalty, Problem, Sgd, Validation, counted_epochs};
 use crate::error::{Error, Result};
-use crate::matrix::{Matrix, Rows};
+use crate::learn::{Examples, Target, TargetView};
+use crate::margin::target::{class_weights, one_class_only};
+use crate::matrix::{Features, Matrix, Rows};
 use crate::run::{Report, Run, StopReason};
 
-/// Some rows of a problem, as stochastic gradient descent takes them.
-struct SomeRows {
-    rows: Option<Rows>,
+/// The rows of two classes that take part.
+struct TwoClassRows<'a> {
+    features: Features<'a>,
+    /// The index of each row among the features; `None` if all take part.
+    indices: Option<Vec<usize>>,
+    /// Whether each row is of the positive class.
     positive: Vec<bool>,
-    weights: Vec<f64>,
+    /// The weight of each row; `None` if all have the same.
+    weights: Option<Vec<f64>>,
 }
 
-impl SomeRows {
-    /// The rows of some coordinates; weights are costs in units of `c`.
-    fn of(problem: &Problem<'_>, coordinates: &[&Coordinate], c: f64) -> SomeRows {
-        let places: Vec<usize> = coordinates.iter().map(|one| one.row).collect();
-        let all = places.len() == problem.rows.rows() && places.iter().enumerate().all(|(i, &place)| i == place);
-        SomeRows {
-            rows: (!all).then(|| problem.rows.take(&places)),
-            positive: coordinates.iter().map(|one| one.target > 0.0).collect(),
-            weights: coordinates.iter().map(|one| one.cost / c).collect(),
+impl<'a> TwoClassRows<'a> {
+    /// The rows of weights above zero.
+    fn of(examples: &Examples<'a>, settings: &LinearSvm) -> Result<TwoClassRows<'a>> {
+        let features = examples.features;
+        let (classes, codes) = match examples.target.view() {
+            TargetView::Classes { classes, codes } => (classes, codes),
+            TargetView::Numbers(_) => {
+                return Err(Error::setting("solver", "cannot be sgd for numbers", "Use auto."));
+            }
+            TargetView::None(_) => return Err(Target::missing()),
+        };
+        features.afford_columns()?;
+        let factors = class_weights(&settings.class_weights, classes, codes, examples.weights)?;
+        let weighted = examples.weights.is_some() || factors.iter().any(|&factor| factor != 1.0);
+        let weight = |(i, &code): (usize, &u32)| examples.weights.map_or(1.0, |own| own[i]) * factors[code as usize];
+        let weights: Option<Vec<f64>> = weighted.then(|| codes.iter().enumerate().map(weight).collect());
+        let costs = || weights.iter().flatten().map(|weight| settings.c * weight);
+        if costs().any(|cost| !cost.is_finite()) {
+            return Err(Error::setting("c", "is too large for the weights of these rows", "Give a smaller c."));
+        }
+        // What costs next to nothing takes no part.
+        let negligible: Vec<bool> = costs().map(|cost| cost < f64::MIN_POSITIVE).collect();
+        let all =
+            TwoClassRows { features, indices: None, positive: codes.iter().map(|&code| code == 1).collect(), weights };
+        Ok(if negligible.contains(&true) { all.part(|k| !negligible[k]) } else { all })
+    }
+
+    fn count(&self) -> usize {
+        self.positive.len()
+    }
+
+    fn index(&self, k: usize) -> usize {
+        self.indices.as_ref().map_or(k, |indices| indices[k])
+    }
+
+    /// Those of them that are kept.
+    fn part(&self, keep: impl Fn(usize) -> bool) -> TwoClassRows<'a> {
+        let kept: Vec<usize> = (0..self.count()).filter(|&k| keep(k)).collect();
+        TwoClassRows {
+            features: self.features,
+            positive: kept.iter().map(|&k| self.positive[k]).collect(),
+            weights: self.weights.as_ref().map(|weights| kept.iter().map(|&k| weights[k]).collect()),
+            indices: Some(kept.into_iter().map(|k| self.index(k)).collect()),
         }
     }
+
+    /// A copy of their features, if not all rows take part.
+    fn taken(&self) -> Option<Rows> {
+        self.indices.as_ref().map(|indices| self.features.take(indices))
+    }
+}
+
+/// Features of all rows, or a copy of some.
+fn features_of<'f>(rows: &TwoClassRows<'f>, taken: &'f Option<Rows>) -> Features<'f> {
+    taken.as_ref().map_or(rows.features, Rows::features)
 }
 
 impl LinearSvm {
     /// Fits by stochastic gradient descent in the primal.
     pub(super) fn fit_sgd(
         &self,
-        problem: &Problem<'_>,
+        examples: &Examples<'_>,
         from: Option<&LinearSvmModel>,
         run: &Run,
     ) -> Result<(LinearSvmModel, Report)> {
-        let (kept, held_out) = self.held_out(problem, run)?;
-        let (some, test) = (SomeRows::of(problem, &kept, self.c), SomeRows::of(problem, &held_out, self.c));
-        let validation = self.early_stopping.then(|| Validation {
-            rows: test.rows.as_ref().map_or(problem.rows, |rows| rows.features()),
+        let rows = TwoClassRows::of(examples, self)?;
+        // More rows to descend on may be of one class; a first fit needs both.
+        if from.is_none() && !(rows.positive.contains(&true) && rows.positive.contains(&false)) {
+            return Err(one_class_only());
+        }
+        let (mut model, mut report) = self.descend(&rows, from, run)?;
+        // The objective and its bound are those of an L2 penalty.
+        if self.certify && self.penalty == Penalty::L2 {
+            let problem = self.pose(examples, run)?;
+            let certificate = run.finish(|| problem.certify_weights(model.weights(), model.bias(), run))?;
+            certificate.add_to(&mut report);
+            remark_on_divergence(&problem, certificate.primal, &mut report);
+            model = model.certified(&certificate);
+        }
+        if self.probabilities {
+            let indices: Vec<usize> = (0..rows.count()).map(|k| rows.index(k)).collect();
+            let without = |held_out: &[bool]| Ok(self.descend(&rows.part(|k| !held_out[k]), None, run)?.0);
+            self.calibrate(&mut model, examples, &indices, without, &mut report, run)?;
+        }
+        Ok((model, report))
+    }
+
+    /// Descends on some rows.
+    fn descend(
+        &self,
+        rows: &TwoClassRows<'_>,
+        from: Option<&LinearSvmModel>,
+        run: &Run,
+    ) -> Result<(LinearSvmModel, Report)> {
+        let parts = if self.early_stopping { Some(self.hold_out(rows, run)?) } else { None };
+        let (train, test) = parts.as_ref().map_or((rows, None), |(train, test)| (train, Some(test)));
+        let (taken, test_taken) = (train.taken(), test.and_then(TwoClassRows::taken));
+        let validation = test.map(|test| Validation {
+            rows: features_of(test, &test_taken),
             positive: &test.positive,
-            weights: Some(&test.weights),
+            weights: test.weights.as_deref(),
         });
         // With C = 1/(λN) the mean loss has the same optimum.
-        let penalty = 1.0 / (self.c * problem.coordinates.len() as f64);
+        let penalty = 1.0 / (self.c * rows.count() as f64);
         let (l2_share, l1_share) = match self.penalty {
             Penalty::L2 => (1.0, 0.0),
             Penalty::L1 => (0.0, 1.0),
@@ -54,13 +133,13 @@ impl LinearSvm {
         let average_from = match self.average_from {
             _ if !self.average => 0,
             Count::Auto if l1_share > 0.0 => 0,
-            Count::Auto => 1 + kept.len() as u64 / 2 + steps_before,
+            Count::Auto => 1 + train.count() as u64 / 2 + steps_before,
             Count::Fixed(step) => step as u64 + steps_before,
         };
         let sgd = Sgd {
-            rows: some.rows.as_ref().map_or(problem.rows, |rows| rows.features()),
-            positive: &some.positive,
-            weights: Some(&some.weights),
+            rows: features_of(train, &taken),
+            positive: &train.positive,
+            weights: train.weights.as_deref(),
             loss: self.loss,
             l2_penalty: l2_share * penalty,
             l1_penalty: l1_share * penalty,
@@ -94,41 +173,28 @@ impl LinearSvm {
         if report.stop == StopReason::Budget {
             report.remarks.push(crate::margin::model::RESUME.into());
         }
-        // The objective and its bound are those of an L2 penalty.
-        let model = if self.certify && self.penalty == Penalty::L2 {
-            let certificate = run.finish(|| problem.certify_weights(&solution.weights, solution.bias, run))?;
-            certificate.add_to(&mut report);
-            remark_on_divergence(problem, certificate.primal, &mut report);
-            LinearSvmModel::new(problem, &certificate, Vec::new(), 0)
-        } else {
-            LinearSvmModel::of_classes(solution.weights, solution.bias, self.loss)?.of_rows(problem.coordinates.len())
-        };
+        let model = LinearSvmModel::of_classes(solution.weights, solution.bias, self.loss)?.of_rows(rows.count());
         report.fact("epochs", solution.epochs as f64);
         Ok((model.after(solution.epochs, solution.steps), report))
     }
 
-    /// The rows to descend on and, for early stopping, rows of each class that are held out, drawn from the run's seed.
-    fn held_out<'p>(&self, problem: &'p Problem<'_>, run: &Run) -> Result<(Vec<&'p Coordinate>, Vec<&'p Coordinate>)> {
-        let all: Vec<&Coordinate> = problem.coordinates.iter().collect();
-        if !self.early_stopping {
-            return Ok((all, Vec::new()));
-        }
+    /// Rows to descend on, and rows of each class held out to stop early by, drawn from the run's seed.
+    fn hold_out<'a>(&self, rows: &TwoClassRows<'a>, run: &Run) -> Result<(TwoClassRows<'a>, TwoClassRows<'a>)> {
         let mut stream = run.stream(1);
-        let mut held_out = vec![false; all.len()];
+        let mut held_out = vec![false; rows.count()];
         for positive in [false, true] {
-            let mut own: Vec<usize> = (0..all.len()).filter(|&k| (all[k].target > 0.0) == positive).collect();
+            let mut own: Vec<usize> = (0..rows.count()).filter(|&k| rows.positive[k] == positive).collect();
             stream.shuffle(&mut own);
             let count = (self.validation_fraction * own.len() as f64).round() as usize;
             own.iter().take(count).for_each(|&k| held_out[k] = true);
         }
-        let (test, train): (Vec<usize>, Vec<usize>) = (0..all.len()).partition(|&k| held_out[k]);
-        if test.is_empty() || train.is_empty() {
-            let problem = format!("of {} rows leaves none to train or to validate", all.len());
+        let (train, test) = (rows.part(|k| !held_out[k]), rows.part(|k| held_out[k]));
+        if test.count() == 0 || train.count() == 0 {
+            let problem = format!("of {} rows leaves none to train or to validate", rows.count());
             let remedy = "Give another validation_fraction, or early_stopping=false.";
             return Err(Error::setting("validation_fraction", problem, remedy));
         }
-        let some = |places: Vec<usize>| places.into_iter().map(|k| all[k]).collect();
-        Ok((some(train), some(test)))
+        Ok((train, test))
     }
 }
 
