@@ -1,0 +1,92 @@
+//! The confusion matrix, and what follows from it: accuracy, precision, recall, F1.
+
+use super::checks::{check_codes, check_lengths};
+use super::ratio;
+use crate::error::{Error, Result};
+use crate::learn::Classes;
+use serde::Serialize;
+
+/// The confusion matrix: counts of true (rows) and predicted (columns) classes.
+///
+/// ```
+/// use quince::evaluate::ConfusionMatrix;
+/// use quince::learn::Classes;
+/// let found = ConfusionMatrix::of(&Classes::of(["no", "yes"]), &[0, 0, 1, 1], &[0, 1, 1, 1], None)?;
+/// assert_eq!(found.counts, [[1.0, 1.0], [0.0, 2.0]]);
+/// assert_eq!((found.accuracy(), found.precision(1), found.recall(0)), (0.75, 2.0 / 3.0, 0.5));
+/// # quince::Result::Ok(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ConfusionMatrix {
+    /// The labels.
+    pub classes: Classes,
+    /// Counts (or weights).
+    pub counts: Vec<Vec<f64>>,
+}
+
+impl ConfusionMatrix {
+    /// Counts pairs of true and predicted class numbers.
+    pub fn of(classes: &Classes, truth: &[u32], predicted: &[u32], weights: Option<&[f64]>) -> Result<ConfusionMatrix> {
+        check_lengths(truth.len(), predicted.len(), weights)?;
+        check_codes(truth, classes.count())?;
+        check_codes(predicted, classes.count())?;
+        let mut counts = vec![vec![0.0; classes.count()]; classes.count()];
+        for (i, (&t, &p)) in truth.iter().zip(predicted).enumerate() {
+            counts[t as usize][p as usize] += weights.map_or(1.0, |w| w[i]);
+        }
+        Ok(ConfusionMatrix { classes: classes.clone(), counts })
+    }
+
+    /// From counts, rows the truth: one row and one column per class.
+    pub fn from_counts(classes: &Classes, counts: Vec<Vec<f64>>) -> Result<ConfusionMatrix> {
+        let side = classes.count();
+        if counts.len() != side || counts.iter().any(|row| row.len() != side) {
+            let problem = format!("the table of counts is not {side} x {side}, as {side} classes need");
+            return Err(Error::data(problem, "Give one row and one column per class."));
+        }
+        Ok(ConfusionMatrix { classes: classes.clone(), counts })
+    }
+
+    /// All rows.
+    pub fn total(&self) -> f64 {
+        self.counts.iter().flatten().sum()
+    }
+
+    /// The fraction of right labels.
+    pub fn accuracy(&self) -> f64 {
+        ratio((0..self.counts.len()).map(|k| self.counts[k][k]).sum(), self.total())
+    }
+
+    /// The fraction of wrong labels.
+    pub fn error_rate(&self) -> f64 {
+        1.0 - self.accuracy()
+    }
+
+    /// Each row divided by its sum: of the rows of a class, the fraction predicted as each.
+    pub fn normalised_rows(&self) -> Vec<Vec<f64>> {
+        let shares = |row: &Vec<f64>| {
+            let sum: f64 = row.iter().sum();
+            row.iter().map(|count| ratio(*count, sum)).collect()
+        };
+        self.counts.iter().map(shares).collect()
+    }
+
+    /// Of the rows predicted as class `k`, the fraction that are of it.
+    ///
+    /// # Panics
+    /// If there is no class `k`; so do [`ConfusionMatrix::recall`] and [`ConfusionMatrix::f1`].
+    pub fn precision(&self, k: usize) -> f64 {
+        ratio(self.counts[k][k], self.counts.iter().map(|row| row[k]).sum())
+    }
+
+    /// Of the rows of class `k`, the fraction predicted as it.
+    pub fn recall(&self, k: usize) -> f64 {
+        ratio(self.counts[k][k], self.counts[k].iter().sum())
+    }
+
+    /// The harmonic mean of precision and recall.
+    pub fn f1(&self, k: usize) -> f64 {
+        let (precision, recall) = (self.precision(k), self.recall(k));
+        ratio(2.0 * precision * recall, precision + recall)
+    }
+}

@@ -1,0 +1,78 @@
+//! Receiver operating characteristic curves, and the area under them.
+
+use super::checks::{check_classes, check_lengths};
+use super::ratio;
+use crate::error::{Error, Result};
+use crate::learn::{Prediction, Target, TargetView};
+use serde::Serialize;
+
+/// The curve of true against false positives as the threshold falls.
+///
+/// ```
+/// use quince::evaluate::Roc;
+/// let roc = Roc::of(&[0.9, 0.6, 0.6, 0.1], &[true, true, false, false], None)?;
+/// // Of the four pairs three are in order, and the tie counts half.
+/// assert_eq!(roc.area, Some(0.875));
+/// # quince::Result::Ok(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Roc {
+    /// False positive rate: the fraction of the other rows above the threshold.
+    pub false_positives: Vec<f64>,
+    /// True positive rate: the fraction of the class's rows above it.
+    pub true_positives: Vec<f64>,
+    /// The thresholds: a row is positive from this score up. The first is infinite.
+    pub thresholds: Vec<f64>,
+    /// The area under the curve; `None` if there are rows of one side only.
+    pub area: Option<f64>,
+}
+
+impl Roc {
+    /// The curve of `scores` for telling the rows that are `positive`.
+    pub fn of(scores: &[f64], positive: &[bool], weights: Option<&[f64]>) -> Result<Roc> {
+        check_lengths(positive.len(), scores.len(), weights)?;
+        if let Some(row) = scores.iter().position(|score| score.is_nan()) {
+            return Err(Error::data(
+                format!("the score of row {} is not a number", row + 1),
+                "Give every row a score.",
+            ));
+        }
+        let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+        let mut order: Vec<usize> = (0..scores.len()).collect();
+        order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+        let mut sides = [0.0, 0.0];
+        order.iter().for_each(|&i| sides[usize::from(positive[i])] += weight(i));
+        let (mut yes, mut no, mut area) = (0.0, 0.0, 0.0);
+        let mut roc =
+            Roc { false_positives: vec![0.0], true_positives: vec![0.0], thresholds: vec![f64::INFINITY], area: None };
+        for group in order.chunk_by(|&a, &b| scores[a] == scores[b]) {
+            let (yes_before, no_before) = (yes, no);
+            for &i in group {
+                if positive[i] { yes += weight(i) } else { no += weight(i) }
+            }
+            area += (no - no_before) * 0.5 * (yes + yes_before);
+            roc.false_positives.push(ratio(no, sides[0]));
+            roc.true_positives.push(ratio(yes, sides[1]));
+            roc.thresholds.push(scores[group[0]]);
+        }
+        if sides[0] > 0.0 && sides[1] > 0.0 {
+            roc.area = Some(area / (sides[0] * sides[1]));
+        }
+        Ok(roc)
+    }
+
+    /// The curve of each class against all others, in the order of the classes; none where the target is not classes.
+    pub fn of_classes(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>) -> Result<Vec<Roc>> {
+        let (TargetView::Classes { classes, codes }, Prediction::Classes { probabilities, .. }) =
+            (truth.view(), prediction)
+        else {
+            return Ok(Vec::new());
+        };
+        check_classes(classes, probabilities)?;
+        let of_class = |k: usize| {
+            let positive: Vec<bool> = codes.iter().map(|&code| code as usize == k).collect();
+            Roc::of(&probabilities.column(k), &positive, weights)
+        };
+        (0..classes.count()).map(of_class).collect()
+    }
+}
