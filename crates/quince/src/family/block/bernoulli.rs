@@ -8,9 +8,8 @@
 //! each yes makes.
 
 use super::gather::{Gather, OneByOne};
-use super::multinomial::{Logs, Place};
-use super::normal::left_over;
-use super::{Draw, Expected, Family, Scores, Tile, each_missing, each_value, ln};
+use super::log_table::LogTable;
+use super::{Draw, Expected, Family, Place, Scores, Tile, each_missing, each_value, left_over, ln};
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::run::{Run, Stream};
@@ -33,15 +32,10 @@ pub(crate) struct Bernoullis {
     #[serde(skip)]
     all_no: Vec<f64>,
     #[serde(skip)]
-    changes: Logs,
+    changes: LogTable,
 }
 
 impl Bernoullis {
-    /// Whether another block has the same columns and settings.
-    pub(super) fn is_like(&self, other: &Bernoullis) -> bool {
-        (&self.place, self.threshold, self.prior) == (&other.place, other.threshold, other.prior)
-    }
-
     pub(crate) fn new(place: Place, threshold: f64, prior: (f64, f64)) -> Bernoullis {
         Bernoullis {
             place,
@@ -50,7 +44,7 @@ impl Bernoullis {
             settled: Vec::new(),
             logs: Vec::new(),
             all_no: Vec::new(),
-            changes: Logs::default(),
+            changes: LogTable::default(),
         }
     }
 
@@ -62,6 +56,15 @@ impl Bernoullis {
     /// The columns of the block.
     pub(crate) fn place(&self) -> &Place {
         &self.place
+    }
+
+    /// Whether another block has the same columns and settings.
+    pub(super) fn is_like(&self, other: &Bernoullis) -> bool {
+        (&self.place, self.threshold, self.prior) == (&other.place, other.threshold, other.prior)
+    }
+
+    fn width(&self) -> usize {
+        self.place.width()
     }
 
     /// ln p(no) and ln p(yes) of a column in a component.
@@ -76,10 +79,7 @@ impl Bernoullis {
         [1.0 - self.settled[j], self.settled[j]].map(|proportion| self.prior.0 == 0.0 && proportion == 0.0)
     }
 
-    fn width(&self) -> usize {
-        self.place.width()
-    }
-
+    /// ln p(no) and ln p(yes) of a column from the weight of its values and of the yes among them.
     fn logs(&self, j: usize, w: f64, yes: f64) -> [f64; 2] {
         let (strength, proportion) = self.prior;
         let whole = self.settled[j];
@@ -130,19 +130,13 @@ impl Family for Bernoullis {
         self.settled = (0..self.width()).map(proportion).collect();
     }
 
-    fn mend(&self, statistics: &mut [f64], real: &[f64]) {
-        if (0..self.width()).any(|j| !(0.0..=self.weight(statistics, j)).contains(&statistics[j])) {
-            statistics.copy_from_slice(real);
-        }
-    }
-
     fn estimate(&mut self, statistics: &Matrix, run: &Run) -> Result<()> {
         let one = |k: usize, j: usize| self.logs(j, self.weight(statistics.row(k), j), statistics[(k, j)]);
         self.logs = run.map(statistics.rows(), |k| (0..self.width()).map(|j| one(k, j)).collect());
         if self.place.is_sparse() {
             self.all_no = self.logs.iter().map(|logs| logs.iter().map(|log| log[0]).sum()).collect();
             self.changes =
-                Logs::new(statistics.rows(), self.width(), run, |k, j| self.logs[k][j][1] - self.logs[k][j][0]);
+                LogTable::new(statistics.rows(), self.width(), run, |k, j| self.logs[k][j][1] - self.logs[k][j][0]);
         }
         Ok(())
     }
@@ -235,6 +229,12 @@ impl Family for Bernoullis {
 
     fn gather<'a>(&'a self, components: usize) -> Box<dyn Gather + 'a> {
         Box::new(OneByOne::new(self, components))
+    }
+
+    fn mend(&self, statistics: &mut [f64], real: &[f64]) {
+        if (0..self.width()).any(|j| !(0.0..=self.weight(statistics, j)).contains(&statistics[j])) {
+            statistics.copy_from_slice(real);
+        }
     }
 
     fn log_prior(&self) -> f64 {

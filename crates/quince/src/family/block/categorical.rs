@@ -6,8 +6,7 @@
 //! left out.
 
 use super::gather::{Gather, OneByOne};
-use super::normal::left_over;
-use super::{Draw, Expected, Family, Scores, Tile, each_missing, each_value, ln, never_seen};
+use super::{Draw, Expected, Family, Scores, Tile, each_missing, each_value, left_over, ln, never_seen};
 use crate::error::{Error, Result};
 use crate::family::Multinomial;
 use crate::matrix::Matrix;
@@ -97,13 +96,18 @@ impl Coding {
 }
 
 impl Categories {
+    pub(crate) fn new(columns: Vec<usize>, coding: Vec<Coding>, alpha: f64) -> Categories {
+        Categories { columns, coding, alpha, settled: Vec::new(), logs: Vec::new(), widths: Vec::new() }
+    }
+
+    /// What each column stands for.
+    pub(crate) fn coding(&self) -> &[Coding] {
+        &self.coding
+    }
+
     /// Whether another block has the same columns and settings.
     pub(super) fn is_like(&self, other: &Categories) -> bool {
         (&self.columns, &self.coding, self.alpha) == (&other.columns, &other.coding, other.alpha)
-    }
-
-    pub(crate) fn new(columns: Vec<usize>, coding: Vec<Coding>, alpha: f64) -> Categories {
-        Categories { columns, coding, alpha, settled: Vec::new(), logs: Vec::new(), widths: Vec::new() }
     }
 
     /// Makes room for at least this many categories of each column, by its place among the features; returns the statistics
@@ -130,11 +134,6 @@ impl Categories {
         Matrix::new(statistics.rows(), order.len(), (0..statistics.rows()).flat_map(row).collect())
     }
 
-    /// What each column stands for.
-    pub(crate) fn coding(&self) -> &[Coding] {
-        &self.coding
-    }
-
     /// ln p of all categories of a column in a component (of a bin, not divided by its width).
     pub(crate) fn parameters(&self, component: usize, j: usize) -> Vec<f64> {
         let first = self.first(j);
@@ -152,6 +151,7 @@ impl Categories {
         self.coding[..j].iter().map(Coding::count).sum()
     }
 
+    /// ln p of a category from the total weight and the count of all categories of its column, and from the component's own weights.
     fn log_of(&self, place: usize, whole: (f64, usize), own: (f64, f64)) -> f64 {
         let ((total, count), (n, seen)) = (whole, own);
         let alpha = self.alpha;

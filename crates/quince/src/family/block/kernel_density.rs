@@ -5,8 +5,7 @@
 //! own.
 
 use super::gather::{Gather, OneByOne};
-use super::normal::left_over;
-use super::{Draw, Family, Scores, Tile, each_value, ln};
+use super::{Draw, Family, Scores, Tile, each_value, left_over, ln};
 use crate::error::Result;
 use crate::family::Multinomial;
 use crate::matrix::Matrix;
@@ -35,14 +34,14 @@ pub(crate) struct KernelDensities {
 }
 
 impl KernelDensities {
-    /// Whether another block has the same columns and settings.
-    pub(super) fn is_like(&self, other: &KernelDensities) -> bool {
-        (&self.columns, &self.values, self.width) == (&other.columns, &other.values, other.width)
-    }
-
     /// Columns with these distinct values in rising order.
     pub(crate) fn new(columns: Vec<usize>, values: Vec<Vec<f64>>, width: f64) -> KernelDensities {
         KernelDensities { columns, values, width, settled: Vec::new(), whole: Vec::new(), value_weights: Vec::new() }
+    }
+
+    /// Whether another block has the same columns and settings.
+    pub(super) fn is_like(&self, other: &KernelDensities) -> bool {
+        (&self.columns, &self.values, self.width) == (&other.columns, &other.values, other.width)
     }
 
     /// The first of some values that was not seen in training, and cannot be learnt.
@@ -55,10 +54,12 @@ impl KernelDensities {
         &self.settled[j]
     }
 
+    /// The index of a column's first statistic.
     fn first(&self, j: usize) -> usize {
         self.values[..j].iter().map(Vec::len).sum()
     }
 
+    /// The place of a value among those of its column.
     fn place(&self, j: usize, x: f64) -> Option<usize> {
         self.values[j].binary_search_by(|value| value.total_cmp(&(x + 0.0))).ok()
     }

@@ -7,8 +7,7 @@
 //! information.
 
 use super::gather::{Gather, OneByOne};
-use super::normal::left_over;
-use super::{Draw, Family, MAX_CATEGORIES, Scores, Tile, ln};
+use super::{Draw, Family, MAX_CATEGORIES, Scores, Tile, left_over, ln};
 use crate::error::Result;
 use crate::family::Multinomial;
 use crate::matrix::Matrix;
@@ -38,13 +37,13 @@ struct Link {
 }
 
 impl MarkovChains {
+    pub(crate) fn new(columns: Vec<usize>, counts: Vec<usize>, alpha: f64) -> MarkovChains {
+        MarkovChains { columns, counts, alpha, settled: Vec::new(), logs: Vec::new() }
+    }
+
     /// Whether another block has the same columns and settings.
     pub(super) fn is_like(&self, other: &MarkovChains) -> bool {
         (&self.columns, &self.counts, self.alpha) == (&other.columns, &other.counts, other.alpha)
-    }
-
-    pub(crate) fn new(columns: Vec<usize>, counts: Vec<usize>, alpha: f64) -> MarkovChains {
-        MarkovChains { columns, counts, alpha, settled: Vec::new(), logs: Vec::new() }
     }
 
     /// The index of a single column's first statistic: those of all single columns come before those of pairs.
@@ -61,6 +60,7 @@ impl MarkovChains {
         Link { place: start + code, start, count: self.counts[j] }
     }
 
+    /// The category of a row in a column, if it has one.
     fn code(&self, tile: &Tile<'_>, j: usize, i: usize) -> Option<usize> {
         let x = tile.column(self.columns[j])[i];
         (x >= 0.0 && x < self.counts[j] as f64 && x.fract() == 0.0).then_some(x as usize)
@@ -86,6 +86,7 @@ impl MarkovChains {
         (scored, counted)
     }
 
+    /// ln P of a transition that was seen in `seen` of `n` rows.
     fn log_of(&self, link: Link, n: f64, seen: f64) -> f64 {
         let row = link.start..link.start + link.count;
         let alpha = self.alpha;
@@ -96,6 +97,7 @@ impl MarkovChains {
         }
     }
 
+    /// The weight of all rows that could have made a transition.
     fn n(&self, link: Link, statistics: &[f64]) -> f64 {
         statistics[link.start..link.start + link.count].iter().sum()
     }

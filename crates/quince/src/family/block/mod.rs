@@ -13,17 +13,26 @@
 //!
 //! What must not change when a row is taken back (bins, bandwidths, variance floors, the overall parameters just mentioned)
 //! is fixed once, by [`Family::settle`].
+//!
+//! Every family has the same parts in the same order: its settings and what is settled (both are saved), its parameters (which
+//! are estimated again when a model is loaded), the constructor, and then [`Family`]: statistics, estimate, scores, what EM
+//! needs, missing values, sampling, and the check of what was loaded. All families have their tests together, in
+//! `bayes/tests.rs` and `mixture/tests/`.
 
 mod bernoulli;
 mod categorical;
 mod gather;
 mod gaussian;
 mod kernel_density;
+mod log_table;
 mod markov_chain;
+mod moments;
 mod multinomial;
 mod normal;
+mod place;
 mod poisson;
 mod tile;
+mod variance_floor;
 
 pub(crate) use bernoulli::Bernoullis;
 pub(crate) use categorical::{Categories, Coding, MAX_CATEGORIES};
@@ -31,10 +40,12 @@ pub(crate) use gather::Gather;
 pub(crate) use gaussian::{Axes, Gaussians, Plan as GaussianPlan, Shape, Shared, Shrinkage};
 pub(crate) use kernel_density::KernelDensities;
 pub(crate) use markov_chain::MarkovChains;
-pub(crate) use multinomial::{Multinomials, Place};
-pub(crate) use normal::{MIN_VARIANCE_RATIO, Normals, VarianceFloor};
+pub(crate) use multinomial::Multinomials;
+pub(crate) use normal::Normals;
+pub(crate) use place::Place;
 pub(crate) use poisson::{Poissons, is_count};
 pub(crate) use tile::{Scores, TILE, Tile};
+pub(crate) use variance_floor::{MIN_VARIANCE_RATIO, VarianceFloor};
 
 use crate::error::{Error, Result};
 use crate::matrix::{Features, Matrix};
@@ -49,13 +60,13 @@ pub(crate) trait Family: Send + Sync {
     /// Adds a tile's rows, with their weights, to the statistics of a component.
     fn add(&self, component: usize, statistics: &mut [f64], tile: &Tile<'_>, weights: Option<&[f64]>);
 
-    /// Fixes what follows from the statistics of all components together and stays as it is later.
-    fn settle(&mut self, _sums: &Matrix) {}
-
     /// Whether statistics must be collected again, about other origins, because digits were lost; the origins are moved.
-    fn recentre(&mut self, _sums: &Matrix) -> bool {
+    fn recentre(&mut self, _statistics: &Matrix) -> bool {
         false
     }
+
+    /// Fixes what follows from the statistics of all components together and stays as it is later.
+    fn settle(&mut self, _statistics: &Matrix) {}
 
     /// Finds the parameters from the statistics, one row per component.
     fn estimate(&mut self, statistics: &Matrix, run: &Run) -> Result<()>;
@@ -155,6 +166,12 @@ fn unit_of(variance: f64) -> f64 {
 /// Whether W, A and B can be sums of real values, up to rounding: the scatter B - A² / W is not negative.
 fn is_scatter((w, a, b): (f64, f64, f64), variance: f64) -> bool {
     a * a - b * w <= 1e-9 * variance * w * w
+}
+
+/// A total weight less that of one row; zero if only rounding is left.
+fn left_over(total: f64, weight: f64) -> f64 {
+    let left = total - weight;
+    if left <= 1e-12 * total { 0.0 } else { left }
 }
 
 /// The log probability of a value that was not among `total` values: as if it were the next one.

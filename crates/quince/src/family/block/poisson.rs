@@ -4,8 +4,7 @@
 //! λ = (A + α λ̄) / (W + α): the mode under a Gamma prior. A number that is not a count is left out.
 
 use super::gather::{Gather, OneByOne};
-use super::normal::left_over;
-use super::{Draw, Expected, Family, Scores, Tile, each_missing, each_value, ln, never_seen};
+use super::{Draw, Expected, Family, Scores, Tile, each_missing, each_value, left_over, ln, never_seen};
 use crate::error::Result;
 use crate::family::{Distribution, Poisson};
 use crate::matrix::Matrix;
@@ -43,13 +42,13 @@ impl Rate {
 }
 
 impl Poissons {
+    pub(crate) fn new(columns: Vec<usize>, alpha: f64) -> Poissons {
+        Poissons { columns, alpha, settled: Vec::new(), rates: Vec::new() }
+    }
+
     /// Whether another block has the same columns and settings.
     pub(super) fn is_like(&self, other: &Poissons) -> bool {
         (&self.columns, self.alpha) == (&other.columns, other.alpha)
-    }
-
-    pub(crate) fn new(columns: Vec<usize>, alpha: f64) -> Poissons {
-        Poissons { columns, alpha, settled: Vec::new(), rates: Vec::new() }
     }
 
     /// The rates of a component, one per column.
@@ -57,6 +56,7 @@ impl Poissons {
         self.rates[component].iter().map(|rate| rate.rate).collect()
     }
 
+    /// The rate of a column from its statistics W and A.
     fn rate(&self, j: usize, w: f64, a: f64) -> Rate {
         let (whole, alpha) = (self.settled[j][0], self.alpha);
         Rate::new(if w + alpha > 0.0 && w > 0.0 { (a + alpha * whole) / (w + alpha) } else { whole })

@@ -3,7 +3,7 @@
 
 use super::Gaussians;
 use super::missing::{ConditionalMoments, MissingPattern};
-use crate::family::block::normal::weighed_moments;
+use crate::family::block::moments::weighed_moments;
 use crate::family::block::{Family, Gather, Scores, Tile};
 use crate::matrix::{Matrix, gram};
 

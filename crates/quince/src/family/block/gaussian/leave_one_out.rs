@@ -7,8 +7,7 @@
 use super::covariance::FactoredCovariance;
 use super::missing::{ConditionalMoments, MissingPattern};
 use super::{Gaussians, Moments, Shared};
-use crate::family::block::normal::left_over;
-use crate::family::block::{Family, Scores, Tile};
+use crate::family::block::{Family, Scores, Tile, left_over};
 use crate::matrix::Matrix;
 use crate::run::Run;
 

@@ -12,8 +12,7 @@ mod missing;
 mod set;
 mod whitening;
 
-use super::normal::VarianceFloor;
-use super::{Draw, Expected, Family, Gather, Scores, TILE, Tile, each_missing, is_scatter, unit_of};
+use super::{Draw, Expected, Family, Gather, Scores, TILE, Tile, VarianceFloor, each_missing, is_scatter, unit_of};
 use crate::error::Result;
 use crate::matrix::{Matrix, gram};
 use crate::run::{Run, Stream};

@@ -5,23 +5,26 @@
 //! is added to every variance, so that a component whose values are all equal still has a density. A constant column carries
 //! no information.
 
+mod log_density;
+
 use super::gather::{Gather, OneByOne};
-use super::{Draw, Expected, Family, Scores, TILE, Tile, each_missing, each_value, is_scatter, unit_of};
+use super::moments::{plain_moments, weighed_moments};
+use super::{
+    Draw, Expected, Family, MIN_VARIANCE_RATIO, Scores, TILE, Tile, VarianceFloor, each_missing, each_value,
+    is_scatter, left_over, unit_of,
+};
 use crate::error::Result;
 use crate::matrix::Matrix;
-use crate::matrix::simd::{LANES, vectorised};
+use crate::matrix::simd::LANES;
 use crate::run::{Run, Stream};
+use log_density::{
+    LeaveOneOutStatistics, ROWS_IN_REGISTERS, add_with_missing, take_leave_one_out, take_logs, take_squares,
+};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 
-/// The smallest ratio of a variance to that of the column over all rows.
-pub(crate) const MIN_VARIANCE_RATIO: f64 = 1e-12;
-
 /// An origin this many standard deviations from the mean costs too many digits.
 const MAX_ORIGIN_DISTANCE: f64 = 100.0;
-
-/// The number of rows scored at a time: their sums stay in registers.
-const ROWS_IN_REGISTERS: usize = 2 * LANES;
 
 /// Independent columns of numbers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -36,25 +39,6 @@ pub(crate) struct Normals {
     settled: Vec<[f64; 3]>,
     #[serde(skip)]
     normal: Vec<Vec<Normal>>,
-}
-
-/// What is added to variances (variance smoothing).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct VarianceFloor {
-    /// This fraction of a variance over all rows.
-    pub(crate) relative: f64,
-    /// Whether the fraction is of the largest variance of all columns rather than of each column's own.
-    pub(crate) of_largest: bool,
-    /// This constant in addition.
-    #[serde(default)]
-    pub(crate) absolute: f64,
-}
-
-impl VarianceFloor {
-    /// This fraction of each column's own variance.
-    pub(crate) fn relative(relative: f64) -> VarianceFloor {
-        VarianceFloor { relative, of_largest: false, absolute: 0.0 }
-    }
 }
 
 /// The parameters of one column in one component.
@@ -101,9 +85,9 @@ impl Normals {
         Normals { origin, ..self }
     }
 
-    /// The parameters of a component, one per column.
-    pub(crate) fn parameters(&self, component: usize) -> &[Normal] {
-        &self.normal[component]
+    /// The variance floor of each column.
+    pub(crate) fn variance_floors(&self) -> Vec<f64> {
+        self.settled.iter().map(|settled| settled[2]).collect()
     }
 
     /// The statistics of another block as if they had been collected about the origins of this one.
@@ -127,6 +111,11 @@ impl Normals {
         alike.then_some(moved)
     }
 
+    /// The parameters of a component, one per column.
+    pub(crate) fn parameters(&self, component: usize) -> &[Normal] {
+        &self.normal[component]
+    }
+
     /// Moves the statistics of a component's column as if its values were larger by `shift`.
     fn shift(&self, statistics: &mut Matrix, (k, j): (usize, usize), shift: f64) {
         let ((w, a, _), width) = (self.triple(statistics.row(k), j), self.columns.len());
@@ -134,22 +123,19 @@ impl Normals {
         statistics[(k, 2 * width + j)] += 2.0 * shift * a + w * shift * shift;
     }
 
-    /// The variance floor of each column.
-    pub(crate) fn variance_floors(&self) -> Vec<f64> {
-        self.settled.iter().map(|settled| settled[2]).collect()
-    }
-
     /// Mean and variance from statistics about the origin, without the variance floor; `None` without values.
     fn moments(&self, origin: f64, (w, a, b): (f64, f64, f64)) -> Option<(f64, f64)> {
         (w > 0.0).then(|| (origin + a / w, (b - a * a / w).max(0.0) / w))
     }
 
+    /// The parameters of a column from statistics about the origin.
     fn normal(&self, j: usize, origin: f64, statistics: (f64, f64, f64)) -> Normal {
         let [mean, variance, floor] = self.settled[j];
         let (own_mean, own) = self.moments(origin, statistics).unwrap_or((mean, variance));
         Normal::new(own_mean, if variance > 0.0 { (own + floor).max(MIN_VARIANCE_RATIO * variance) } else { 0.0 })
     }
 
+    /// W, A and B of a column.
     fn triple(&self, statistics: &[f64], j: usize) -> (f64, f64, f64) {
         let width = self.columns.len();
         (statistics[j], statistics[width + j], statistics[2 * width + j])
@@ -365,138 +351,5 @@ impl Family for Normals {
             && self.steps.len() == self.columns.len()
             && self.steps.iter().all(|step| step.is_finite())
             && finite
-    }
-}
-
-/// A total weight less that of one row; zero if only rounding is left.
-pub(super) fn left_over(total: f64, weight: f64) -> f64 {
-    let left = total - weight;
-    if left <= 1e-12 * total { 0.0 } else { left }
-}
-
-/// The statistics of a column, and their divisor when one row is left out.
-struct LeaveOneOutStatistics {
-    origin: f64,
-    a: f64,
-    b: f64,
-    /// 1 / W.
-    one: f64,
-    floor: f64,
-    least: f64,
-}
-
-/// Subtracts half the logarithms from the scores, and resets them to 1.
-fn take_logs(shrunk: &mut [f64], own: &mut [f64]) {
-    for (shrunk, own) in shrunk.iter_mut().zip(own) {
-        *own -= 0.5 * std::mem::replace(shrunk, 1.0).ln();
-    }
-}
-
-vectorised! {
-    /// Subtracts (x - μ)² / 2σ² from every score, with μ and σ² from all other rows. The ratios by which σ² shrinks are
-    /// multiplied, so that many columns need one logarithm.
-    fn take_leave_one_out(values: &[f64], sums: &LeaveOneOutStatistics, precision: f64, shrunk: &mut [f64], own: &mut [f64]) {
-        let LeaveOneOutStatistics { origin, a, b, one, floor, least } = *sums;
-        for ((x, shrunk), own) in values.iter().zip(shrunk).zip(own) {
-            let d = x - origin;
-            let (a, b) = (a - d, b - d * d);
-            let squares = b - a * a * one;
-            let squares = if squares > 0.0 { squares } else { 0.0 };
-            let variance = squares * one + floor;
-            let variance = if variance > least { variance } else { least };
-            let off = d - a * one;
-            *own -= 0.5 * off * off / variance;
-            *shrunk *= variance * precision;
-        }
-    }
-
-    /// Σ (x - o) and Σ (x - o)².
-    fn plain_moments(values: &[f64], origin: f64) -> (f64, f64) {
-        let (blocks, rest) = values.as_chunks::<LANES>();
-        let (mut sums, mut squares) = ([0.0; LANES], [0.0; LANES]);
-        for block in blocks {
-            for l in 0..LANES {
-                let d = block[l] - origin;
-                sums[l] += d;
-                squares[l] += d * d;
-            }
-        }
-        for (l, x) in rest.iter().enumerate() {
-            let d = x - origin;
-            sums[l] += d;
-            squares[l] += d * d;
-        }
-        let (mut sum, mut square) = (0.0, 0.0);
-        for l in 0..LANES {
-            sum += sums[l];
-            square += squares[l];
-        }
-        (sum, square)
-    }
-
-    /// Σ w, Σ w (x - o) and Σ w (x - o)².
-    pub(super) fn weighed_moments(values: &[f64], weights: &[f64], origin: f64) -> (f64, f64, f64) {
-        let ((blocks, rest), (by, by_rest)) = (values.as_chunks::<LANES>(), weights.as_chunks::<LANES>());
-        let (mut totals, mut sums, mut squares) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
-        for (block, by) in blocks.iter().zip(by) {
-            for l in 0..LANES {
-                let d = block[l] - origin;
-                totals[l] += by[l];
-                sums[l] += by[l] * d;
-                squares[l] += by[l] * d * d;
-            }
-        }
-        for (l, (x, weight)) in rest.iter().zip(by_rest).enumerate() {
-            let d = x - origin;
-            totals[l] += weight;
-            sums[l] += weight * d;
-            squares[l] += weight * d * d;
-        }
-        let (mut total, mut sum, mut square) = (0.0, 0.0, 0.0);
-        for l in 0..LANES {
-            total += totals[l];
-            sum += sums[l];
-            square += squares[l];
-        }
-        (total, sum, square)
-    }
-
-    /// Subtracts Σ (x - μ)² / 2σ² over the columns from the scores of a few rows.
-    fn take_squares(columns: &[&[f64]], normals: &[[f64; 2]], first: usize, scores: &mut [f64]) {
-        let scores = &mut scores[first..];
-        if scores.len() < ROWS_IN_REGISTERS {
-            for (column, [mean, half]) in columns.iter().zip(normals) {
-                for (score, x) in scores.iter_mut().zip(&column[first..]) {
-                    *score -= half * ((x - mean) * (x - mean));
-                }
-            }
-            return;
-        }
-        // Two sums of eight rows each, which the compiler keeps in registers.
-        let (mut left, mut right) = ([0.0; LANES], [0.0; LANES]);
-        for (column, [mean, half]) in columns.iter().zip(normals) {
-            let (some, _) = column[first..first + ROWS_IN_REGISTERS].as_chunks::<LANES>();
-            for l in 0..LANES {
-                let d = some[0][l] - mean;
-                left[l] += half * (d * d);
-            }
-            for l in 0..LANES {
-                let d = some[1][l] - mean;
-                right[l] += half * (d * d);
-            }
-        }
-        for l in 0..LANES {
-            scores[l] -= left[l];
-            scores[LANES + l] -= right[l];
-        }
-    }
-
-    /// Adds ln p(x) to the scores where x is not missing.
-    fn add_with_missing(values: &[f64], mean: f64, half: f64, constant: f64, scores: &mut [f64]) {
-        for (x, score) in values.iter().zip(scores) {
-            let d = x - mean;
-            let add = constant - half * d * d;
-            *score += if x.is_nan() { 0.0 } else { add };
-        }
     }
 }
