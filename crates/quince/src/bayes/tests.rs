@@ -9,7 +9,7 @@ use crate::family::block::{
     Axes, Bernoullis, Block, Categories, Coding, GaussianPlan, Gaussians, KernelDensities, MarkovChains, Multinomials,
     Normals, Place, Poissons, Shape, Shared, Shrinkage, VarianceFloor,
 };
-use crate::family::layout::equal_widths;
+use crate::family::layout::bins::equal_widths;
 use crate::family::statistics::{Members, statistics};
 use crate::learn::{Classes, Fitted, SavedParts};
 use crate::matrix::{Features, Matrix, Rows, Sparse};

@@ -57,21 +57,33 @@ impl FeatureKind {
     pub fn is_sparse(&self) -> bool {
         matches!(self, FeatureKind::Words | FeatureKind::Vector)
     }
+
+    /// The kind in words.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            FeatureKind::Number => "a number",
+            FeatureKind::Count => "a count",
+            FeatureKind::YesNo => "yes or no",
+            FeatureKind::Category(_) => "a category",
+            FeatureKind::Words => "a text",
+            FeatureKind::Vector => "a vector",
+        }
+    }
 }
 
 impl FeatureMap {
     /// Of a matrix: numbers called x0, x1 and so on, or as they are named, and what is sparse as one vector called x.
     pub fn of_matrix(features: &Features<'_>, names: &[String]) -> FeatureMap {
+        FeatureMap::of_columns(features.dense_columns(), features.sparse_part().map(|sparse| sparse.columns()), names)
+    }
+
+    /// Of a matrix with these numbers of dense and sparse columns.
+    pub(crate) fn of_columns(dense: usize, sparse: Option<usize>, names: &[String]) -> FeatureMap {
         let name = |j: usize| names.get(j).cloned().unwrap_or_else(|| format!("x{j}"));
         let number = |j: usize| FeatureGroup { name: name(j), kind: FeatureKind::Number, first: j, width: 1 };
-        let mut groups: Vec<FeatureGroup> = (0..features.dense_columns()).map(number).collect();
-        if let Some(sparse) = features.sparse_part() {
-            groups.push(FeatureGroup {
-                name: "x".into(),
-                kind: FeatureKind::Vector,
-                first: 0,
-                width: sparse.columns(),
-            });
+        let mut groups: Vec<FeatureGroup> = (0..dense).map(number).collect();
+        if let Some(width) = sparse {
+            groups.push(FeatureGroup { name: "x".into(), kind: FeatureKind::Vector, first: 0, width });
         }
         FeatureMap { groups }
     }
