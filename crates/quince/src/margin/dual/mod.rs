@@ -10,7 +10,7 @@
 //! it moves); the largest difference is the *KKT violation*.
 //!
 //! The solver is a decomposition method. A working set of the rows that violate most, whose kernel rows are one matrix product
-//! (`kernel/block.rs`) and are cached (`cache.rs`), is solved by sequential minimal optimisation (`working_set.rs`); then the
+//! (`kernel/rows.rs`) and are cached (`cache.rs`), is solved by sequential minimal optimisation (`working_set.rs`); then the
 //! gradient of all rows is updated at once (`active.rs`). Shrinking leaves out rows that stay at a bound until all others have
 //! converged. Duplicate rows are merged (`duplicates.rs`), and large problems have a warm start from the solution for a sample of
 //! their rows (`sample.rs`).
@@ -23,7 +23,10 @@ mod active;
 mod cache;
 mod duplicates;
 mod sample;
+mod time;
 mod working_set;
+
+pub(super) use sample::balance;
 
 use super::certificate::BiasRule;
 use super::kernel::{KernelRows, KernelSpace};
@@ -32,12 +35,10 @@ use crate::matrix::Features;
 use crate::matrix::fused::Multiply;
 use crate::matrix::simd::on_wide_vectors;
 use crate::run::{Run, StopReason};
-use sample::WarmStart;
-pub(super) use sample::balance;
-
 use active::ActiveSet;
 use duplicates::DuplicateRows;
-use std::time::Instant;
+use sample::WarmStart;
+use time::TimeEstimate;
 use working_set::{Variable, WorkingSet};
 
 /// Rows in a working set.
@@ -113,6 +114,27 @@ pub(super) struct Solution {
     pub(super) trace: Vec<f64>,
 }
 
+impl Solution {
+    /// β = 0, whose gradient is the target.
+    fn zero(dual: &Dual<'_>) -> Solution {
+        Solution {
+            beta: vec![0.0; dual.count()],
+            gradient: dual.target.clone(),
+            kkt_violation: f64::INFINITY,
+            stop: StopReason::Converged,
+            stalled: false,
+            steps: 0,
+            blocks: 0,
+            trace: Vec::new(),
+        }
+    }
+
+    /// How much the dual objective has risen.
+    fn gained(&self) -> f64 {
+        self.trace.last().copied().unwrap_or(0.0)
+    }
+}
+
 impl Dual<'_> {
     /// How many rows take part.
     pub(super) fn count(&self) -> usize {
@@ -158,22 +180,13 @@ impl Dual<'_> {
         run: &Run,
     ) -> Result<Solution> {
         let exact: KernelRows<'_, f64> = self.space.kernel_rows(&self.rows, &self.indices);
-        let mut solution = Solution {
-            beta: vec![0.0; self.count()],
-            gradient: self.target.clone(),
-            kkt_violation: f64::INFINITY,
-            stop: StopReason::Converged,
-            stalled: false,
-            steps: 0,
-            blocks: 0,
-            trace: Vec::new(),
-        };
+        let mut solution = Solution::zero(self);
+        if let Some(start) = &start {
+            self.set_coefficients(start, &exact, &mut solution, time, run)?;
+        }
         let mut single = self.space.kernel.is_bounded();
         let warm_start = match start {
-            Some(start) => {
-                self.set_coefficients(&start, &exact, &mut solution, time, run)?;
-                WarmStart::Current
-            }
+            Some(_) => WarmStart::Current,
             None if single => sample::warm_start::<f32>(self, options, time, &mut solution, run)?,
             None => sample::warm_start::<f64>(self, options, time, &mut solution, run)?,
         };
@@ -198,16 +211,9 @@ impl Dual<'_> {
             self.set_coefficients(&beta, &exact, &mut solution, time, run)?;
             let kkt_violation = self.kkt_violation(&solution);
             if solution.stop == StopReason::Budget
-                && let Some((beta, gradient)) = sample_model
+                && let Some(sample) = sample_model
             {
-                // An unfinished solution for all rows may be worse than the optimum for fewer rows.
-                let sample_model = Solution { beta, gradient, ..solution.clone() };
-                let primal = |solution: &Solution| self.certify(solution, BiasRule::Mean, false).primal;
-                if primal(&sample_model) < primal(&solution) {
-                    self.set_coefficients(&sample_model.beta, &exact, &mut solution, time, run)?;
-                }
-                solution.kkt_violation = self.kkt_violation(&solution);
-                return Ok(solution);
+                return self.unfinished(solution, sample, &exact, time, run);
             }
             if kkt_violation <= options.tolerance || solution.stop != StopReason::Converged {
                 (solution.kkt_violation, solution.stalled) =
@@ -225,6 +231,24 @@ impl Dual<'_> {
                 return Ok(solution);
             }
         }
+    }
+
+    /// An unfinished solution for all rows, or the optimum for a sample of them, given as β and its gradient, if that is better.
+    fn unfinished(
+        &self,
+        mut solution: Solution,
+        (beta, gradient): (Vec<f64>, Vec<f64>),
+        exact: &KernelRows<'_, f64>,
+        time: &mut TimeEstimate,
+        run: &Run,
+    ) -> Result<Solution> {
+        let sample = Solution { beta, gradient, ..solution.clone() };
+        let primal = |solution: &Solution| self.certify(solution, BiasRule::Mean, false).primal;
+        if primal(&sample) < primal(&solution) {
+            self.set_coefficients(&sample.beta, exact, &mut solution, time, run)?;
+        }
+        solution.kkt_violation = self.kkt_violation(&solution);
+        Ok(solution)
     }
 
     /// Sets β and updates the gradient in double precision. The budget always has time for that: there is no model without it.
@@ -291,19 +315,14 @@ impl Dual<'_> {
         beta
     }
 
-    /// An error if the classes are not separable, as a hard margin needs. If Σ|β| is scaled to two, w is the difference of two
-    /// points, each in the convex hull of its class: no margin is wider than that.
-    fn check_separable(&self, beta: &[f64], gained: f64, max_squared_distance: f64) -> Result<()> {
-        let total: f64 = beta.iter().map(|beta| beta.abs()).sum();
-        let squared_norm = 2.0 * (total - gained).max(0.0);
-        if max_squared_distance > 0.0 && 4.0 * squared_norm >= (MIN_MARGIN_SHARE * total).powi(2) * max_squared_distance
-        {
-            return Ok(());
-        }
-        Err(Error::data(
-            "the classes cannot be separated: no margin is wider than a ten thousandth of the spread of the rows",
-            "Give a finite c, which lets some rows be on the wrong side, or another kernel.",
-        ))
+    /// What a hard margin is checked by; `None` if β is bounded.
+    fn hard_margin(&self, beta: &[f64], gradient: &[f64], gained: f64) -> Option<HardMargin> {
+        let objective = |i: usize| beta[i] * self.target[i] - 0.5 * beta[i] * (self.target[i] - gradient[i]);
+        let hard = self.high.iter().chain(&self.low).any(|bound| bound.is_infinite());
+        hard.then(|| HardMargin {
+            start: (0..self.count()).map(objective).sum::<f64>() - gained,
+            max_squared_distance: 0.0,
+        })
     }
 
     /// Optimises working set after working set, from β and its gradient, until the active rows meet the tolerance; returns β.
@@ -316,16 +335,11 @@ impl Dual<'_> {
         time: &mut TimeEstimate,
         run: &Run,
     ) -> Result<Vec<f64>> {
-        // The objective at the start, and the largest squared distance seen.
-        let objective = |i: usize| beta[i] * self.target[i] - 0.5 * beta[i] * (self.target[i] - gradient[i]);
-        let before = (0..self.count()).map(objective).sum::<f64>() - solution.trace.last().copied().unwrap_or(0.0);
-        let mut max_squared_distance = 0.0;
-        let hard = self.high.iter().chain(&self.low).any(|bound| bound.is_infinite());
+        let mut hard_margin = self.hard_margin(&beta, &gradient, solution.gained());
         let mut active: ActiveSet<'_, T> = ActiveSet::all(self, &beta, gradient, options);
         let mut last: Vec<usize> = Vec::new();
         (solution.stop, solution.stalled) = (StopReason::Converged, false);
-        // The smallest KKT violation so far, and after how many blocks it was reached.
-        let mut lowest = (f64::INFINITY, solution.trace.len());
+        let mut lowest = LowestViolation { kkt_violation: f64::INFINITY, block: solution.trace.len() };
         loop {
             run.check_cancelled()?;
             let (max_up, min_down) = active.kkt_bounds(self.epsilon);
@@ -352,24 +366,13 @@ impl Dual<'_> {
             on_wide_vectors(&mut working_set);
             solution.steps += working_set.steps.max(1);
             solution.blocks += 1;
-            solution.trace.push(solution.trace.last().copied().unwrap_or(0.0) + working_set.gained);
+            solution.trace.push(solution.gained() + working_set.gained);
             active.update_gradient(&chosen, &working_set.variables, run);
             chosen.iter().zip(&working_set.variables).for_each(|(&k, variable)| beta[active.rows[k]] = variable.beta);
-            if hard {
-                max_squared_distance = f64::max(max_squared_distance, working_set.max_squared_distance());
-                self.check_separable(
-                    &beta,
-                    before + solution.trace.last().copied().unwrap_or(0.0),
-                    max_squared_distance,
-                )?;
+            if let Some(hard_margin) = &mut hard_margin {
+                hard_margin.check(&beta, solution.gained(), working_set.max_squared_distance())?;
             }
-            if max_up - min_down < 0.99 * lowest.0 {
-                lowest = (max_up - min_down, solution.trace.len() - 1);
-            }
-            let (early, late) = (solution.trace[lowest.1], solution.trace[solution.trace.len() - 1]);
-            if working_set.steps == 0
-                || (solution.trace.len() - lowest.1 > MAX_BLOCKS_WITHOUT_GAIN && late - early <= 1e-14 * early.abs())
-            {
+            if working_set.steps == 0 || lowest.is_stalled(max_up - min_down, &solution.trace) {
                 solution.stalled = true;
                 break;
             }
@@ -382,59 +385,46 @@ impl Dual<'_> {
     }
 }
 
-/// How long the gradient takes to be computed again, so that a solve stops early enough within its budget.
-struct TimeEstimate {
-    /// Speed of kernels that are cached, in the precision of the solver.
-    cached: KernelSpeed,
-    /// Speed of kernels that are summed in double precision.
-    summed: KernelSpeed,
-    /// The gradient is still to be computed for this many times as many rows.
-    rows_factor: f64,
-    /// Kernels that are to be summed besides.
-    other_kernels: f64,
+/// The smallest KKT violation so far, and the block that reached it.
+struct LowestViolation {
+    kkt_violation: f64,
+    block: usize,
 }
 
-/// How many kernels were computed, in how many seconds.
-#[derive(Clone, Copy, Default)]
-struct KernelSpeed {
-    kernels: f64,
-    seconds: f64,
-}
-
-impl KernelSpeed {
-    /// Times work that also returns its number of kernels.
-    fn time<T>(&mut self, work: impl FnOnce() -> Result<(T, usize)>) -> Result<T> {
-        let started = Instant::now();
-        let (done, kernels) = work()?;
-        self.kernels += kernels as f64;
-        self.seconds += started.elapsed().as_secs_f64();
-        Ok(done)
-    }
-}
-
-impl Default for TimeEstimate {
-    fn default() -> TimeEstimate {
-        TimeEstimate {
-            cached: KernelSpeed::default(),
-            summed: KernelSpeed::default(),
-            rows_factor: 1.0,
-            other_kernels: 0.0,
+impl LowestViolation {
+    /// Notes the KKT violation before the last block; whether blocks have long gained nothing, up to rounding.
+    fn is_stalled(&mut self, kkt_violation: f64, trace: &[f64]) -> bool {
+        let last = trace.len() - 1;
+        if kkt_violation < 0.99 * self.kkt_violation {
+            (self.kkt_violation, self.block) = (kkt_violation, last);
         }
+        let (early, late) = (trace[self.block], trace[last]);
+        trace.len() - self.block > MAX_BLOCKS_WITHOUT_GAIN && late - early <= 1e-14 * early.abs()
     }
 }
 
-impl TimeEstimate {
-    /// Whether there is too little time left to sum this many kernels in double precision.
-    fn lacks_time_for(&self, kernels: f64, run: &Run) -> bool {
-        let Some(left) = run.time_left() else { return false };
-        // Until that speed is known, caching stands in for it, though it also writes the kernels.
-        let speed = if self.summed.kernels > 0.0 { self.summed } else { self.cached };
-        left.as_secs_f64() < speed.seconds / speed.kernels.max(1.0) * kernels
-    }
+/// What shows that classes are not separable, as a hard margin needs.
+struct HardMargin {
+    /// The dual objective, less what is gained later.
+    start: f64,
+    /// The largest squared distance of two rows seen.
+    max_squared_distance: f64,
+}
 
-    /// Whether the time left is needed to compute the gradient at β.
-    fn is_out(&self, dual: &Dual<'_>, solution: &Solution, beta: &[f64], run: &Run) -> bool {
-        let moved = beta.iter().zip(&solution.beta).filter(|(new, old)| new != old).count();
-        self.lacks_time_for(self.rows_factor * (moved * dual.count()) as f64 + self.other_kernels, run)
+impl HardMargin {
+    /// An error if the classes are not separable. If Σ|β| is scaled to two, w is the difference of two points, each in the convex
+    /// hull of its class: no margin is wider than that.
+    fn check(&mut self, beta: &[f64], gained: f64, squared_distance: f64) -> Result<()> {
+        self.max_squared_distance = f64::max(self.max_squared_distance, squared_distance);
+        let total: f64 = beta.iter().map(|beta| beta.abs()).sum();
+        let squared_norm = 2.0 * (total - (self.start + gained)).max(0.0);
+        let least = (MIN_MARGIN_SHARE * total).powi(2) * self.max_squared_distance;
+        if self.max_squared_distance > 0.0 && 4.0 * squared_norm >= least {
+            return Ok(());
+        }
+        Err(Error::data(
+            "the classes cannot be separated: no margin is wider than a ten thousandth of the spread of the rows",
+            "Give a finite c, which lets some rows be on the wrong side, or another kernel.",
+        ))
     }
 }

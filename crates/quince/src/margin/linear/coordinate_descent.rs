@@ -115,6 +115,45 @@ pub(super) struct Visitor<'a> {
 }
 
 impl Visitor<'_> {
+    /// Moves the multiplier to the intercept; returns how far Σβ is from zero.
+    fn move_multiplier(&mut self, lane: &Lane, coordinates: &[Coordinate]) -> f64 {
+        let step = self.penalty * lane.sum;
+        self.multiplier += step;
+        let size: f64 = coordinates.iter().map(|one| one.beta.abs()).sum();
+        step.abs().max(lane.sum.abs() / size.max(f64::MIN_POSITIVE))
+    }
+
+    /// From now on rows at a bound are skipped whose derivative is beyond the largest of the last epoch.
+    fn skip_beyond(&mut self, lane: &Lane) {
+        self.above = if lane.largest > 0.0 { lane.largest } else { f64::INFINITY };
+        self.below = if lane.least < 0.0 { lane.least } else { f64::NEG_INFINITY };
+    }
+
+    /// Visits all coordinates, a piece at a time, and moves skipped ones to the end; returns how many are left, `None` if time ran
+    /// out.
+    fn epoch(
+        &self,
+        coordinates: &mut [Coordinate],
+        lanes: &mut Lanes,
+        lane: &mut Lane,
+        run: &Run,
+    ) -> Result<Option<usize>> {
+        let mut live = 0;
+        // A piece takes a fraction of a second.
+        for from in (0..coordinates.len()).step_by(self.rows.piece()) {
+            run.check_cancelled()?;
+            if run.out_of_time() {
+                return Ok(None);
+            }
+            let to = coordinates.len().min(from + self.rows.piece());
+            let (piece, pool) = (&mut coordinates[from..to], run.thread_pool());
+            let kept = pool.inside(|| lanes.visit_all(self, piece, lane, pool));
+            (0..kept).for_each(|at| coordinates.swap(live + at, from + at));
+            live += kept;
+        }
+        Ok(Some(live))
+    }
+
     /// Visits a block of rows. Skipped ones are moved to its end.
     pub(super) fn visit(&self, block: &mut [Coordinate], lane: &mut Lane) {
         lane.live = block.len();
@@ -173,24 +212,11 @@ impl Problem<'_> {
         max_epochs: usize,
         run: &Run,
     ) -> Result<LinearSolution> {
-        let mut coordinates = self.coordinates.clone();
-        let count = coordinates.len();
         let rows = RowAccess::new(self.rows);
-        let mut lane = Lane { weights: vec![0.0; rows.columns()], ..Lane::default() };
-        for (one, beta) in coordinates.iter_mut().zip(start.into_iter().flatten()) {
-            one.beta = beta;
-            rows.add(one.row, beta, &mut lane.weights);
-        }
-        lane.sum = coordinates.iter().map(|one| one.beta).sum();
-        let mean_norm = coordinates.iter().map(|one| one.norm).sum::<f64>() / count.max(1) as f64;
-        let cost: f64 = coordinates.iter().map(|one| one.cost).sum();
+        let (mut coordinates, mut lane) = self.begin(start, &rows);
+        let count = coordinates.len();
         let scale = coordinates.iter().map(|one| one.target.abs()).fold(0.0, f64::max);
-        let penalty = match self.intercept {
-            InterceptPenalty::None => 0.0,
-            // Where rows are short, b has to move as far as all of them at their bounds.
-            InterceptPenalty::Free => mean_norm.max(1.0 / cost).max(f64::MIN_POSITIVE),
-            InterceptPenalty::Penalised(scale) => scale * scale,
-        };
+        let penalty = self.multiplier_penalty();
         let mut lanes = Lanes::new(&self.rows);
         let (above, below) = (f64::INFINITY, f64::NEG_INFINITY);
         let overrelaxation = if self.intercept == InterceptPenalty::Free { 0.0 } else { OVERRELAXATION };
@@ -199,32 +225,19 @@ impl Problem<'_> {
         let mut stream = run.stream(0);
         let mut active = count;
         let (mut stop, mut epochs, mut kkt_violation) = (StopReason::StepLimit, 0, f64::INFINITY);
-        'epochs: while epochs < max_epochs {
+        while epochs < max_epochs {
             run.tell(|| format!("KKT violation {kkt_violation:.1e} of {tolerance:.0e} after {epochs} epochs"));
             stream.shuffle(&mut coordinates[..active]);
             (lane.largest, lane.least) = (0.0, 0.0);
-            let mut live = 0;
-            // A piece takes a fraction of a second.
-            for from in (0..active).step_by(visitor.rows.piece()) {
-                run.check_cancelled()?;
-                if run.out_of_time() {
-                    stop = StopReason::Budget;
-                    break 'epochs;
-                }
-                let to = active.min(from + visitor.rows.piece());
-                let (piece, pool) = (&mut coordinates[from..to], run.thread_pool());
-                let kept = pool.inside(|| lanes.visit_all(&visitor, piece, &mut lane, pool));
-                (0..kept).for_each(|at| coordinates.swap(live + at, from + at));
-                live += kept;
-            }
+            let Some(live) = visitor.epoch(&mut coordinates[..active], &mut lanes, &mut lane, run)? else {
+                stop = StopReason::Budget;
+                break;
+            };
             active = live;
             epochs += 1;
             kkt_violation = lane.largest - lane.least;
             if self.intercept == InterceptPenalty::Free {
-                visitor.multiplier += penalty * lane.sum;
-                let size: f64 = coordinates.iter().map(|one| one.beta.abs()).sum();
-                kkt_violation =
-                    kkt_violation.max((penalty * lane.sum).abs()).max(lane.sum.abs() / size.max(f64::MIN_POSITIVE));
+                kkt_violation = kkt_violation.max(visitor.move_multiplier(&lane, &coordinates));
             }
             if kkt_violation <= tolerance && active == count {
                 stop = StopReason::Converged;
@@ -235,24 +248,49 @@ impl Problem<'_> {
                 active = count;
                 (visitor.above, visitor.below) = (f64::INFINITY, f64::NEG_INFINITY);
             } else {
-                visitor.above = if lane.largest > 0.0 { lane.largest } else { f64::INFINITY };
-                visitor.below = if lane.least < 0.0 { lane.least } else { f64::NEG_INFINITY };
+                visitor.skip_beyond(&lane);
             }
         }
         coordinates.sort_unstable_by_key(|one| one.row);
         let beta: Vec<f64> = coordinates.iter().map(|one| one.beta).collect();
         let support = beta.iter().filter(|beta| **beta != 0.0).count();
-        let method = Method::Coordinates;
         Ok(LinearSolution {
             beta,
             stop,
-            method,
+            method: Method::Coordinates,
             iterations: epochs,
             before: None,
             kkt_violation: Some(kkt_violation),
             support,
             primal_point: None,
         })
+    }
+
+    /// The coordinates at β (zero if there is none), and the weights that follow.
+    fn begin(&self, start: Option<Vec<f64>>, rows: &RowAccess<'_>) -> (Vec<Coordinate>, Lane) {
+        let mut coordinates = self.coordinates.clone();
+        let mut lane = Lane { weights: vec![0.0; rows.columns()], ..Lane::default() };
+        for (one, beta) in coordinates.iter_mut().zip(start.into_iter().flatten()) {
+            one.beta = beta;
+            rows.add(one.row, beta, &mut lane.weights);
+        }
+        lane.sum = coordinates.iter().map(|one| one.beta).sum();
+        (coordinates, lane)
+    }
+
+    /// The penalty parameter s of the method of multipliers, or of a penalised intercept.
+    fn multiplier_penalty(&self) -> f64 {
+        let coordinates = &self.coordinates;
+        match self.intercept {
+            InterceptPenalty::None => 0.0,
+            InterceptPenalty::Free => {
+                // Where rows are short, b has to move as far as all of them at their bounds.
+                let mean_norm = coordinates.iter().map(|one| one.norm).sum::<f64>() / coordinates.len().max(1) as f64;
+                let cost: f64 = coordinates.iter().map(|one| one.cost).sum();
+                mean_norm.max(1.0 / cost).max(f64::MIN_POSITIVE)
+            }
+            InterceptPenalty::Penalised(scale) => scale * scale,
+        }
     }
 }
 
