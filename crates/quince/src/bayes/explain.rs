@@ -6,7 +6,7 @@ use crate::calibration::Calibration;
 use crate::error::Result;
 use crate::explain::{Explanation, Listing};
 use crate::family::block::{Block, Gaussians, Shared};
-use crate::family::tables::{Names, gaussian_names, short, tenths};
+use crate::family::explain::{Names, gaussian_names, short, tenths};
 use crate::learn::FeatureSource;
 use crate::matrix::Features;
 use crate::run::Run;

@@ -71,23 +71,23 @@ impl Product {
         values: &mut [f64],
         standard_deviations: &mut [f64],
     ) {
-        let (dense, rows) = (self.dense, tile.rows());
-        let mut missing = vec![usize::MAX; rows * dense];
-        let mut found: Vec<Vec<(f64, f64, f64)>> = Vec::new();
-        for j in 0..dense {
-            for (i, &x) in tile.column(j).iter().enumerate() {
-                values[i * dense + j] = x;
-                standard_deviations[i * dense + j] = f64::NAN;
-                if x.is_nan() {
-                    missing[i * dense + j] = found.len();
-                    found.push(Vec::new());
-                }
-            }
-        }
-        if found.is_empty() {
+        let mut cells = MissingCells::of(tile, self.dense, values, standard_deviations);
+        if cells.count == 0 {
             return;
         }
-        let mut categories: Vec<Vec<f64>> = vec![Vec::new(); found.len()];
+        let responsibilities = self.responsibilities(tile, log_weights, classes);
+        for block in &self.blocks {
+            for k in 0..self.components {
+                let own = responsibilities.of(k);
+                block.family().expect(k, tile, &mut |i, column, expected| cells.add(i, column, own[i], expected));
+            }
+        }
+        cells.fill(values, standard_deviations);
+    }
+
+    /// The responsibilities of the components for a tile's rows, as far as their classes are known within those of their class.
+    fn responsibilities(&self, tile: &Tile<'_>, log_weights: &[f64], classes: Option<(&[u32], &[u32])>) -> Scores {
+        let rows = tile.rows();
         let (mut responsibilities, mut densities) = (Scores::new(self.components), [0.0; TILE]);
         responsibilities.start(rows, log_weights);
         self.blocks.iter().for_each(|block| block.family().score(tile, &mut responsibilities));
@@ -103,23 +103,57 @@ impl Product {
         }
         let weights: Vec<f64> = log_weights.iter().map(|log| log.exp()).collect();
         responsibilities.make_responsibilities(&[1.0; TILE][..rows], &weights, &mut densities[..rows]);
-        for block in &self.blocks {
-            for k in 0..self.components {
-                let own = responsibilities.of(k);
-                block.family().expect(k, tile, &mut |i, column, expected| {
-                    let cell = missing[i * dense + column];
-                    match expected {
-                        Expected::Number { mean, variance } => found[cell].push((own[i], mean, variance)),
-                        Expected::Category(p) => {
-                            categories[cell].resize(p.len(), 0.0);
-                            categories[cell].iter_mut().zip(p).for_each(|(sum, p)| *sum += own[i] * p);
-                        }
-                    }
-                });
+        responsibilities
+    }
+}
+
+/// What the components expect of the missing values of a tile.
+struct MissingCells {
+    dense: usize,
+    /// The index of each cell among the missing ones, or [`MissingCells::KNOWN`].
+    indices: Vec<usize>,
+    count: usize,
+    /// Of numbers: the responsibility, mean and variance of each component.
+    numbers: Vec<Vec<(f64, f64, f64)>>,
+    /// Of categories: their probabilities.
+    categories: Vec<Vec<f64>>,
+}
+
+impl MissingCells {
+    const KNOWN: usize = usize::MAX;
+
+    /// The missing values of a tile; all values are copied to `values`.
+    fn of(tile: &Tile<'_>, dense: usize, values: &mut [f64], standard_deviations: &mut [f64]) -> MissingCells {
+        let (mut indices, mut count) = (vec![MissingCells::KNOWN; tile.rows() * dense], 0);
+        standard_deviations.fill(f64::NAN);
+        for j in 0..dense {
+            for (i, &x) in tile.column(j).iter().enumerate() {
+                values[i * dense + j] = x;
+                if x.is_nan() {
+                    indices[i * dense + j] = count;
+                    count += 1;
+                }
             }
         }
-        for (at, &cell) in missing.iter().enumerate().filter(|(_, cell)| **cell != usize::MAX) {
-            let (numbers, probabilities) = (&found[cell], &categories[cell]);
+        MissingCells { dense, indices, count, numbers: vec![Vec::new(); count], categories: vec![Vec::new(); count] }
+    }
+
+    fn add(&mut self, i: usize, column: usize, responsibility: f64, expected: Expected<'_>) {
+        let cell = self.indices[i * self.dense + column];
+        match expected {
+            Expected::Number { mean, variance } => self.numbers[cell].push((responsibility, mean, variance)),
+            Expected::Category(p) => {
+                let sums = &mut self.categories[cell];
+                sums.resize(p.len(), 0.0);
+                sums.iter_mut().zip(p).for_each(|(sum, p)| *sum += responsibility * p);
+            }
+        }
+    }
+
+    /// Fills in mean and standard deviation of a number, the most probable category and its probability.
+    fn fill(&self, values: &mut [f64], standard_deviations: &mut [f64]) {
+        for (at, &cell) in self.indices.iter().enumerate().filter(|(_, cell)| **cell != MissingCells::KNOWN) {
+            let (numbers, probabilities) = (&self.numbers[cell], &self.categories[cell]);
             if !numbers.is_empty() {
                 let mean: f64 = numbers.iter().map(|(r, mean, _)| r * mean).sum();
                 let parts = numbers.iter().map(|(r, own, variance)| r * (variance + (own - mean).powi(2)));

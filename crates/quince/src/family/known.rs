@@ -93,16 +93,8 @@ impl FamilyParameters {
     /// A block with these parameters, and statistics of rows with these total weights that lead to them.
     fn block(&self, totals: &[f64], run: &Run) -> Result<(Block, Matrix)> {
         let columns: Vec<usize> = (0..self.features()).collect();
-        let times = |part: &Matrix| {
-            let mut sums = part.clone();
-            totals.iter().enumerate().for_each(|(k, total)| sums.row_mut(k).iter_mut().for_each(|x| *x *= total));
-            sums
-        };
-        let weights = |width: usize| {
-            let mut weights = Matrix::zeros(totals.len(), width);
-            totals.iter().enumerate().for_each(|(k, total)| weights.row_mut(k).fill(*total));
-            weights
-        };
+        let times = |part: &Matrix| times(part, totals);
+        let weights = |width: usize| columns_of(totals, width);
         Ok(match self {
             FamilyParameters::Gaussian { means, covariances } => {
                 let (block, statistics) = Gaussians::known(means, covariances, None, totals, run)?;
@@ -214,6 +206,20 @@ fn distributions(probabilities: &Matrix) -> Result<()> {
         None => Ok(()),
         Some(total) => Err(Error::data(format!("probabilities add up to {total}"), "Give rows that add up to 1.")),
     }
+}
+
+/// Every row times its total.
+fn times(part: &Matrix, totals: &[f64]) -> Matrix {
+    let mut sums = part.clone();
+    totals.iter().enumerate().for_each(|(k, total)| sums.row_mut(k).iter_mut().for_each(|x| *x *= total));
+    sums
+}
+
+/// The totals, in each of some columns.
+fn columns_of(totals: &[f64], width: usize) -> Matrix {
+    let mut columns = Matrix::zeros(totals.len(), width);
+    totals.iter().enumerate().for_each(|(k, total)| columns.row_mut(k).fill(*total));
+    columns
 }
 
 fn zeros(like: &Matrix) -> Matrix {

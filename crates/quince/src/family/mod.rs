@@ -8,6 +8,8 @@ mod beta;
 mod binomial;
 pub(crate) mod block;
 pub(crate) mod discriminative;
+mod evidence;
+pub(crate) mod explain;
 mod gaussian;
 mod impute;
 mod joint;
@@ -20,11 +22,9 @@ mod poisson;
 pub(crate) mod product;
 mod special;
 pub(crate) mod statistics;
-pub(crate) mod tables;
 
 pub use beta::Beta;
 pub use binomial::Binomial;
-
 pub use gaussian::Gaussian;
 pub use joint::Joint;
 pub use known::FamilyParameters;

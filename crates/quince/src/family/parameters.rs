@@ -1,7 +1,7 @@
 //! The parameters of blocks as arrays, for further computation.
 
 use super::product::Product;
-use crate::family::block::{Block, Coding, Place};
+use crate::family::block::{Block, Coding};
 use crate::matrix::Matrix;
 
 /// What one block has learnt.
@@ -36,7 +36,7 @@ impl Parameters {
 }
 
 /// The number of columns copied at a time.
-const FEW: usize = 64;
+const COLUMNS_AT_A_TIME: usize = 64;
 
 impl Product {
     /// The parameters of every block.
@@ -51,33 +51,18 @@ impl Product {
     }
 
     fn arrays(&self, block: &Block, statistics: &Matrix) -> Vec<(String, Matrix)> {
-        let classes = self.components;
-        let table = |width: usize, value: &dyn Fn(usize, usize) -> f64| {
-            let mut table = Matrix::zeros(classes, width);
-            // A few columns at a time: the classes of a word are contiguous in the source.
-            for first in (0..width).step_by(FEW) {
-                for k in 0..classes {
-                    let places = table.row_mut(k).iter_mut().enumerate().skip(first).take(FEW);
-                    places.for_each(|(j, place)| *place = value(k, j));
-                }
-            }
-            table
-        };
+        let table = |width: usize, value: &dyn Fn(usize, usize) -> f64| table(self.components, width, value);
         // Statistics from an index on.
         let some = |first: usize, width: usize| table(width, &|k, j| statistics[(k, first + j)]);
         let width = block.family().columns().len();
         let named = |name: &str, array: Matrix| (name.to_string(), array);
         match block {
-            Block::Normal(block) => {
-                let floors = block.variance_floors();
-                let floors = Matrix::new(1, floors.len(), floors).expect("one for each column");
-                vec![
-                    named("count", some(0, width)),
-                    named("mean", table(width, &|k, j| block.parameters(k)[j].mean)),
-                    named("variance", table(width, &|k, j| block.parameters(k)[j].variance)),
-                    named("variance_floor", floors),
-                ]
-            }
+            Block::Normal(block) => vec![
+                named("count", some(0, width)),
+                named("mean", table(width, &|k, j| block.parameters(k)[j].mean)),
+                named("variance", table(width, &|k, j| block.parameters(k)[j].variance)),
+                named("variance_floor", row(&block.variance_floors())),
+            ],
             Block::Poisson(block) => vec![
                 named("count", some(0, width)),
                 named("sum", some(width, width)),
@@ -95,33 +80,26 @@ impl Product {
                 let (mut arrays, mut first) = (Vec::new(), 0);
                 for (j, coding) in block.coding().iter().enumerate() {
                     let count = coding.count();
+                    let logs: Vec<Vec<f64>> = (0..self.components).map(|k| block.parameters(k, j)).collect();
                     arrays.push((format!("count {j}"), some(first, count)));
-                    let logs: Vec<Vec<f64>> = (0..classes).map(|k| block.parameters(k, j)).collect();
                     arrays.push((format!("log {j}"), table(count, &|k, c| logs[k][c])));
                     if let Coding::Bins(edges) = coding {
-                        let edges = Matrix::new(1, edges.len(), edges.clone()).expect("a row of edges");
-                        arrays.push((format!("edges {j}"), edges));
+                        arrays.push((format!("edges {j}"), row(edges)));
                     }
                     first += count;
                 }
                 arrays
             }
             Block::Multinomial(block) => {
-                let width = match block.place() {
-                    Place::Dense(columns) => columns.len(),
-                    Place::Sparse { width, .. } => *width,
-                };
+                let width = block.place().width();
                 vec![named("count", some(0, width)), named("log", table(width, &|k, j| block.log(k, j)))]
             }
             Block::Gaussian(block) => {
                 let mut arrays = vec![named("mean", block.means().clone())];
-                for k in 0..block.covariances() {
-                    arrays.push((format!("covariance {k}"), block.covariance(k)));
-                }
+                arrays.extend((0..block.covariances()).map(|k| (format!("covariance {k}"), block.covariance(k))));
                 if let Some(axes) = block.axes() {
                     arrays.push(named("axes", axes.vectors.clone()));
-                    let centre = Matrix::new(1, axes.centre.len(), axes.centre.clone()).expect("one for each column");
-                    arrays.push(named("centre", centre));
+                    arrays.push(named("centre", row(&axes.centre)));
                 }
                 arrays
             }
@@ -129,4 +107,22 @@ impl Product {
             Block::MarkovChain(_) => vec![named("count", statistics.clone())],
         }
     }
+}
+
+/// One row per component, one column per feature.
+fn table(components: usize, width: usize, value: &dyn Fn(usize, usize) -> f64) -> Matrix {
+    let mut table = Matrix::zeros(components, width);
+    // A few columns at a time: the components of a word are contiguous in the source.
+    for first in (0..width).step_by(COLUMNS_AT_A_TIME) {
+        for k in 0..components {
+            let places = table.row_mut(k).iter_mut().enumerate().skip(first).take(COLUMNS_AT_A_TIME);
+            places.for_each(|(j, place)| *place = value(k, j));
+        }
+    }
+    table
+}
+
+/// A matrix of one row.
+fn row(values: &[f64]) -> Matrix {
+    Matrix::new(1, values.len(), values.to_vec()).expect("one row")
 }

@@ -5,7 +5,7 @@ use crate::em::NO_CLASS;
 use crate::explain::{Explanation, Listing};
 use crate::family::block::{Block, Coding};
 use crate::family::discriminative::discriminative_words;
-use crate::family::tables::{Names, category, short, tenths};
+use crate::family::explain::{Names, category, short, tenths};
 use crate::learn::{FeatureMap, FeatureSource};
 
 /// The number of traits named for each component.
