@@ -5,7 +5,8 @@
 
 use crate::error::{Error, Result};
 use crate::learn::{
-    Capability, Checked, Domain, Fitted, Learner, MethodInfo, Prediction, SavedParts, Settings, Target, TargetView,
+    Capability, Checked, Classes, Domain, Fitted, Learner, MethodInfo, Prediction, SavedParts, Settings, Target,
+    TargetView,
 };
 use crate::matrix::{Features, Matrix};
 use crate::run::{Report, Run, Stream};
@@ -75,64 +76,8 @@ impl Learner for Baseline {
 
     fn fit_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<(ConstantModel, Report)> {
         let (values, route) = match examples.target.view() {
-            TargetView::Classes { classes, codes } => {
-                let mut frequencies = vec![0.0; classes.count()];
-                let weight = |i: usize| examples.weights.map_or(1.0, |w| w[i]);
-                codes.iter().enumerate().for_each(|(i, &code)| frequencies[code as usize] += weight(i));
-                let total: f64 = frequencies.iter().sum();
-                frequencies.iter_mut().for_each(|frequency| *frequency /= total);
-                let (frequencies, route) = match self.strategy {
-                    Strategy::Auto | Strategy::Prior => (frequencies, "class frequencies"),
-                    Strategy::MostFrequent => {
-                        let best =
-                            (0..frequencies.len()).rev().max_by(|&a, &b| frequencies[a].total_cmp(&frequencies[b]));
-                        (one_hot(frequencies.len(), best.unwrap_or(0)), "most frequent class")
-                    }
-                    Strategy::Uniform => {
-                        (vec![1.0 / frequencies.len() as f64; frequencies.len()], "classes drawn, all alike")
-                    }
-                    Strategy::Stratified => (frequencies, "classes drawn by their frequencies"),
-                    Strategy::Constant => {
-                        let code = classes.code(&self.constant).ok_or_else(|| {
-                            Error::setting(
-                                "constant",
-                                format!("is '{}', which is no class of the target", self.constant),
-                                format!("The classes are {}.", classes.names().join(", ")),
-                            )
-                        })?;
-                        (one_hot(frequencies.len(), code as usize), "a constant class")
-                    }
-                    _ => return Err(self.wrong_strategy("a target of classes", "prior or most-frequent")),
-                };
-                (frequencies, route)
-            }
-            TargetView::Numbers(numbers) => {
-                let (quantile, route) = match self.strategy {
-                    Strategy::Auto | Strategy::Mean => (None, "mean"),
-                    Strategy::Median => (Some(0.5), "median"),
-                    Strategy::Quantile => (Some(self.quantile), "quantile"),
-                    Strategy::Constant => {
-                        let number = self.constant.parse::<f64>().ok().filter(|n| n.is_finite());
-                        let number = number.ok_or_else(|| {
-                            let problem = format!("is '{}', which is not a number", self.constant);
-                            Error::setting("constant", problem, "Give the number to predict.")
-                        })?;
-                        return Ok((
-                            ConstantModel::of_numbers(vec![number; numbers.columns()]),
-                            Report::computed("a constant number"),
-                        ));
-                    }
-                    _ => return Err(self.wrong_strategy("a target of numbers", "mean or median")),
-                };
-                let of_column = |k: usize| {
-                    let column = numbers.column(k);
-                    match quantile {
-                        None => weighted_mean(&column, examples.weights),
-                        Some(q) => weighted_quantile(&column, examples.weights, q),
-                    }
-                };
-                ((0..numbers.columns()).map(of_column).collect(), route)
-            }
+            TargetView::Classes { classes, codes } => self.probabilities(classes, codes, examples.weights)?,
+            TargetView::Numbers(numbers) => self.numbers(numbers, examples.weights)?,
             TargetView::None(_) => return Err(Target::missing()),
         };
         let classes = matches!(examples.target.view(), TargetView::Classes { .. });
@@ -146,6 +91,64 @@ impl Learner for Baseline {
 }
 
 impl Baseline {
+    /// The probability of each class, and how it was found.
+    fn probabilities(
+        &self,
+        classes: &Classes,
+        codes: &[u32],
+        weights: Option<&[f64]>,
+    ) -> Result<(Vec<f64>, &'static str)> {
+        let mut frequencies = vec![0.0; classes.count()];
+        let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+        codes.iter().enumerate().for_each(|(i, &code)| frequencies[code as usize] += weight(i));
+        let total: f64 = frequencies.iter().sum();
+        frequencies.iter_mut().for_each(|frequency| *frequency /= total);
+        let count = frequencies.len();
+        Ok(match self.strategy {
+            Strategy::Auto | Strategy::Prior => (frequencies, "class frequencies"),
+            Strategy::MostFrequent => {
+                let best = (0..count).rev().max_by(|&a, &b| frequencies[a].total_cmp(&frequencies[b]));
+                (one_hot(count, best.unwrap_or(0)), "most frequent class")
+            }
+            Strategy::Uniform => (vec![1.0 / count as f64; count], "classes drawn, all alike"),
+            Strategy::Stratified => (frequencies, "classes drawn by their frequencies"),
+            Strategy::Constant => {
+                let code = classes.code(&self.constant).ok_or_else(|| {
+                    let problem = format!("is '{}', which is no class of the target", self.constant);
+                    Error::setting("constant", problem, format!("The classes are {}.", classes.names().join(", ")))
+                })?;
+                (one_hot(count, code as usize), "a constant class")
+            }
+            _ => return Err(self.wrong_strategy("a target of classes", "prior or most-frequent")),
+        })
+    }
+
+    /// One number per output, and how it was found.
+    fn numbers(&self, numbers: &Matrix, weights: Option<&[f64]>) -> Result<(Vec<f64>, &'static str)> {
+        let (quantile, route) = match self.strategy {
+            Strategy::Auto | Strategy::Mean => (None, "mean"),
+            Strategy::Median => (Some(0.5), "median"),
+            Strategy::Quantile => (Some(self.quantile), "quantile"),
+            Strategy::Constant => {
+                let number = self.constant.parse::<f64>().ok().filter(|n| n.is_finite());
+                let number = number.ok_or_else(|| {
+                    let problem = format!("is '{}', which is not a number", self.constant);
+                    Error::setting("constant", problem, "Give the number to predict.")
+                })?;
+                return Ok((vec![number; numbers.columns()], "a constant number"));
+            }
+            _ => return Err(self.wrong_strategy("a target of numbers", "mean or median")),
+        };
+        let of_column = |k: usize| {
+            let column = numbers.column(k);
+            match quantile {
+                None => weighted_mean(&column, weights),
+                Some(q) => weighted_quantile(&column, weights, q),
+            }
+        };
+        Ok(((0..numbers.columns()).map(of_column).collect(), route))
+    }
+
     fn wrong_strategy(&self, target: &str, remedy: &str) -> Error {
         let name = serde_json::to_value(self.strategy).unwrap_or_default();
         let name = name.as_str().unwrap_or_default();
