@@ -36,46 +36,65 @@ pub(super) fn looks_like(text: &str) -> bool {
 }
 
 pub(super) fn parse(text: &str, source: &str) -> Result<Cells> {
-    let refuse = |line: Option<u64>, problem: String, remedy: &str| {
-        Error::table(Place { file: Some(source.into()), line, ..Place::default() }, problem, remedy.to_string())
-    };
-    let (mut attributes, mut names) = (Vec::new(), HashSet::new());
-    let mut lines = (1u64..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
-    let mut data = false;
-    for (number, line) in lines.by_ref().filter(|(_, line)| !line.is_empty() && !line.starts_with('%')) {
+    // Empty lines and remarks are left out.
+    let lines = (1u64..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
+    let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('%'));
+    let attributes = header(&mut lines, source)?;
+    rows(&attributes, lines, most_cells(text.len()), source)
+}
+
+fn refuse(source: &str, line: Option<u64>, problem: impl Into<String>, remedy: &str) -> Error {
+    Error::table(Place { file: Some(source.into()), line, ..Place::default() }, problem, remedy)
+}
+
+/// The attributes: all lines up to @data.
+fn header<'a>(lines: &mut impl Iterator<Item = (u64, &'a str)>, source: &str) -> Result<Vec<Attribute>> {
+    let (mut attributes, mut names, mut data) = (Vec::new(), HashSet::new(), false);
+    for (number, line) in lines {
         let at = Some(number);
         if keyword(line, "@data").is_some() {
             data = true;
             break;
         } else if let Some(rest) = keyword(line, "@attribute") {
-            let attribute = attribute(rest)
-                .map_err(|problem| refuse(at, problem, "Write @attribute NAME numeric, string, or {one, another}."))?;
+            let attribute = attribute(rest).map_err(|problem| {
+                refuse(source, at, problem, "Write @attribute NAME numeric, string, or {one, another}.")
+            })?;
             if !names.insert(attribute.name.clone()) {
                 let problem = format!("two attributes are called '{}'", attribute.name);
-                return Err(refuse(at, problem, "Give every attribute a name of its own."));
+                return Err(refuse(source, at, problem, "Give every attribute a name of its own."));
             }
             attributes.push(attribute);
         } else if keyword(line, "@relation").is_none() {
             let problem = format!("'{}' is neither @relation, @attribute nor @data", kind::shorten(line));
-            return Err(refuse(at, problem, "Rows come after a line @data."));
+            return Err(refuse(source, at, problem, "Rows come after a line @data."));
         }
     }
     if attributes.is_empty() {
-        return Err(refuse(None, "there is no @attribute".into(), "Name every column: @attribute NAME numeric"));
+        return Err(refuse(source, None, "there is no @attribute", "Name every column: @attribute NAME numeric"));
     }
     if !data {
-        return Err(refuse(None, "there is no @data".into(), "Put a line @data before the rows."));
+        return Err(refuse(source, None, "there is no @data", "Put a line @data before the rows."));
     }
-    let most = most_cells(text.len());
+    Ok(attributes)
+}
+
+/// The rows: all lines after @data, at most so many cells.
+fn rows<'a>(
+    attributes: &[Attribute],
+    lines: impl Iterator<Item = (u64, &'a str)>,
+    most: usize,
+    source: &str,
+) -> Result<Cells> {
     let mut columns: Vec<ColumnBuilder> = attributes.iter().map(ColumnBuilder::new).collect();
     let (mut numbers, mut letters) = (Vec::new(), 8 * most);
     let too_many = |line: u64| {
         let problem = format!("nearly every cell of the {} attributes is empty", attributes.len());
-        refuse(Some(line), problem, "Leave out attributes, or write the rows as LIBSVM.")
+        refuse(source, Some(line), problem, "Leave out attributes, or write the rows as LIBSVM.")
     };
-    for (number, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('%')) {
+    for (number, line) in lines {
         let row = row(line, attributes.len()).map_err(|problem| {
-            refuse(Some(number), problem, "Every row has a cell for each @attribute, ? for a missing value.")
+            let remedy = "Every row has a cell for each @attribute, ? for a missing value.";
+            refuse(source, Some(number), problem, remedy)
         })?;
         let cells = (numbers.len() + 1).saturating_mul(attributes.len());
         if cells > most {
@@ -96,7 +115,7 @@ pub(super) fn parse(text: &str, source: &str) -> Result<Cells> {
         numbers.push(number);
     }
     let Some(&last) = numbers.last() else {
-        return Err(refuse(None, "there is no row behind @data".into(), "Add rows."));
+        return Err(refuse(source, None, "there is no row behind @data", "Add rows."));
     };
     afford(8.0 * (numbers.len() * attributes.len()) as f64, "the table")?;
     let finished = columns.into_iter().map(|mut column| {
