@@ -5,16 +5,16 @@
 //! from all rows, and a method that knows its exact leave-one-out predictions is asked for them instead of being
 //! fitted once per row.
 
+use super::encoders::{Encoded, Encoders};
 use super::leave_one_out::leave_each_out;
 use super::metrics::{Evaluation, Metric, evaluate};
 use super::resample::{Split, grouped_folds, hold_out, stratified_folds};
-use crate::encode::{Encoder, MissingValues};
 use crate::error::{Error, Result};
-use crate::learn::{Capability, DynLearner, Examples, Prediction, Target, TargetView, Task, check_weights, named};
+use crate::learn::{DynLearner, Examples, Prediction, Target, TargetView, Task, check_weights, named};
 use crate::matrix::Rows;
 use crate::numbers::mean_and_standard_deviation;
 use crate::run::{Run, StopReason};
-use crate::table::{Labelled, Table};
+use crate::table::Labelled;
 use serde::Serialize;
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -187,6 +187,13 @@ impl FoldResults {
         }
     }
 
+    fn add(&mut self, tested: &Tested, evaluation: Evaluation) {
+        self.evaluations.push(evaluation);
+        self.fit += tested.fit;
+        self.predict += tested.predict;
+        self.cut_short += usize::from(tested.cut_short);
+    }
+
     fn finish(self, learner: &dyn DynLearner) -> Entrant {
         let of_metric = |&metric: &Metric| {
             let values: Vec<f64> = self.evaluations.iter().filter_map(|e| e.metric(metric)).collect();
@@ -265,6 +272,39 @@ pub(super) fn make_splits(
     }
 }
 
+/// The rows of one fold.
+struct Fold {
+    train: Labelled,
+    test: Labelled,
+    train_weights: Option<Vec<f64>>,
+    test_weights: Option<Vec<f64>>,
+}
+
+impl Fold {
+    fn of(labelled: &Labelled, split: &Split, weights: Option<&[f64]>) -> Fold {
+        let weights_of = |rows: &[usize]| weights.map(|w| rows.iter().map(|&i| w[i]).collect::<Vec<f64>>());
+        Fold {
+            train: labelled.take(&split.train),
+            test: labelled.take(&split.test),
+            train_weights: weights_of(&split.train),
+            test_weights: weights_of(&split.test),
+        }
+    }
+
+    /// Whether rows of both sides have any weight.
+    fn has_weight(&self) -> bool {
+        let sides = [&self.train_weights, &self.test_weights];
+        !sides.iter().any(|weights| weights.as_ref().is_some_and(|weights| weights.iter().sum::<f64>() <= 0.0))
+    }
+
+    /// Encoders that are learnt from the training rows alone, and the features of both sides.
+    fn encode(&self, learners: &[Box<dyn DynLearner>], run: &Run) -> Result<(Encoders, Encoded, Encoded)> {
+        let (encoders, train) = Encoders::fit(&self.train, learners, run)?;
+        let test = encoders.encode(&self.test.table, learners, run)?;
+        Ok((encoders, train, test))
+    }
+}
+
 fn test_in_folds(
     labelled: &Labelled,
     learners: &[Box<dyn DynLearner>],
@@ -275,23 +315,16 @@ fn test_in_folds(
     run: &Run,
 ) -> Result<()> {
     let total = splits.len() * learners.len();
-    for (fold, split) in splits.iter().enumerate() {
+    for (number, split) in splits.iter().enumerate() {
         if all_results.iter().all(|results| results.problem.is_some()) {
             break;
         }
-        let (train_rows, test_rows) = (labelled.take(&split.train), labelled.take(&split.test));
-        let weights_of = |rows: &[usize]| weights.map(|w| rows.iter().map(|&i| w[i]).collect::<Vec<f64>>());
-        let (train_weights, test_weights) = (weights_of(&split.train), weights_of(&split.test));
-        if [&train_weights, &test_weights].iter().any(|w| w.as_ref().is_some_and(|w| w.iter().sum::<f64>() <= 0.0)) {
-            warnings.push(format!("fold {} is left out: no row of one side has any weight", fold + 1));
+        let fold = Fold::of(labelled, split, weights);
+        if !fold.has_weight() {
+            warnings.push(format!("fold {} is left out: no row of one side has any weight", number + 1));
             continue;
         }
-        let encode = || -> Result<(Encoders, Encoded, Encoded)> {
-            let (encoders, train) = Encoders::fit(&train_rows, learners, run)?;
-            let test = encoders.encode(&test_rows.table, learners, run)?;
-            Ok((encoders, train, test))
-        };
-        let (encoders, train, test) = match encode() {
+        let (encoders, train, test) = match fold.encode(learners, run) {
             // Out of time: what is there so far is the answer.
             Err(Error::OutOfTime { .. }) => {
                 for (learner, results) in learners.iter().zip(all_results.iter_mut()) {
@@ -302,116 +335,28 @@ fn test_in_folds(
             }
             encoded => encoded?,
         };
-        if fold == 0 {
+        if number == 0 {
             warnings.extend(encoders.remarks());
         }
         for (m, (learner, results)) in learners.iter().zip(all_results.iter_mut()).enumerate() {
-            let done = fold * learners.len() + m;
-            run.progress(&format!("fold {} of {}: {}", fold + 1, splits.len(), learner.info().name), done, total);
+            let (learner, done) = (learner.as_ref(), number * learners.len() + m);
+            run.progress(&format!("fold {} of {}: {}", number + 1, splits.len(), learner.info().name), done, total);
             results.attempt(|results| {
                 let result = run.share(done + 1 == total, || {
-                    let features = train.for_method(learner.as_ref()).features();
-                    let examples = Examples::new(features, &train_rows.target, train_weights.as_deref())?;
-                    let test = test.for_method(learner.as_ref());
-                    let examples = examples.encoded_by(encoders.of(learner.as_ref()));
-                    fit_and_predict(learner.as_ref(), &examples, test, run)
+                    let features = train.for_method(learner).features();
+                    let examples = Examples::new(features, &fold.train.target, fold.train_weights.as_deref())?
+                        .encoded_by(encoders.of(learner));
+                    fit_and_predict(learner, &examples, test.for_method(learner), run)
                 });
                 let tested = named(result, learner.info().name)?;
-                results.evaluations.push(evaluate(&test_rows.target, &tested.prediction, test_weights.as_deref())?);
-                results.fit += tested.fit;
-                results.predict += tested.predict;
-                results.cut_short += usize::from(tested.cut_short);
+                let evaluation = evaluate(&fold.test.target, &tested.prediction, fold.test_weights.as_deref())?;
+                results.add(&tested, evaluation);
                 Ok(())
             })?;
         }
     }
     run.progress("done", total, total);
     Ok(())
-}
-
-/// The encoders that methods need: one for feature vectors, one for native columns.
-#[derive(Default)]
-pub(super) struct Encoders {
-    vectors: Option<Encoder>,
-    native: Option<Encoder>,
-}
-
-/// A table's features: vectors with missing values imputed and, where there are missing values and a method takes them, kept;
-/// and native columns.
-#[derive(Default)]
-pub(super) struct Encoded {
-    imputed: Rows,
-    kept: Option<Rows>,
-    native: Rows,
-}
-
-impl Encoders {
-    pub(super) fn fit(labelled: &Labelled, learners: &[Box<dyn DynLearner>], run: &Run) -> Result<(Encoders, Encoded)> {
-        let (mut encoders, mut encoded) = (Encoders::default(), Encoded::default());
-        let (table, target) = (&labelled.table, Some(&labelled.target));
-        let takes = |learner: &dyn DynLearner| learner.info().can(Capability::NativeColumns);
-        if learners.iter().any(|learner| !takes(learner.as_ref())) {
-            let (encoder, rows) = Encoder::fit(table, target, MissingValues::Kept, run)?;
-            encoded.put_vectors(&encoder, rows, learners, run)?;
-            encoders.vectors = Some(encoder);
-        }
-        if learners.iter().any(|learner| takes(learner.as_ref())) {
-            let (encoder, rows) = Encoder::fit_native(table, target, run)?;
-            (encoders.native, encoded.native) = (Some(encoder), rows);
-        }
-        Ok((encoders, encoded))
-    }
-
-    fn encode(&self, table: &Table, learners: &[Box<dyn DynLearner>], run: &Run) -> Result<Encoded> {
-        let mut encoded = Encoded::default();
-        if let Some(encoder) = &self.vectors {
-            encoded.put_vectors(encoder, encoder.encode(table, MissingValues::Kept, run)?, learners, run)?;
-        }
-        if let Some(encoder) = &self.native {
-            encoded.native = encoder.encode(table, MissingValues::Kept, run)?;
-        }
-        Ok(encoded)
-    }
-
-    /// The encoder for a method.
-    pub(super) fn of(&self, learner: &dyn DynLearner) -> &Encoder {
-        let encoder = if learner.info().can(Capability::NativeColumns) { &self.native } else { &self.vectors };
-        encoder.as_ref().expect("there is an encoder for every method")
-    }
-
-    pub(super) fn remarks(&self) -> impl Iterator<Item = String> + '_ {
-        self.vectors.as_ref().or(self.native.as_ref()).into_iter().flat_map(Encoder::remarks)
-    }
-}
-
-impl Encoded {
-    fn put_vectors(
-        &mut self,
-        encoder: &Encoder,
-        rows: Rows,
-        learners: &[Box<dyn DynLearner>],
-        run: &Run,
-    ) -> Result<()> {
-        let keeps = |learner: &dyn DynLearner| {
-            MissingValues::for_method(learner.info()) == MissingValues::Kept
-                && !learner.info().can(Capability::NativeColumns)
-        };
-        if !rows.has_missing() {
-            self.imputed = rows;
-            return Ok(());
-        }
-        self.imputed = encoder.imputed(&rows, run)?;
-        self.kept = learners.iter().any(|learner| keeps(learner.as_ref())).then_some(rows);
-        Ok(())
-    }
-
-    pub(super) fn for_method(&self, learner: &dyn DynLearner) -> &Rows {
-        if learner.info().can(Capability::NativeColumns) {
-            return &self.native;
-        }
-        let kept = self.kept.as_ref().filter(|_| MissingValues::for_method(learner.info()) == MissingValues::Kept);
-        kept.unwrap_or(&self.imputed)
-    }
 }
 
 /// What a fit says of rows it has not seen, and how long it took.

@@ -1,7 +1,8 @@
 //! Leave-one-out: every row is predicted by the model learnt from all others, by algebra where a method has it and by a fit for each
 //! row where it has not.
 
-use super::compare::{Encoders, FoldResults, check_measurable};
+use super::compare::{FoldResults, check_measurable};
+use super::encoders::Encoders;
 use super::metrics::evaluate;
 use crate::encode::Encoder;
 use crate::error::{Error, Result};
@@ -98,7 +99,7 @@ fn refit_for_each(learner: &dyn DynLearner, rows: &Rows, all_examples: &Examples
     all.ok_or_else(|| Error::data("there are no rows", "Give at least one row."))
 }
 
-/// Room for the predictions of all rows; `None` where there is no target to compare them with.
+/// Zeros for the predictions of all rows; `None` where there is no target to compare them with.
 fn empty_like(one: &Prediction, rows: usize) -> Option<Prediction> {
     match one {
         Prediction::Classes { scores, .. } => {

@@ -5,6 +5,8 @@ mod compare;
 #[cfg(feature = "tables")]
 mod curve;
 #[cfg(feature = "tables")]
+mod encoders;
+#[cfg(feature = "tables")]
 mod leave_one_out;
 mod metrics;
 mod resample;
