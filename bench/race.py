@@ -15,9 +15,9 @@ from task import Disagreement, Given, load, save
 HERE = Path(__file__).resolve().parent
 # A peer this many times slower than the quickest right one is not asked again, unless the target names it.
 HOPELESS = 10.0
-# Short tasks run for more rounds than asked, for as many seconds, up to so many rounds.
+# Short tasks run for more rounds than asked, for this number of seconds, up to this number of rounds.
 EXTRA_SECONDS, EXTRA_ROUNDS = 20.0, 15
-# Where even the quickest takes so many seconds, being cold costs it nothing to speak of, and its first run counts.
+# Where even the quickest takes this long, in seconds, being cold costs it little, and its first run counts.
 LONG = 5.0
 
 

@@ -1,4 +1,4 @@
-"""Table completion: ratings of films that were held out, by mixtures of multinomials and of categories with holes.
+"""Imputation: ratings of films that were held out, by mixtures of multinomials and of categories.
 
     python bench/ratings.py FOLDER
 

@@ -11,8 +11,8 @@ one that disagrees does not count."""
 COLUMNS = [
     """**Times as fast**: a peer's time divided by quince's, so quince is ahead where it is above 1. Of a library that
     can do the task in several ways, each is timed and the quickest counts. intelex stands for scikit-learn-intelex.""",
-    """**Goal**: so many times as fast as the quickest of the libraries named, with an answer that agrees, and with no
-    more memory than that peer; of texts, with half of its memory.""",
+    """**Goal**: how many times as fast as the quickest of the libraries named quince is to be, with an answer that
+    agrees, and with no more memory than that peer; of texts, with half of its memory.""",
     """**Peak memory**: how far the process grows above its arrays in its first run.""",
     """**Share of product peak**: the multiplications and additions that the plain method needs, per second, as a share
     of those in numpy's matrix product of the task's own type, measured in the same run. It passes 100 % where a method

@@ -3,7 +3,7 @@
     run.py                  every task
     run.py knn              the tasks whose name contains "knn"; the others keep their results
     run.py knn --arrays D   only writes the arrays, for a profiler: D/knn-low/train.npy and so on
-    run.py --render         only writes RESULTS.md anew from results.json and notes.md
+    run.py --render         only writes RESULTS.md again from results.json and notes.md
 
 MNIST comes from a package of npm; where npm cannot be asked, QUINCE_DATA=DIR names a folder with its file
 train-images-idx3-ubyte.
@@ -87,7 +87,7 @@ def main():
 def read_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("task", nargs="?", default="", help="part of a task's name")
-    parser.add_argument("--rounds", type=int, default=5, help="at least so many rounds (default 5)")
+    parser.add_argument("--rounds", type=int, default=5, help="at least this number of rounds (default 5)")
     parser.add_argument("--arrays", type=Path, metavar="DIR", help="write the arrays there and stop")
     parser.add_argument("--render", action="store_true", help="write RESULTS.md from results.json and stop")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""Naive Bayes on tables as they are, against scikit-learn's naive Bayes classes after the usual preparation.
+"""Naive Bayes on tables as people have them, against scikit-learn's naive Bayes classes after the usual preparation.
 
     python bench/tables.py FOLDER [NAME ...]
 
@@ -36,7 +36,7 @@ CATEGORIES = 64
 
 
 def prepared(frame, of_numbers, of_categories, classifier):
-    """Holes filled, numbers and categories brought into the shape that a class needs."""
+    """Missing values imputed, numbers and categories brought into the shape that a class needs."""
     numbers = list(frame.select_dtypes("number"))
     others = [name for name in frame if name not in numbers]
     filled = make_pipeline(SimpleImputer(strategy="median"), *of_numbers)

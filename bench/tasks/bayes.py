@@ -16,7 +16,7 @@ from task import Contestant, Disagreement, Task
 DATA = "QUINCE_DATA"
 ADULT = "adult_train.csv.gz"
 
-#: So many rows are also asked for their probabilities, to see that the two mean the same.
+#: This number of rows is also asked for their probabilities, to see that the two mean the same.
 FEW = 1000
 
 
@@ -155,15 +155,15 @@ TASKS = [
 
 
 def adult():
-    """The bytes of a table with numbers, categories and holes."""
+    """The bytes of a table with numbers, categories and missing values."""
     return {"table": np.frombuffer(gzip.decompress((Path(os.environ[DATA]) / ADULT).read_bytes()), dtype=np.uint8)}
 
 
 def table_and_labels(given):
     from pyarrow import csv
 
-    holes = csv.ConvertOptions(null_values=["?"], strings_can_be_null=True)
-    table = csv.read_csv(io.BytesIO(given.table.tobytes()), convert_options=holes)
+    missing = csv.ConvertOptions(null_values=["?"], strings_can_be_null=True)
+    table = csv.read_csv(io.BytesIO(given.table.tobytes()), convert_options=missing)
     return table.drop_columns("income"), table["income"].to_numpy()
 
 

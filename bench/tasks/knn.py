@@ -48,7 +48,7 @@ def flops(given, reference):
 def check(given, reference, answer, dtype):
     """The same rows, or rows that are as near.
 
-    The distances to the rows that both found are computed anew, in f64, so a library's own rounding is not mistaken for
+    The distances to the rows that both found are computed again, in f64, so a library's own rounding is not mistaken for
     another neighbour, nor the other way round. Its distances are then held against these.
     """
     ours, theirs = answer["indices"].astype(np.int64), reference["indices"].astype(np.int64)

@@ -1,4 +1,4 @@
-"""Mixtures: steps of EM from the same start, with holes, and of words."""
+"""Mixtures: steps of EM from the same start, with missing values, and of words."""
 
 import functools
 import gzip
@@ -19,7 +19,7 @@ STEPS = 20
 NEWSGROUPS = "20newsgroups_bydate_train.tsv.gz"
 
 
-def clouds(holes):
+def clouds(missing):
     """100,000 rows about ten means, each cloud with a covariance of its own; and a start that is the same for everyone."""
     random = np.random.default_rng(700)
     rows, columns = 100_000, 20
@@ -30,9 +30,9 @@ def clouds(holes):
     values += 0.3 * random.standard_normal((rows, columns))
     start = values[random.choice(rows, COMPONENTS, replace=False)]
     precision = np.linalg.inv(np.cov(values.T))
-    with_holes = values.copy()
-    with_holes[random.random(values.shape) < holes] = np.nan
-    return {"rows": values, "with_holes": with_holes, "start": start, "precision": precision}
+    with_missing = values.copy()
+    with_missing[random.random(values.shape) < missing] = np.nan
+    return {"rows": values, "with_missing": with_missing, "start": start, "precision": precision}
 
 
 def estimator(module, rows="rows"):
@@ -67,7 +67,7 @@ def same_mixture(given, reference, answer, dtype):
 
 
 def any_mixture(given, reference, answer, dtype):
-    """Holes change what is learnt; that it is right is told by tests, against a slow loop over rows."""
+    """Missing values change what is learnt; tests compare it with a slow loop over rows."""
     if not (np.isfinite(answer["means"]).all() and np.isfinite(answer["bound"])):
         raise Disagreement("the likelihood is not finite")
     return f"log likelihood of a row {float(answer['bound']):.2f}"
@@ -161,17 +161,17 @@ TASKS = [
         check=same_mixture,
     ),
     Task(
-        name="gaussian-mixture-holes",
-        title="the same with a tenth of the cells missing, against the time without holes",
+        name="gaussian-mixture-missing",
+        title="the same with a tenth of the values missing, against the time without",
         arrays=functools.partial(clouds, 0.1),
         contestants=[
-            Contestant("quince", "", estimator("quince", "with_holes")),
-            Contestant("without holes", "by quince", estimator("quince")),
+            Contestant("quince", "", estimator("quince", "with_missing")),
+            Contestant("none missing", "by quince", estimator("quince")),
         ],
         target=0.25,
-        against=("without holes",),
+        against=("none missing",),
         check=any_mixture,
-        # What each component expects of a few rows, and the order of all by their holes, come on top.
+        # What each component expects of a few rows, and the order of all by what they lack, come on top.
         memory=2.0,
     ),
     Task(

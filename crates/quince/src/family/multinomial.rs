@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn t5_holes_are_left_out_of_a_likelihood() {
+    fn t5_missing_values_are_left_out_of_a_likelihood() {
         let rows: [&[f64]; 3] = [&[3.0, 5.0, 6.0, 2.0], &[0.0, MISSING, 3.0, 1.0], &[1.0, 2.0, MISSING, 6.0]];
         let fitted = Multinomial::fit(&rows).unwrap();
         assert!((fitted.expected(rows[1]).unwrap()[1] - 1.1347).abs() < 5e-5);

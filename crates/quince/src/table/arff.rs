@@ -78,7 +78,7 @@ fn header<'a>(lines: &mut impl Iterator<Item = (u64, &'a str)>, source: &str) ->
     Ok(attributes)
 }
 
-/// The rows: all lines after @data, at most so many cells.
+/// The rows: all lines after @data, with at most this number of cells.
 fn rows<'a>(
     attributes: &[Attribute],
     lines: impl Iterator<Item = (u64, &'a str)>,
