@@ -22,13 +22,13 @@ fn imported(src: &Path) -> Layers {
 }
 
 fn add_imports(path: &Path, names: &mut BTreeSet<String>) {
+    if path.file_stem().is_some_and(|name| name == "tests") {
+        return;
+    }
     if path.is_dir() {
         for entry in std::fs::read_dir(path).unwrap() {
             add_imports(&entry.unwrap().path(), names);
         }
-        return;
-    }
-    if path.file_name().is_some_and(|name| name == "tests.rs") {
         return;
     }
     let text = std::fs::read_to_string(path).unwrap();
