@@ -160,6 +160,13 @@ pub fn settings(method: &Method, written: &[(String, String)]) -> Result<Value> 
     Ok(Value::Object(settings))
 }
 
+/// Settings as a user gives them: those written as `name=value`, and the families of columns.
+pub fn written_settings(method: &Method, set: &[String], families: &[String]) -> Result<Vec<(String, String)>> {
+    let mut written = set.iter().map(|text| assignment(text)).collect::<Result<Vec<_>>>()?;
+    add_families(method, families, &mut written)?;
+    Ok(written)
+}
+
 /// Adds the families of columns to the settings of a method that has them.
 pub fn add_families(method: &Method, families: &[String], written: &mut Vec<(String, String)>) -> Result<()> {
     if families.is_empty() {

@@ -73,7 +73,7 @@ fn learner(options: &Cluster) -> Result<Box<dyn DynLearner>> {
             remedy: format!("Use {}.", finders.join(" or ")),
         });
     }
-    let mut written = options.set.iter().map(|text| input::assignment(text)).collect::<Result<Vec<_>>>()?;
+    let mut written = input::written_settings(method, &options.set, &options.family)?;
     if options.target.is_some() {
         return Err(Error::Setting {
             name: "target".into(),
@@ -92,7 +92,6 @@ fn learner(options: &Cluster) -> Result<Box<dyn DynLearner>> {
         Some(k) => written.push(("k".into(), k.clone())),
         None => {}
     }
-    input::add_families(method, &options.family, &mut written)?;
     method.configure(&input::settings(method, &written)?)
 }
 

@@ -17,8 +17,7 @@ pub fn run(options: &Curve, session: &Session) -> Result<()> {
     let by = options.by.as_deref().map(|name| Metric::for_task(name, labelled.target.task())).transpose()?;
     let folds = folds(&options.folds, supervised.groups)?;
     let method = registry::method(&options.model)?;
-    let mut written = options.set.iter().map(|text| input::assignment(text)).collect::<Result<Vec<_>>>()?;
-    input::add_families(method, &options.family, &mut written)?;
+    let written = input::written_settings(method, &options.set, &options.family)?;
     let varied = match &options.vary {
         None => Varied::Rows(TRAINING_FRACTIONS.to_vec()),
         Some(text) => {

@@ -69,8 +69,7 @@ fn write(path: &std::path::Path, text: &str) -> Result<()> {
 /// A mixture of the table itself.
 fn learn(options: &Impute, table: &Table, session: &Session) -> Result<Model> {
     let method = registry::method("mixture")?;
-    let mut written = options.set.iter().map(|text| input::assignment(text)).collect::<Result<Vec<_>>>()?;
-    input::add_families(method, &options.family, &mut written)?;
+    let mut written = input::written_settings(method, &options.set, &options.family)?;
     if let Some(k) = &options.k {
         written.push(("k".into(), k.clone()));
     }

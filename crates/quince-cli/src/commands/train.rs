@@ -17,8 +17,7 @@ pub fn run(options: &Train, session: &Session) -> Result<()> {
         (Some(model), _) => model.method(),
         (None, name) => registry::method(name.as_deref().unwrap_or_default())?,
     };
-    let mut written = options.set.iter().map(|text| input::assignment(text)).collect::<Result<Vec<_>>>()?;
-    input::add_families(method, &options.family, &mut written)?;
+    let written = input::written_settings(method, &options.set, &options.family)?;
     let given = input::settings(method, &written)?;
     let learner = match &from {
         Some(model) => model.learner(&given)?,
