@@ -10,6 +10,14 @@ pub(crate) const NOT_A_MODEL: &str = "this is not a quince model";
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What went wrong. Match on the variant or on [`Error::code`]; show it with `Display` and [`Error::remedy`].
+///
+/// ```
+/// use quince::prelude::*;
+/// let error = Matrix::new(2, 2, vec![1.0, 2.0, 3.0]).unwrap_err();
+/// assert_eq!(error.code(), "shape");
+/// let error = Ridge::new().alpha(-1.0).fit(&[[1.0]], &[1.0]).err().unwrap();
+/// assert_eq!((error.code(), error.to_string().as_str()), ("setting", "setting 'alpha' cannot be -1"));
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -216,6 +224,12 @@ impl PartialEq for IoError {
 impl Eq for IoError {}
 
 /// Where in a table something is: any part may be unknown.
+///
+/// ```
+/// use quince::Place;
+/// let place = Place { file: Some("a.csv".into()), line: Some(7), ..Place::default() };
+/// assert_eq!(place.to_string(), "a.csv, line 7: ");
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
     /// The file's name, or `stdin`.

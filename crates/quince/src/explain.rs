@@ -3,6 +3,14 @@
 use serde::Serialize;
 
 /// Sentences and tables.
+///
+/// ```
+/// use quince::prelude::*;
+/// let model = LinearSvm::new().probabilities(false).fit(&[[0.0], [2.0]], &["low", "high"])?;
+/// let said = model.explain()?;
+/// assert_eq!(said.sentences[0], "A score above zero means 'low', below zero 'high'.");
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Explanation {
     /// What there is to say in words.
@@ -12,6 +20,13 @@ pub struct Explanation {
 }
 
 /// A table of an explanation.
+///
+/// ```
+/// use quince::explain::{Cell, Listing};
+/// let mut means = Listing::new("Means", ["a", "b"]);
+/// means.numbers("height", [1.7, 1.8]);
+/// assert_eq!(means.rows, [("height".to_string(), vec![Cell::Number(1.7), Cell::Number(1.8)])]);
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Listing {
     /// What it is about.

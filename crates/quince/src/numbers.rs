@@ -3,6 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 /// Mean and standard deviation (N - 1); that of fewer than two values is zero.
+///
+/// ```
+/// use quince::numbers::mean_and_standard_deviation;
+/// assert_eq!(mean_and_standard_deviation(&[1.0, 3.0]), (2.0, 2f64.sqrt()));
+/// ```
 pub fn mean_and_standard_deviation(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     if values.is_empty() {
@@ -40,6 +45,12 @@ pub fn quantile(sorted: &[f64], q: f64) -> f64 {
 /// fraction is met exactly: with equal weights and a half, the median.
 ///
 /// Not a number if nothing has any weight.
+///
+/// ```
+/// use quince::numbers::weighted_quantile;
+/// // Three of five parts of the weight lie on 9.
+/// assert_eq!(weighted_quantile(&[1.0, 2.0, 9.0], &[1.0, 1.0, 3.0], 0.5), 9.0);
+/// ```
 pub fn weighted_quantile(values: &[f64], weights: &[f64], q: f64) -> f64 {
     let mut order: Vec<usize> = (0..values.len().min(weights.len())).filter(|&i| weights[i] > 0.0).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
@@ -58,6 +69,12 @@ pub fn weighted_quantile(values: &[f64], weights: &[f64], q: f64) -> f64 {
 }
 
 /// Pearson's correlation; `None` with fewer than two rows or a constant side.
+///
+/// ```
+/// use quince::numbers::correlation;
+/// assert!((correlation(&[1.0, 2.0, 3.0], &[6.0, 4.0, 2.0]).unwrap() + 1.0).abs() < 1e-12);
+/// assert_eq!(correlation(&[1.0, 1.0], &[2.0, 3.0]), None);
+/// ```
 pub fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
     let ((mean_a, sd_a), (mean_b, sd_b)) = (mean_and_standard_deviation(a), mean_and_standard_deviation(b));
     let together: f64 = a.iter().zip(b).map(|(x, y)| (x - mean_a) * (y - mean_b)).sum();
@@ -66,6 +83,10 @@ pub fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
 }
 
 /// The logarithm of n! = 1 2 3 ... n; between whole numbers that of Γ(n + 1).
+///
+/// ```
+/// assert!((quince::numbers::ln_factorial(5.0) - 120f64.ln()).abs() < 1e-12);
+/// ```
 pub fn ln_factorial(n: f64) -> f64 {
     if n < 32.0 && n.fract() != 0.0 {
         return ln_factorial(n + 32.0) - (1..=32).map(|k| (n + f64::from(k)).ln()).sum::<f64>();
@@ -80,6 +101,11 @@ pub fn ln_factorial(n: f64) -> f64 {
 }
 
 /// The shortest text that reads back as the same number; whole numbers without a point.
+///
+/// ```
+/// use quince::numbers::number_text;
+/// assert_eq!([3.0, 0.1, 1e-7].map(number_text), ["3", "0.1", "1e-7"]);
+/// ```
 pub fn number_text(value: f64) -> String {
     if value.abs() >= 1e16 || (value != 0.0 && value.abs() < 1e-5) { format!("{value:e}") } else { format!("{value}") }
 }

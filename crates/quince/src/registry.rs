@@ -29,6 +29,13 @@ pub static METHODS: &[Method] = &[
 ];
 
 /// The standard method with this name.
+///
+/// ```
+/// let svm = quince::registry::method("svm")?;
+/// assert_eq!(svm.info.title, "Support vector machine");
+/// assert_eq!(svm.defaults()["c"], 1.0);
+/// # quince::Result::Ok(())
+/// ```
 pub fn method(name: &str) -> Result<&'static Method> {
     find(METHODS, name)
 }

@@ -184,6 +184,16 @@ fn weighted_quantile(values: &[f64], weights: Option<&[f64]>, q: f64) -> f64 {
 }
 
 /// The same answer for every row, class probabilities or numbers; or labels that are drawn.
+///
+/// ```
+/// use quince::Matrix;
+/// use quince::baseline::ConstantModel;
+/// use quince::learn::{Fitted, Prediction};
+/// let model = ConstantModel::of_numbers(vec![3.0]);
+/// let answer = model.predict(&Matrix::zeros(2, 1).features(), &quince::Run::new())?;
+/// assert_eq!(answer, Prediction::Numbers(Matrix::column_vector(vec![3.0, 3.0])));
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConstantModel {
     values: Vec<f64>,

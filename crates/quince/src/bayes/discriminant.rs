@@ -9,6 +9,19 @@ use serde::Serialize;
 /// A discriminant function g(x) = xᵀ A x + wᵀ x + w₀; the class with the largest wins. A is the same for all classes, and
 /// left out, if they share a covariance. Calibration multiplies all but ln P(class) by the temperature
 /// ([`BayesModel::temperature`]), and adds the biases ([`BayesModel::class_biases`]).
+///
+/// ```
+/// use quince::Matrix;
+/// use quince::bayes::BayesModel;
+/// use quince::family::FamilyParameters;
+/// let means = Matrix::from_rows(&[[0.0, 0.0], [3.0, 4.0]]);
+/// let covariances = vec![Matrix::from_rows(&[[1.0, 0.0], [0.0, 1.0]])];
+/// let model = BayesModel::known(&FamilyParameters::Gaussian { means, covariances }, &[0.5, 0.5])?;
+/// let [first, second] = &model.discriminants().unwrap()[..] else { panic!() };
+/// // The boundary is half way between means that are 5 apart.
+/// assert!((second.against(first).distance() - 2.5).abs() < 1e-9);
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Discriminant {
     /// The quadratic coefficients A = -½ Σ⁻¹.
@@ -33,6 +46,19 @@ impl Discriminant {
 }
 
 /// Decision boundaries along a single number.
+///
+/// ```
+/// use quince::Matrix;
+/// use quince::bayes::BayesModel;
+/// use quince::family::FamilyParameters;
+/// let (means, variances) = (Matrix::from_rows(&[[0.0], [4.0]]), Matrix::from_rows(&[[1.0], [1.0]]));
+/// let model = BayesModel::known(&FamilyParameters::Normal { means, variances }, &[0.5, 0.5])?;
+/// let found = model.boundaries().unwrap();
+/// assert!((found.at[0] - 2.0).abs() < 1e-9 && found.classes == [0, 1]);
+/// // Two standard deviations from either mean.
+/// assert!((found.error - 0.022750131948179).abs() < 1e-9);
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Boundaries {
     /// The values at which the class changes, rising.

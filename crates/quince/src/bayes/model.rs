@@ -22,6 +22,18 @@ const MAX_EM_STEPS: usize = 200;
 const EM_TOLERANCE: f64 = 1e-8;
 
 /// What a Bayes classifier has learnt.
+///
+/// ```
+/// use quince::bayes::BayesModel;
+/// use quince::family::FamilyParameters;
+/// use quince::{Matrix, Run};
+/// let rates = Matrix::from_rows(&[[1.0], [2.0]]);
+/// let model = BayesModel::known(&FamilyParameters::Poisson { rates }, &[0.5, 0.5])?;
+/// // At zero the probabilities are e^-1 to e^-2.
+/// let probabilities = model.probabilities(&Matrix::from_rows(&[[0.0]]).features(), &Run::new())?;
+/// assert!((probabilities[(0, 0)] - 1.0 / (1.0 + (-1f64).exp())).abs() < 1e-12);
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct BayesModel {
     /// The total weight of each class.

@@ -5,6 +5,14 @@ use crate::learn::Parser;
 use serde::{Deserialize, Serialize};
 
 /// The prior probabilities of classes.
+///
+/// ```
+/// use quince::bayes::Priors;
+/// use quince::prelude::*;
+/// let equal = NaiveBayes::new().priors(Priors::Equal);
+/// let given = NaiveBayes::new().priors(Priors::Given(vec![0.2, 0.8]));
+/// assert_eq!((String::from(equal.priors), String::from(given.priors)), ("equal".into(), "0.2,0.8".into()));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Priors {

@@ -24,6 +24,16 @@ use crate::passes::cuts;
 use crate::run::{Report, Run, StopReason};
 
 /// Centres that are updated by mini-batches.
+///
+/// ```
+/// use quince::cluster::MiniBatchUpdates;
+/// use quince::{Matrix, Run};
+/// let mut updates = MiniBatchUpdates::new(Matrix::from_rows(&[[0.0], [10.0]]));
+/// updates.learn(Matrix::from_rows(&[[1.0], [3.0], [12.0]]).features(), None, &Run::new())?;
+/// // Centres are the means of the rows they were given.
+/// assert_eq!((updates.centres.values(), &updates.sizes[..]), (&[2.0, 12.0][..], &[2.0, 1.0][..]));
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct MiniBatchUpdates {
     /// The centres, one per row.

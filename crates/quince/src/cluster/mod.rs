@@ -103,6 +103,14 @@ crate::choices! {
 }
 
 /// The result of clustering.
+///
+/// ```
+/// use quince::prelude::*;
+/// let rows = Matrix::from_rows(&[[1.0], [2.0], [9.0]]);
+/// let found = KMeans::new(2).cluster(rows.features(), None, &Run::new())?;
+/// assert_eq!((&found.labels[..], found.model.error()), (&[0, 0, 1][..], 0.5));
+/// # quince::Result::Ok(())
+/// ```
 pub struct Clustering {
     /// The centres.
     pub model: KMeansModel,
@@ -304,6 +312,14 @@ fn check(features: &Features<'_>, weights: Option<&[f64]>) -> Result<()> {
 
 /// The within-cluster error from pairs of rows: half the sum over clusters of n times the mean of squared distances over all
 /// ordered pairs. Equal to Σ ‖x - mean‖², but slow: for checking and for teaching.
+///
+/// ```
+/// use quince::Matrix;
+/// let rows = Matrix::from_rows(&[[0.0], [2.0], [7.0]]);
+/// // About the mean 1: 1 + 1; the last row is alone.
+/// assert_eq!(quince::cluster::scatter(&rows.features(), &[0, 0, 1])?, 2.0);
+/// # quince::Result::Ok(())
+/// ```
 pub fn scatter(features: &Features<'_>, labels: &[u32]) -> Result<f64> {
     if labels.len() != features.rows() {
         let problem = format!("there are {} rows and {} labels", features.rows(), labels.len());

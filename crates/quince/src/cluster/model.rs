@@ -14,6 +14,16 @@ use crate::run::Run;
 const MAX_PACKED_COLUMNS: usize = 4096;
 
 /// Centres of clusters.
+///
+/// ```
+/// use quince::cluster::KMeansModel;
+/// use quince::{Matrix, Run};
+/// let model = KMeansModel::from_centres(Matrix::from_rows(&[[0.0, 0.0], [9.0, 9.0]]))?;
+/// let rows = Matrix::from_rows(&[[1.0, 0.0], [9.0, 7.0]]);
+/// // Squared distances of 1 and 4.
+/// assert_eq!(model.assign(&rows.features(), None, &Run::new())?, (vec![0, 1], 5.0));
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct KMeansModel {
     pub(super) centres: Matrix,

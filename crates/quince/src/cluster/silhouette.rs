@@ -17,6 +17,15 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, Par};
 
 /// s(i) of every row.
+///
+/// ```
+/// use quince::{Matrix, Run};
+/// let rows = Matrix::from_rows(&[[0.0], [1.0], [10.0], [11.0]]);
+/// let found = quince::cluster::silhouettes(&rows.features(), &[0, 0, 1, 1], &Run::new())?;
+/// // The first row is 1 from its own cluster, and 10.5 from the other.
+/// assert!((found[0] - (10.5 - 1.0) / 10.5).abs() < 1e-9);
+/// # quince::Result::Ok(())
+/// ```
 pub fn silhouettes(features: &Features<'_>, labels: &[u32], run: &Run) -> Result<Vec<f64>> {
     let (rows, columns) = (features.rows(), features.columns());
     if labels.len() != rows {

@@ -86,11 +86,28 @@ pub(crate) fn best(scores: &[f64], count: usize) -> Vec<usize> {
 }
 
 /// The mutual information of the presence of each column (is it above zero?) and the class of a row, in nats.
+///
+/// ```
+/// use quince::Matrix;
+/// let rows = Matrix::from_rows(&[[1.0, 1.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]);
+/// let found = quince::encode::select::mutual_information(&rows.features(), &[0, 0, 1, 1], 2)?;
+/// // The first column says which class it is; the second says nothing.
+/// assert!((found[0] - 2f64.ln()).abs() < 1e-12 && found[1].abs() < 1e-12);
+/// # quince::Result::Ok(())
+/// ```
 pub fn mutual_information(rows: &Features<'_>, class_of: &[u32], classes: usize) -> Result<Vec<f64>> {
     Ok(table(rows, class_of, classes, |value| f64::from(u8::from(value > 0.0)))?.mutual_information())
 }
 
 /// The chi-squared statistic of each column, which must hold counts or other numbers of at least zero, and the classes.
+///
+/// ```
+/// use quince::Matrix;
+/// let rows = Matrix::from_rows(&[[1.0], [0.0]]);
+/// // One is seen in the first class and none in the second, where half is expected in each: ½² / ½ twice.
+/// assert_eq!(quince::encode::select::chi_squared(&rows.features(), &[0, 1], 2)?, [1.0]);
+/// # quince::Result::Ok(())
+/// ```
 pub fn chi_squared(rows: &Features<'_>, class_of: &[u32], classes: usize) -> Result<Vec<f64>> {
     Ok(table(rows, class_of, classes, |value| value)?.chi_squared())
 }

@@ -228,6 +228,15 @@ pub enum FillStatistic {
 }
 
 /// The values to fill the missing values of each column with; NaN for a column without any value.
+///
+/// ```
+/// use quince::encode::{FillStatistic, fill_values};
+/// use quince::{Matrix, Run};
+/// let rows = Matrix::column_vector(vec![1.0, f64::NAN, 2.0, 9.0]);
+/// let filled = |statistic| fill_values(&rows.features(), statistic, &Run::new());
+/// assert_eq!((filled(FillStatistic::Mean)?, filled(FillStatistic::Median)?), (vec![4.0], vec![2.0]));
+/// # quince::Result::Ok(())
+/// ```
 pub fn fill_values(rows: &Features<'_>, statistic: FillStatistic, run: &Run) -> Result<Vec<f64>> {
     if statistic == FillStatistic::Mean {
         return Ok(ColumnMoments::of(rows, None, run)?.means);

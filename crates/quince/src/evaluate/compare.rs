@@ -20,6 +20,18 @@ use serde_json::Value;
 use std::time::{Duration, Instant};
 
 /// How the rows are split.
+///
+/// ```
+/// use quince::evaluate::{Folds, compare};
+/// use quince::learn::DynLearner;
+/// use quince::prelude::*;
+/// let table = Table::from_csv("x,y\n1,2\n2,4\n3,6\n4,8\n")?.labelled("y", Some(quince::learn::Task::Regression))?;
+/// let methods: [Box<dyn DynLearner>; 1] = [Box::new(LeastSquares::default())];
+/// // The rows of a group are tested together.
+/// let board = compare(&table, &methods, &Folds::Grouped(2, vec![0, 0, 1, 1]), None, None, &Run::new())?;
+/// assert_eq!((board.folds, board.rows), (2, 4));
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Folds {

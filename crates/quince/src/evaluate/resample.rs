@@ -5,6 +5,11 @@ use crate::learn::{Target, TargetView};
 use crate::run::Stream;
 
 /// Rows to learn from and rows to be tested on.
+///
+/// ```
+/// use quince::evaluate::{Split, leave_one_out};
+/// assert_eq!(leave_one_out(3)[1], Split { train: vec![0, 2], test: vec![1] });
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
     /// Rows to learn from, rising.
@@ -40,6 +45,14 @@ pub fn stratified_folds(target: &Target, folds: usize, stream: &mut Stream) -> R
 }
 
 /// `folds` splits that never separate a group: the largest group goes first, each to the fold with the fewest rows so far.
+///
+/// ```
+/// use quince::evaluate::grouped_folds;
+/// use quince::run::Stream;
+/// let folds = grouped_folds(&[5, 5, 8, 8], 2, &mut Stream::new(7, 0))?;
+/// assert!(folds.iter().all(|fold| fold.test == [0, 1] || fold.test == [2, 3]));
+/// # quince::Result::Ok(())
+/// ```
 pub fn grouped_folds(groups: &[u32], folds: usize, stream: &mut Stream) -> Result<Vec<Split>> {
     let mut members = std::collections::BTreeMap::<u32, Vec<usize>>::new();
     groups.iter().enumerate().for_each(|(i, &group)| members.entry(group).or_default().push(i));
@@ -64,6 +77,11 @@ pub fn grouped_folds(groups: &[u32], folds: usize, stream: &mut Stream) -> Resul
 }
 
 /// One split per row: it alone is tested.
+///
+/// ```
+/// let splits = quince::evaluate::leave_one_out(3);
+/// assert!(splits.iter().enumerate().all(|(i, split)| split.test == [i] && split.train.len() == 2));
+/// ```
 pub fn leave_one_out(rows: usize) -> Vec<Split> {
     (0..rows).map(|i| Split { train: (0..rows).filter(|&k| k != i).collect(), test: vec![i] }).collect()
 }
@@ -84,6 +102,16 @@ pub fn hold_out(target: &Target, test: f64, stream: &mut Stream) -> Result<Split
 }
 
 /// Three parts: to learn from, to choose settings on, and to test once. Shares hold within each class.
+///
+/// ```
+/// use quince::evaluate::train_validation_test;
+/// use quince::learn::Target;
+/// use quince::run::Stream;
+/// let target = Target::labels(&["a", "a", "a", "a", "b", "b", "b", "b"]);
+/// let [train, validation, test] = train_validation_test(&target, 0.25, 0.25, &mut Stream::new(7, 0))?;
+/// assert_eq!((train.len(), validation.len(), test.len()), (4, 2, 2));
+/// # quince::Result::Ok(())
+/// ```
 pub fn train_validation_test(
     target: &Target,
     validation: f64,

@@ -10,6 +10,13 @@ use crate::matrix::Matrix;
 use crate::run::Run;
 
 /// The parameters of all features under every class or component, one row each.
+///
+/// ```
+/// use quince::Matrix;
+/// use quince::family::FamilyParameters;
+/// let parameters = FamilyParameters::Poisson { rates: Matrix::from_rows(&[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]) };
+/// assert_eq!((parameters.components(), parameters.features()), (2, 3));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum FamilyParameters {

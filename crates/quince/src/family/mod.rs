@@ -37,6 +37,14 @@ use crate::error::{Error, Result};
 use crate::run::Stream;
 
 /// A univariate distribution.
+///
+/// ```
+/// use quince::family::{Binomial, Distribution};
+/// let coins = Binomial::new(3.0, 0.5)?;
+/// assert!((coins.density(2.0) - 3.0 / 8.0).abs() < 1e-12 && (coins.cumulative(1.0) - 0.5).abs() < 1e-12);
+/// assert_eq!((coins.mean(), coins.variance()), (1.5, 0.75));
+/// # quince::Result::Ok(())
+/// ```
 pub trait Distribution {
     /// The log density at x, of a discrete distribution the log probability; negative infinity where x is impossible.
     fn log_density(&self, x: f64) -> f64;

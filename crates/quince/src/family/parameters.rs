@@ -5,6 +5,16 @@ use crate::family::block::{Block, Coding};
 use crate::matrix::Matrix;
 
 /// What one block has learnt.
+///
+/// ```
+/// use quince::bayes::BayesModel;
+/// use quince::prelude::*;
+/// let model = NaiveBayes::new().family("normal".parse::<quince::bayes::Families>()?);
+/// let model = model.fit(&[[1.0], [3.0], [7.0], [8.0]], &["a", "a", "b", "b"])?;
+/// let parameters = &model.fitted::<BayesModel>().unwrap().parameters()[0];
+/// assert_eq!((parameters.family, parameters.array("mean").unwrap().values()), ("normal", &[2.0, 7.5][..]));
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
     /// The family.

@@ -15,6 +15,14 @@ pub trait FeatureSource: std::fmt::Debug + Sync {
 }
 
 /// The columns behind features, in the order of the features.
+///
+/// ```
+/// use quince::Matrix;
+/// use quince::learn::{FeatureKind, FeatureMap};
+/// let map = FeatureMap::of_matrix(&Matrix::zeros(1, 2).features(), &["height".into()]);
+/// assert_eq!((map.groups[0].name.as_str(), map.groups[1].name.as_str()), ("height", "x1"));
+/// assert_eq!(map.groups[1].kind, FeatureKind::Number);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FeatureMap {
     /// The groups of features, one per column.

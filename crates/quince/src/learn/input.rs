@@ -8,6 +8,14 @@ use crate::matrix::{Dense, Features, Matrix, Real, Rows, Sparse, View};
 ///
 /// A [`Matrix`], a [`Sparse`], a strided [`View`] or [`Features`] is used without a copy; so is an array of `ndarray`, with the feature
 /// of that name. Vectors and arrays of rows are copied once.
+///
+/// ```
+/// use quince::prelude::*;
+/// let rows = vec![vec![1.0, 2.0], vec![3.0, 4.0]];
+/// let input = rows.to_features()?;
+/// assert_eq!((input.features().rows(), input.features().columns()), (2, 2));
+/// # quince::Result::Ok(())
+/// ```
 pub trait ToFeatures {
     /// The rows, borrowed where they can be.
     fn to_features(&self) -> Result<Input<'_>>;

@@ -8,6 +8,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The description of a method: what the registry shows.
+///
+/// ```
+/// use quince::learn::{Capability, Learner, Task};
+/// use quince::prelude::Svm;
+/// assert!(Svm::INFO.can(Capability::TwoClasses) && Svm::INFO.learns(Task::Regression));
+/// assert!(Svm::INFO.setting("kernel").is_some_and(|kernel| kernel.help.starts_with("The kernel")));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct MethodInfo {
     /// The name on the command line and in saved models.
@@ -279,6 +286,12 @@ impl Setting {
 }
 
 /// A number of clusters, components or neighbours: fixed, or chosen from the data.
+///
+/// ```
+/// use quince::learn::Count;
+/// use quince::prelude::*;
+/// assert_eq!((Knn::new().k(5).k, Knn::default().k), (Count::Fixed(5), Count::Auto));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Value", into = "Value")]
 pub enum Count {

@@ -94,6 +94,13 @@ enum Values {
 }
 
 /// What a [`Target`] holds.
+///
+/// ```
+/// use quince::learn::{Target, TargetView};
+/// let target = Target::labels(&["no", "yes", "no"]);
+/// let TargetView::Classes { classes, codes } = target.view() else { panic!() };
+/// assert_eq!((classes.names(), codes), (&["no".to_string(), "yes".to_string()][..], &[0, 1, 0][..]));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TargetView<'a> {
     /// A class for each row.

@@ -131,6 +131,19 @@ fn outputs(target: &Target) -> Result<Cow<'_, Matrix>> {
 /// A linear fit with what scikit-learn's classes show besides: one α for each output if there is more than one, a fraction of
 /// the largest singular value below which a direction is left out (zero for rounding only), and the singular values on
 /// demand. Probabilities are not calibrated (the temperature is 1), which saves half the work.
+///
+/// ```
+/// use quince::learn::{Examples, Target};
+/// use quince::{Matrix, Run};
+/// let (x, y) = (Matrix::column_vector(vec![0.0, 1.0, 2.0]), Matrix::column_vector(vec![1.0, 3.0, 5.0]));
+/// let target = Target::numbers(y)?;
+/// let examples = Examples::new(x.features(), &target, None)?;
+/// let (model, _, spectrum) = quince::linear::solve(&examples, &[0.0], true, false, 0.0, &Run::new())?;
+/// assert!((model.coefficients()[(0, 0)] - 2.0).abs() < 1e-12 && (model.intercept()[0] - 1.0).abs() < 1e-12);
+/// // Of the centred column (-1, 0, 1).
+/// assert!((spectrum.values(&Run::new())?[0] - 2f64.sqrt()).abs() < 1e-12);
+/// # quince::Result::Ok(())
+/// ```
 pub fn solve(
     examples: &Examples<'_>,
     alphas: &[f64],

@@ -7,6 +7,14 @@ use crate::matrix::{Features, Matrix};
 use crate::run::Run;
 
 /// Coefficients and intercept; for classes also the temperature that turns outputs into probabilities.
+///
+/// ```
+/// use quince::linear::LinearModel;
+/// use quince::{Matrix, Run};
+/// let line = LinearModel::of_numbers(Matrix::column_vector(vec![2.0]), vec![1.0])?;
+/// assert_eq!(line.outputs(&Matrix::column_vector(vec![3.0]).features(), &Run::new())?.values(), [7.0]);
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearModel {
     pub(super) coefficients: Matrix,

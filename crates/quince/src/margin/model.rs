@@ -14,6 +14,16 @@ use crate::run::{Certificate, Report, Run, StopReason};
 use serde::{Deserialize, Serialize};
 
 /// A fitted support vector machine: support vectors and their coefficients.
+///
+/// ```
+/// use quince::margin::{Kernel, SvmModel};
+/// use quince::{Matrix, Run};
+/// let support = Matrix::from_rows(&[[1.0], [3.0]]);
+/// let model = SvmModel::of_numbers(Kernel::Linear, &support.features(), vec![-0.5, 0.5], 1.0)?;
+/// // b + Σ β x·x' = 1 - ½·2 + ½·6
+/// assert_eq!(model.scores(&Matrix::from_rows(&[[2.0]]).features(), &Run::new())?, [3.0]);
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct SvmModel {
     pub(super) kernel: Kernel,

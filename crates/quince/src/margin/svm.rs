@@ -95,6 +95,12 @@ crate::choices! {
 }
 
 /// Cost C of margin violations: a number above zero, or infinite for a hard margin.
+///
+/// ```
+/// use quince::margin::Cost;
+/// use quince::prelude::Svm;
+/// assert_eq!((Svm::new().c(2.0).c, Svm::new().c(Cost::Infinite).c), (Cost::Finite(2.0), Cost::Infinite));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Value", into = "Value")]
 pub enum Cost {

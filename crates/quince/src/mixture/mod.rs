@@ -100,6 +100,20 @@ crate::settings! {
 }
 
 /// Initial parameters of EM, as far as they are given; the rest is as the settings say.
+///
+/// ```
+/// use quince::learn::Examples;
+/// use quince::mixture::InitialParameters;
+/// use quince::prelude::*;
+/// let (rows, target) = (Matrix::from_rows(&[[0.0], [1.0], [8.0], [9.0]]), Target::none(4));
+/// let start = InitialParameters { means: Some(Matrix::from_rows(&[[9.0], [0.0]])), ..InitialParameters::default() };
+/// let examples = Examples::new(rows.features(), &target, None)?;
+/// let (model, _) = Mixture::new(2).fit_from(&examples, &start, &Run::new())?;
+/// // Components keep the order in which they were given.
+/// let means = model.parameters()[0].array("mean").cloned().unwrap();
+/// assert!((means[(0, 0)] - 8.5).abs() < 1e-3 && (means[(1, 0)] - 0.5).abs() < 1e-3);
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct InitialParameters {
     /// The responsibility of each component for each row, one column per component.

@@ -14,6 +14,19 @@ use crate::run::Run;
 use serde::{Deserialize, Serialize};
 
 /// What a mixture has learnt.
+///
+/// ```
+/// use quince::family::FamilyParameters;
+/// use quince::mixture::MixtureModel;
+/// use quince::{Matrix, Run};
+/// let (means, variances) = (Matrix::from_rows(&[[0.0], [4.0]]), Matrix::from_rows(&[[1.0], [1.0]]));
+/// let model = MixtureModel::known(&FamilyParameters::Normal { means, variances }, &[0.2, 0.8])?;
+/// // Half way between the means both densities are the same.
+/// let half_way = Matrix::from_rows(&[[2.0]]);
+/// let responsibilities = model.responsibilities(&half_way.features(), &Run::new())?;
+/// assert!((responsibilities[(0, 0)] - 0.2).abs() < 1e-12);
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct MixtureModel {
     pub(super) state: State,

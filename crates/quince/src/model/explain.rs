@@ -8,6 +8,14 @@ use crate::matrix::Features;
 use crate::run::Run;
 
 /// Rows sampled from a model: names of columns, and cells.
+///
+/// ```
+/// use quince::prelude::*;
+/// let model = NaiveBayes::default().fit(&[[1.0], [2.0], [8.0], [9.0]], &["a", "a", "b", "b"])?;
+/// let sampled = model.sample(3, Some("b"), &Run::new())?;
+/// assert!(sampled.rows.len() == 3 && sampled.rows.iter().all(|row| row.last().is_some_and(|class| class == "b")));
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampledRows {
     /// The columns, the target last.

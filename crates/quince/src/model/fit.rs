@@ -56,6 +56,13 @@ pub trait Fit: Learner {
 impl<L: Learner> Fit for L {}
 
 /// A method's settings together with how they are to be fitted.
+///
+/// ```
+/// use quince::prelude::*;
+/// let weighted = Baseline::new().sample_weights([3.0, 1.0]).fit(&[[0.0], [0.0]], &[2.0, 6.0])?;
+/// assert_eq!(weighted.numbers(&[[0.0]])?, [3.0]);
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Prepared<L> {
     learner: L,

@@ -10,6 +10,15 @@ use serde::Serialize;
 use std::collections::HashSet;
 
 /// A missing value of a table, imputed.
+///
+/// ```
+/// use quince::prelude::*;
+/// let table = Table::from_csv("height,sex\n180,m\n170,m\n165,f\n?,m\n")?;
+/// let model = Model::train(&table, "sex", &NaiveBayes::new().family("normal".parse::<quince::bayes::Families>()?))?;
+/// let cells = model.impute(&table, &Run::new())?;
+/// assert_eq!((cells[0].row, cells[0].column.as_str(), cells[0].number()), (3, "height", Some(175.0)));
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ImputedCell {
     /// The row, counted from 0.

@@ -28,6 +28,16 @@ crate::choices! {
 }
 
 /// The nearest rows of every query.
+///
+/// ```
+/// use quince::neighbours::{Index, Measure, SearchMethod};
+/// use quince::{Matrix, Run};
+/// let rows = Matrix::from_rows(&[[0.0], [3.0], [7.0]]);
+/// let index = Index::new(&rows.features(), Measure::default(), SearchMethod::Auto, &Run::new())?;
+/// let nearest = index.nearest(&Matrix::from_rows(&[[4.0]]).features(), 2, &Run::new())?;
+/// assert_eq!(nearest.of(0), (&[1, 2][..], &[1.0, 3.0][..]));
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nearest {
     /// The number of neighbours of each query.

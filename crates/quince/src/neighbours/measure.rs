@@ -31,6 +31,12 @@ crate::choices! {
 }
 
 /// A metric with its exponent and feature weights.
+///
+/// ```
+/// use quince::neighbours::{DistanceMetric, Measure};
+/// let distance = |metric| Measure::of(metric).distance(&[0.0, 0.0], &[3.0, 4.0]);
+/// assert_eq!([DistanceMetric::Euclidean, DistanceMetric::Manhattan].map(distance), [5.0, 7.0]);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measure {
     /// Which metric.

@@ -26,6 +26,16 @@ impl Clock for SystemClock {
 
 /// A clock that goes forward by a fixed step whenever it is looked at, however long that takes: with it a budget ends, and an
 /// observer is asked, after the same number of looks on any machine.
+///
+/// ```
+/// use quince::Run;
+/// use quince::run::TickClock;
+/// use std::time::Duration;
+/// let second = Duration::from_secs(1);
+/// let run = Run::new().clock(TickClock::new(second)).budget(3 * second);
+/// let looks = (0..10).filter(|_| !run.out_of_time()).count();
+/// assert!((1..=3).contains(&looks));
+/// ```
 #[derive(Debug)]
 pub struct TickClock {
     step: Duration,

@@ -65,6 +65,17 @@ pub trait Observer {
 }
 
 /// How far a run is.
+///
+/// ```
+/// use quince::prelude::*;
+/// use quince::run::Progress;
+/// use std::sync::{Arc, Mutex};
+/// let last = Arc::new(Mutex::new(0));
+/// let seen = last.clone();
+/// let run = Run::new().on_progress(move |progress: Progress<'_>| *seen.lock().unwrap() = progress.done);
+/// run.progress("reading", 3, 4);
+/// assert_eq!(*last.lock().unwrap(), 3);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress<'a> {
     /// What is being done.

@@ -13,6 +13,14 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 /// What was read from a file: its columns have names, but no kinds yet.
+///
+/// ```
+/// use quince::Run;
+/// use quince::table::{Cells, ReadOptions};
+/// let cells = Cells::parse(b"age;city\n31;Oslo\n".to_vec(), "a.csv", &ReadOptions::default(), &Run::new())?;
+/// assert_eq!((cells.names(), cells.rows(), cells.delimiter()), (&["age".to_string(), "city".to_string()][..], 1, Some(';')));
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Cells {
     pub(super) source: String,

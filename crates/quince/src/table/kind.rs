@@ -93,6 +93,11 @@ impl std::fmt::Display for Kind {
 }
 
 /// Whether a cell is missing: one of the spellings of a missing value.
+///
+/// ```
+/// use quince::table::kind::is_missing;
+/// assert!(is_missing("?") && is_missing(" NA ") && !is_missing("0"));
+/// ```
 pub fn is_missing(cell: &str) -> bool {
     let cell = cell.trim();
     // C prints a signed nan.
@@ -287,6 +292,11 @@ fn yes_no(cells: &LargeStringArray) -> Option<ColumnData> {
 }
 
 /// Yes or no, in any of the spellings of the rule; `None` for anything else.
+///
+/// ```
+/// use quince::table::kind::yes_or_no;
+/// assert_eq!(["Yes", "f", "1", "maybe"].map(yes_or_no), [Some(true), Some(false), Some(true), None]);
+/// ```
 pub fn yes_or_no(cell: &str) -> Option<bool> {
     let named = PAIRS.iter().find_map(|pair| pair.iter().position(|word| cell.eq_ignore_ascii_case(word)));
     named.or_else(|| cell.parse::<f64>().ok().and_then(|v| [0.0, 1.0].iter().position(|x| *x == v))).map(|i| i == 1)

@@ -13,6 +13,20 @@ use std::io::Read;
 use std::path::Path;
 
 /// What may be said about a file beforehand. Everything else is found.
+///
+/// ```
+/// use quince::table::{Cells, Header, ReadOptions};
+/// use quince::{Kind, Run};
+/// let options = ReadOptions {
+///     delimiter: Some(b';'),
+///     header: Header::None,
+///     kinds: vec![("column2".into(), Kind::Category)],
+///     ..ReadOptions::default()
+/// };
+/// let table = Cells::parse(b"1;7\n2;8\n".to_vec(), "memory", &options, &Run::new())?.table(&options, &Run::new())?;
+/// assert_eq!((table.rows(), table.column("column2")?.kind()), (2, Kind::Category));
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
     /// The format; found by the name and the first bytes if not given.

@@ -219,6 +219,14 @@ impl Labelled {
 }
 
 /// Rows to learn from, with what else the user named: weights and groups are no features.
+///
+/// ```
+/// use quince::Table;
+/// let table = Table::from_csv("x,y,w\n1,a,2\n2,b,1\n3,?,1\n")?;
+/// let training = table.supervised("y", None, Some("w"), None, false)?;
+/// assert_eq!((training.labelled.rows, training.weights), (vec![0, 1], Some(vec![2.0, 1.0])));
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct TrainingSet {
     /// Rows with a known target.

@@ -25,6 +25,16 @@ pub struct ClassScores {
 }
 
 /// All metrics of one set of predictions.
+///
+/// ```
+/// use quince::evaluate::{Metric, evaluate};
+/// use quince::prelude::*;
+/// let model = Knn::new().k(1).fit(&[[1.0], [2.0], [9.0]], &["a", "a", "b"])?;
+/// let truth = Target::labels(&["a", "b", "b", "b"]);
+/// let found = evaluate(&truth, &model.predict(&[[0.0], [1.0], [8.0], [9.0]])?, None)?;
+/// assert_eq!(found.metric(Metric::Accuracy), Some(0.75));
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "task", rename_all = "kebab-case")]
 pub enum Evaluation {

@@ -27,6 +27,14 @@ pub fn log_loss(probabilities: &Matrix, codes: &[u32], weights: Option<&[f64]>) 
 }
 
 /// The root of the mean squared difference, over all outputs.
+///
+/// ```
+/// use quince::Matrix;
+/// use quince::evaluate::root_mean_square;
+/// let (truth, predicted) = (Matrix::column_vector(vec![1.0, 2.0]), Matrix::column_vector(vec![4.0, -2.0]));
+/// assert_eq!(root_mean_square(&truth, &predicted, None)?, 12.5f64.sqrt());
+/// # quince::Result::Ok(())
+/// ```
 pub fn root_mean_square(truth: &Matrix, predicted: &Matrix, weights: Option<&[f64]>) -> Result<f64> {
     check_lengths(truth.rows(), predicted.rows(), weights)?;
     check_outputs(truth, predicted)?;

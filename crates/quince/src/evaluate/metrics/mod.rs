@@ -24,6 +24,13 @@ use crate::learn::Task;
 use serde::{Deserialize, Serialize};
 
 /// One number to rank models by.
+///
+/// ```
+/// use quince::evaluate::Metric;
+/// use quince::learn::Task;
+/// assert!(Metric::from_name("rmse")?.suits(Task::Regression) && !Metric::Rmse.larger_is_better());
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

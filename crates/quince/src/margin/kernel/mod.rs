@@ -30,6 +30,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A kernel with its parameters.
+///
+/// ```
+/// use quince::margin::Kernel;
+/// let kernel = Kernel::Polynomial { gamma: 1.0, constant: 1.0, degree: 2 };
+/// assert_eq!(kernel.of(&[1.0, 2.0], &[3.0, 1.0]), 36.0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "name", deny_unknown_fields)]
 #[non_exhaustive]
@@ -100,6 +106,12 @@ impl Kernel {
 }
 
 /// Coefficient γ of a kernel: a number, or derived from the features.
+///
+/// ```
+/// use quince::margin::Gamma;
+/// use quince::prelude::Svm;
+/// assert_eq!((Svm::new().gamma(0.5).gamma, Svm::new().gamma), (Gamma::Fixed(0.5), Gamma::Scale));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Value", into = "Value")]
 pub enum Gamma {

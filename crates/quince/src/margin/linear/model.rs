@@ -13,6 +13,14 @@ use crate::run::Run;
 use serde::{Deserialize, Serialize};
 
 /// A fitted linear support vector machine: weights and an intercept.
+///
+/// ```
+/// use quince::margin::LinearSvmModel;
+/// use quince::{Matrix, Run};
+/// let model = LinearSvmModel::of_numbers(vec![2.0, -1.0], 0.5)?;
+/// assert_eq!(model.scores(&Matrix::from_rows(&[[1.0, 1.0]]).features(), &Run::new())?, [1.5]);
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearSvmModel {
     weights: Matrix,

@@ -29,6 +29,14 @@ impl Default for Encoding {
 }
 
 /// The encoding options of one column.
+///
+/// ```
+/// use quince::Kind;
+/// use quince::table::{ColumnOptions, Fill};
+/// let ColumnOptions::Number(options) = ColumnOptions::parse(Kind::Number, "log,fill=median")? else { panic!() };
+/// assert!(options.log && options.fill == Fill::Median && !options.missing);
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ColumnOptions {
