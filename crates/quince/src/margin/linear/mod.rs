@@ -236,26 +236,27 @@ impl LinearSvm {
         Ok((model, report))
     }
 
+    /// An error if the solver cannot have the loss.
+    fn check_loss(&self) -> Result<()> {
+        let squared = self.loss == Loss::SquaredHinge;
+        if self.solver != Solver::Sgd && !squared && self.loss != Loss::Hinge {
+            let remedy = "Use hinge or squared-hinge, or solver=sgd.";
+            return Err(Error::setting("loss", "is for stochastic gradient descent alone", remedy));
+        }
+        if self.solver == Solver::Newton && !squared {
+            let remedy = "Use loss=squared-hinge, or another solver.";
+            return Err(Error::setting("solver", "cannot be newton for a loss that is not smooth", remedy));
+        }
+        Ok(())
+    }
+
     /// The problem of some examples.
     fn pose<'a>(&self, examples: &Examples<'a>, run: &Run) -> Result<Problem<'a>> {
         let rows = examples.features;
         let norms = finite_norms(&rows, run)?;
         let weight = |i: usize| examples.weights.map_or(1.0, |weights| weights[i]);
         let squared = self.loss == Loss::SquaredHinge;
-        if self.solver != Solver::Sgd && !squared && self.loss != Loss::Hinge {
-            return Err(Error::setting(
-                "loss",
-                "is for stochastic gradient descent alone",
-                "Use hinge or squared-hinge, or solver=sgd.",
-            ));
-        }
-        if self.solver == Solver::Newton && !squared {
-            return Err(Error::setting(
-                "solver",
-                "cannot be newton for a loss that is not smooth",
-                "Use loss=squared-hinge, or another solver.",
-            ));
-        }
+        self.check_loss()?;
         let regression = matches!(examples.target.view(), TargetView::Numbers(_));
         let coordinate = |row: usize, target: f64, cost: f64| {
             let bound = if squared { f64::INFINITY } else { cost };

@@ -222,97 +222,148 @@ impl ScaledWeights {
     }
 }
 
-impl Sgd<'_> {
-    /// Descends from a start (zero if there is none).
-    pub fn fit(&self, start: Option<(Vec<f64>, f64)>, run: &Run) -> Result<SgdSolution> {
-        let rows = RowAccess::new(self.rows);
-        let count = self.positive.len();
+/// What descends: the weights, and what each step needs beside them.
+struct Descent<'d> {
+    sgd: &'d Sgd<'d>,
+    rows: RowAccess<'d>,
+    a: ScaledWeights,
+    /// The number of the next step.
+    step: u64,
+    learning_rate: f64,
+    /// t₀ of the optimal schedule.
+    offset: f64,
+    /// The cumulative L1 penalty, and how much of it each weight has received (Tsuruoka and others 2009).
+    l1_due: f64,
+    l1_applied: Vec<f64>,
+}
+
+impl<'d> Descent<'d> {
+    fn new(sgd: &'d Sgd<'d>, start: Option<(Vec<f64>, f64)>) -> Result<Descent<'d>> {
+        let (rows, count) = (RowAccess::new(sgd.rows), sgd.positive.len());
         let fits = rows.count() == count
-            && self.weights.is_none_or(|weights| weights.len() == count)
+            && sgd.weights.is_none_or(|weights| weights.len() == count)
             && start.as_ref().is_none_or(|(weights, _)| weights.len() == rows.columns());
         if !fits {
             return Err(Error::data("rows, classes, weights and start do not match", "Give as many of each."));
         }
-        let rows_per_check = rows.piece().min(4096);
         let (direction, bias) = start.unwrap_or_else(|| (vec![0.0; rows.columns()], 0.0));
-        let lag = if self.average > 0 { vec![0.0; rows.columns()] } else { Vec::new() };
-        let mut a = ScaledWeights { direction, scale: 1.0, lag, scales: 0.0, bias, biases: 0.0, counted: 0.0 };
+        let lag = if sgd.average > 0 { vec![0.0; rows.columns()] } else { Vec::new() };
+        let l1_applied = if sgd.l1_penalty > 0.0 { vec![0.0; rows.columns()] } else { Vec::new() };
+        Ok(Descent {
+            sgd,
+            rows,
+            a: ScaledWeights { direction, scale: 1.0, lag, scales: 0.0, bias, biases: 0.0, counted: 0.0 },
+            step: sgd.steps_before + 1,
+            learning_rate: sgd.learning_rate,
+            offset: sgd.optimal_offset(),
+            l1_due: 0.0,
+            l1_applied,
+        })
+    }
+
+    /// Visits all rows in this order; returns the sum of their losses, `None` if time ran out.
+    fn epoch(&mut self, order: &[u32], run: &Run) -> Result<Option<f64>> {
+        let rows_per_check = self.rows.piece().min(4096);
+        let mut total_loss = 0.0;
+        for (at, &i) in order.iter().enumerate() {
+            if at % rows_per_check == 0 {
+                run.check_cancelled()?;
+                if run.out_of_time() {
+                    return Ok(None);
+                }
+            }
+            if let Some(&next) = order.get(at + PREFETCH_DISTANCE) {
+                self.prefetch(next as usize);
+            }
+            total_loss += self.visit(i as usize);
+        }
+        Ok(Some(total_loss))
+    }
+
+    /// A step along the gradient of a row's loss; returns the loss before it.
+    #[inline(always)]
+    fn visit(&mut self, i: usize) -> f64 {
+        let (sgd, a) = (self.sgd, &mut self.a);
+        let y = if sgd.positive[i] { 1.0 } else { -1.0 };
+        let score = a.scale * self.rows.product(i, &a.direction) + a.bias;
+        let eta = match sgd.schedule {
+            Schedule::Optimal => 1.0 / (sgd.schedule_penalty * (self.offset + self.step as f64 - 1.0)),
+            Schedule::InverseScaling => sgd.learning_rate / (self.step as f64).powf(sgd.power),
+            Schedule::Constant | Schedule::Adaptive => self.learning_rate,
+        };
+        // Derivatives of unbounded losses are clipped.
+        let derivative = sgd.loss.derivative(y, score).clamp(-1e12, 1e12);
+        let change = -eta * derivative * sgd.weights.map_or(1.0, |weights| weights[i]);
+        if sgd.l2_penalty > 0.0 {
+            a.shrink((1.0 - eta * sgd.l2_penalty).max(0.0));
+        }
+        if change != 0.0 {
+            let along = change / a.scale;
+            self.rows.add(i, along, &mut a.direction);
+            if a.scales > 0.0 {
+                self.rows.add(i, along * a.scales, &mut a.lag);
+            }
+            if sgd.intercept {
+                a.bias += change * sgd.intercept_decay;
+            }
+        }
+        if sgd.l1_penalty > 0.0 {
+            self.l1_due += eta * sgd.l1_penalty;
+            let (l1_due, l1_applied) = (self.l1_due, &mut self.l1_applied);
+            self.rows.each_column(i, |j| apply_l1(&mut a.direction[j], a.scale, l1_due, &mut l1_applied[j]));
+        }
+        if sgd.average > 0 && self.step >= sgd.average {
+            a.accumulate();
+        }
+        self.step += 1;
+        sgd.loss.of(y, score)
+    }
+
+    /// Prefetches a row that will be visited soon.
+    #[inline]
+    fn prefetch(&self, i: usize) {
+        self.rows.prefetch(i);
+        prefetch(&self.sgd.positive[i..=i]);
+        if let Some(weights) = self.sgd.weights {
+            prefetch(&weights[i..=i]);
+        }
+    }
+}
+
+impl Sgd<'_> {
+    /// Descends from a start (zero if there is none).
+    pub fn fit(&self, start: Option<(Vec<f64>, f64)>, run: &Run) -> Result<SgdSolution> {
+        let mut descent = Descent::new(self, start)?;
+        let count = self.positive.len();
         let mut order: Vec<u32> = (0..count as u32).collect();
         let mut stream = run.stream(0);
-        let offset = self.optimal_offset();
-        let mut learning_rate = self.learning_rate;
-        let (mut step, mut epochs, mut stop) = (self.steps_before + 1, 0, StopReason::StepLimit);
-        // The cumulative L1 penalty, and how much of it each weight has received (Tsuruoka and others 2009).
-        let mut l1_due = 0.0;
-        let mut l1_applied = if self.l1_penalty > 0.0 { vec![0.0; rows.columns()] } else { Vec::new() };
+        let (mut epochs, mut stop) = (0, StopReason::StepLimit);
         let mut improvement = Improvement::new();
         let mut trace = Vec::new();
-        'epochs: while epochs < self.epochs {
+        while epochs < self.epochs {
             run.progress("epochs", epochs, self.epochs);
             if self.shuffle {
                 stream.shuffle(&mut order);
             }
-            let mut total_loss = 0.0;
-            for (at, &i) in order.iter().enumerate() {
-                if at % rows_per_check == 0 {
-                    run.check_cancelled()?;
-                    if run.out_of_time() {
-                        stop = StopReason::Budget;
-                        break 'epochs;
-                    }
-                }
-                let i = i as usize;
-                if let Some(&next) = order.get(at + PREFETCH_DISTANCE) {
-                    self.prefetch(&rows, next as usize);
-                }
-                let y = if self.positive[i] { 1.0 } else { -1.0 };
-                let score = a.scale * rows.product(i, &a.direction) + a.bias;
-                let eta = match self.schedule {
-                    Schedule::Optimal => 1.0 / (self.schedule_penalty * (offset + step as f64 - 1.0)),
-                    Schedule::InverseScaling => self.learning_rate / (step as f64).powf(self.power),
-                    Schedule::Constant | Schedule::Adaptive => learning_rate,
-                };
-                total_loss += self.loss.of(y, score);
-                // Derivatives of unbounded losses are clipped.
-                let derivative = self.loss.derivative(y, score).clamp(-1e12, 1e12);
-                let change = -eta * derivative * self.weights.map_or(1.0, |weights| weights[i]);
-                if self.l2_penalty > 0.0 {
-                    a.shrink((1.0 - eta * self.l2_penalty).max(0.0));
-                }
-                if change != 0.0 {
-                    let along = change / a.scale;
-                    rows.add(i, along, &mut a.direction);
-                    if a.scales > 0.0 {
-                        rows.add(i, along * a.scales, &mut a.lag);
-                    }
-                    if self.intercept {
-                        a.bias += change * self.intercept_decay;
-                    }
-                }
-                if self.l1_penalty > 0.0 {
-                    l1_due += eta * self.l1_penalty;
-                    rows.each_column(i, |j| apply_l1(&mut a.direction[j], a.scale, l1_due, &mut l1_applied[j]));
-                }
-                if self.average > 0 && step >= self.average {
-                    a.accumulate();
-                }
-                step += 1;
-            }
+            let Some(total_loss) = descent.epoch(&order, run)? else {
+                stop = StopReason::Budget;
+                break;
+            };
             epochs += 1;
             trace.push(total_loss / count.max(1) as f64);
-            if !(a.bias.is_finite() && a.scale.is_finite() && total_loss.is_finite()) {
+            if !(descent.a.bias.is_finite() && descent.a.scale.is_finite() && total_loss.is_finite()) {
                 break;
             }
             match &self.validation {
                 None => improvement.note(total_loss, self.tolerance * count as f64),
                 Some(held_out) => {
-                    let (weights, bias) = a.parts();
+                    let (weights, bias) = descent.a.parts();
                     improvement.note(-held_out.accuracy((&weights, bias)), self.tolerance);
                 }
             }
             if improvement.without >= self.patience {
-                if self.schedule == Schedule::Adaptive && learning_rate > 1e-6 {
-                    learning_rate /= 5.0;
+                if self.schedule == Schedule::Adaptive && descent.learning_rate > 1e-6 {
+                    descent.learning_rate /= 5.0;
                     improvement.without = 0;
                 } else {
                     stop = StopReason::Converged;
@@ -320,18 +371,8 @@ impl Sgd<'_> {
                 }
             }
         }
-        let (weights, bias) = a.parts();
-        Ok(SgdSolution { weights, bias, steps: step - 1, epochs, stop, trace })
-    }
-
-    /// Prefetches a row that will be visited soon.
-    #[inline]
-    fn prefetch(&self, rows: &RowAccess<'_>, i: usize) {
-        rows.prefetch(i);
-        prefetch(&self.positive[i..=i]);
-        if let Some(weights) = self.weights {
-            prefetch(&weights[i..=i]);
-        }
+        let (weights, bias) = descent.a.parts();
+        Ok(SgdSolution { weights, bias, steps: descent.step - 1, epochs, stop, trace })
     }
 
     /// t₀ of the optimal schedule: the first step moves a weight of a typical size, λ^-¼, by no more than that.

@@ -122,20 +122,8 @@ impl LinearSvm {
         });
         // With C = 1/(λN) the mean loss has the same optimum.
         let penalty = 1.0 / (self.c * rows.count() as f64);
-        let (l2_share, l1_share) = match self.penalty {
-            Penalty::L2 => (1.0, 0.0),
-            Penalty::L1 => (0.0, 1.0),
-            Penalty::ElasticNet => (1.0 - self.l1_ratio, self.l1_ratio),
-            Penalty::None => (0.0, 0.0),
-        };
+        let (l2_share, l1_share) = self.penalty_shares();
         let steps_before = from.map_or(0, LinearSvmModel::steps);
-        // The zeros of an L1 penalty are lost in an average: weights go to and fro about them. So it is taken only on request.
-        let average_from = match self.average_from {
-            _ if !self.average => 0,
-            Count::Auto if l1_share > 0.0 => 0,
-            Count::Auto => 1 + train.count() as u64 / 2 + steps_before,
-            Count::Fixed(step) => step as u64 + steps_before,
-        };
         let sgd = Sgd {
             rows: features_of(train, &taken),
             positive: &train.positive,
@@ -149,7 +137,7 @@ impl LinearSvm {
             schedule: self.schedule,
             learning_rate: self.learning_rate,
             power: self.power,
-            average: average_from,
+            average: self.first_averaged_step(train.count(), steps_before),
             epochs: self.epochs,
             tolerance: if self.tolerance > 0.0 { self.tolerance } else { -1.0 },
             patience: self.patience,
@@ -176,6 +164,28 @@ impl LinearSvm {
         let model = LinearSvmModel::of_classes(solution.weights, solution.bias, self.loss)?.of_rows(rows.count());
         report.fact("epochs", solution.epochs as f64);
         Ok((model.after(solution.epochs, solution.steps), report))
+    }
+
+    /// The shares of the L2 and of the L1 penalty.
+    fn penalty_shares(&self) -> (f64, f64) {
+        match self.penalty {
+            Penalty::L2 => (1.0, 0.0),
+            Penalty::L1 => (0.0, 1.0),
+            Penalty::ElasticNet => (1.0 - self.l1_ratio, self.l1_ratio),
+            Penalty::None => (0.0, 0.0),
+        }
+    }
+
+    /// The step from which on weights are averaged; zero for none.
+    fn first_averaged_step(&self, rows: usize, steps_before: u64) -> u64 {
+        // The zeros of an L1 penalty are lost in an average: weights go to and fro about them. So it is taken only on request.
+        let keeps_zeros = self.penalty_shares().1 > 0.0;
+        match self.average_from {
+            _ if !self.average => 0,
+            Count::Auto if keeps_zeros => 0,
+            Count::Auto => 1 + rows as u64 / 2 + steps_before,
+            Count::Fixed(step) => step as u64 + steps_before,
+        }
     }
 
     /// Rows to descend on, and rows of each class held out to stop early by, drawn from the run's seed.
