@@ -22,38 +22,35 @@ pub(crate) fn known_gaussian(
     settings: &Bound<'_, PyAny>,
 ) -> PyResult<Model> {
     let covariances = covariances.iter().map(matrix).collect::<PyResult<_>>()?;
-    gaussian(&FamilyParameters::Gaussian { means: matrix(&means)?, covariances }, &priors, classes, settings)
+    let parameters = FamilyParameters::Gaussian { means: matrix(&means)?, covariances };
+    let fitted = BayesModel::known(&parameters, &priors).map_err(to_python)?;
+    gaussian(fitted, parameters.features(), classes, settings)
 }
 
-/// A linear discriminant analysis with known axes (one column each), along which rows of a class have the covariance 1.
+/// A linear discriminant analysis with known means (one row per class), covariance within classes and priors; with the covariance of
+/// all rows it has discriminant axes.
 #[pyfunction]
-pub(crate) fn known_axes(
-    centre: Vec<f64>,
-    axes: PyReadonlyArray2<'_, f64>,
+#[pyo3(signature = (means, within, priors, classes, settings, *, total=None))]
+pub(crate) fn known_discriminants(
+    py: Python<'_>,
     means: PyReadonlyArray2<'_, f64>,
+    within: PyReadonlyArray2<'_, f64>,
     priors: Vec<f64>,
     classes: Vec<String>,
     settings: &Bound<'_, PyAny>,
+    total: Option<PyReadonlyArray2<'_, f64>>,
 ) -> PyResult<Model> {
-    let parameters = FamilyParameters::Whitened { centre, axes: matrix(&axes)?, means: matrix(&means)? };
-    gaussian(&parameters, &priors, classes, settings)
+    let (means, within, total) = (matrix(&means)?, matrix(&within)?, total.as_ref().map(matrix).transpose()?);
+    let fitted = work(py, Steering::default(), |run| {
+        BayesModel::known_discriminants(&means, &within, total.as_ref(), &priors, run)
+    })?;
+    gaussian(fitted, means.columns(), classes, settings)
 }
 
-fn gaussian(
-    parameters: &FamilyParameters,
-    priors: &[f64],
-    classes: Vec<String>,
-    settings: &Bound<'_, PyAny>,
-) -> PyResult<Model> {
-    let fitted = BayesModel::known(parameters, priors).map_err(to_python)?;
+fn gaussian(fitted: BayesModel, features: usize, classes: Vec<String>, settings: &Bound<'_, PyAny>) -> PyResult<Model> {
     let learner: GaussianClassifier = settings_of(settings)?;
-    let model = quince::Model::known(
-        &learner,
-        fitted,
-        parameters.features(),
-        Some(Classes::in_order(classes).map_err(to_python)?),
-    );
-    model.map(Model::new).map_err(to_python)
+    let classes = Classes::in_order(classes).map_err(to_python)?;
+    quince::Model::known(&learner, fitted, features, Some(classes)).map(Model::new).map_err(to_python)
 }
 
 /// A linear classifier of two classes with known weights.

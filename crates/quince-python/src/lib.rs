@@ -39,7 +39,7 @@ mod _quince {
     #[pymodule_export]
     use crate::fit::{fit, leave_one_out, update};
     #[pymodule_export]
-    use crate::known::{known_axes, known_gaussian, known_linear_svm, project_rows, widen_categories};
+    use crate::known::{known_discriminants, known_gaussian, known_linear_svm, project_rows, widen_categories};
     #[pymodule_export]
     use crate::learn::{compare, models, train};
     #[pymodule_export]

@@ -3,12 +3,13 @@
 use crate::errors::wrong;
 use crate::features::{from_features, to_numpy};
 use crate::predict::own;
+use crate::steer::{Steering, work};
 use numpy::PyArray1;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use quince::baseline::ConstantModel;
-use quince::bayes::{BayesModel, CentroidModel, Parameters};
+use quince::bayes::{BayesModel, CentroidModel, Parameters, PrincipalAxes};
 use quince::cluster::KMeansModel;
 use quince::linear::LinearModel;
 use quince::margin::{LinearSvmModel, SvmModel};
@@ -104,6 +105,32 @@ fn of_bayes<'py>(py: Python<'py>, fitted: &BayesModel, name: &str) -> Found<'py>
         "class_weights" => numbers(py, fitted.class_weights()),
         "log_priors" => numbers(py, fitted.log_priors()),
         "blocks" => blocks(py, fitted.parameters()),
+        "class_means" => fitted.class_means().map(|means| own(py, means)).transpose(),
+        "linear_discriminants" => {
+            let Some(found) = fitted.linear_discriminants() else { return Ok(None) };
+            let dict = PyDict::new(py);
+            dict.set_item("coefficients", own(py, found.coefficients)?)?;
+            dict.set_item("intercepts", PyArray1::from_vec(py, found.intercepts))?;
+            Ok(Some(dict.into_any()))
+        }
+        "discriminant_axes" => {
+            let found = work(py, Steering::default(), |run| fitted.discriminant_axes(run))?;
+            let Some(found) = found else { return Ok(None) };
+            let dict = PyDict::new(py);
+            dict.set_item("centre", PyArray1::from_vec(py, found.centre))?;
+            dict.set_item("axes", own(py, found.axes)?)?;
+            dict.set_item("explained_variance_ratio", PyArray1::from_vec(py, found.explained_variance_ratio))?;
+            Ok(Some(dict.into_any()))
+        }
+        "principal_axes" => {
+            let of_classes = work(py, Steering::default(), |run| {
+                let each = (0..fitted.class_weights().len()).map(|class| fitted.principal_axes(class, run));
+                each.collect::<quince::Result<Option<Vec<_>>>>()
+            })?;
+            let Some(of_classes) = of_classes else { return Ok(None) };
+            let pair = |found: PrincipalAxes| Ok((PyArray1::from_vec(py, found.variances), own(py, found.axes)?));
+            of_classes.into_iter().map(pair).collect::<PyResult<Vec<_>>>()?.into_bound_py_any(py).map(Some)
+        }
         _ => Ok(None),
     }
 }

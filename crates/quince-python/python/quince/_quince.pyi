@@ -382,13 +382,14 @@ def known_gaussian(
     classes: list[str],
     settings: dict[str, Any],
 ) -> Model: ...
-def known_axes(
-    centre: list[float],
-    axes: NDArray[np.float64],
+def known_discriminants(
     means: NDArray[np.float64],
+    within: NDArray[np.float64],
     priors: list[float],
     classes: list[str],
     settings: dict[str, Any],
+    *,
+    total: NDArray[np.float64] | None = None,
 ) -> Model: ...
 def known_linear_svm(
     weights: NDArray[np.float64], bias: float, classes: list[str], settings: dict[str, Any]

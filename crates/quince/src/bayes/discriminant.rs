@@ -1,7 +1,7 @@
 //! Discriminant functions as formulas; and, for a single number, the decision boundaries and their error.
 
 use super::model::BayesModel;
-use crate::family::block::{Block, Shared};
+use crate::family::block::{Block, Family, Shared};
 use crate::family::{Distribution, Normal};
 use crate::matrix::Matrix;
 use serde::Serialize;
@@ -45,6 +45,15 @@ impl Discriminant {
     }
 }
 
+/// The linear discriminants of all classes as functions of the features: the class with the largest w·x + w₀ wins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinearDiscriminants {
+    /// The coefficients w, one row per class and one column per feature.
+    pub coefficients: Matrix,
+    /// The constants w₀.
+    pub intercepts: Vec<f64>,
+}
+
 /// Decision boundaries along a single number.
 ///
 /// ```
@@ -75,6 +84,32 @@ impl BayesModel {
     pub fn discriminants(&self) -> Option<Vec<Discriminant>> {
         let [block] = &self.product.blocks[..] else { return None };
         self.discriminants_of(block)
+    }
+
+    /// The discriminants of classes that share a covariance as functions of the features, also where the model projects them onto
+    /// axes: w = V Σ⁻¹ m, with m the mean of the class along the axes V.
+    pub fn linear_discriminants(&self) -> Option<LinearDiscriminants> {
+        let [whole @ Block::Gaussian(block)] = &self.product.blocks[..] else { return None };
+        if block.shared == Shared::No {
+            return None;
+        }
+        let discriminants = self.discriminants_of(whole)?;
+        let mut coefficients = Matrix::zeros(discriminants.len(), self.product.features);
+        let mut intercepts = Vec::with_capacity(discriminants.len());
+        for (k, discriminant) in discriminants.iter().enumerate() {
+            let mut constant = discriminant.constant;
+            for (j, &column) in block.columns().iter().enumerate() {
+                let Some(axes) = block.axes() else {
+                    coefficients[(k, column)] = discriminant.linear[j];
+                    continue;
+                };
+                let along = axes.vectors.row(j).iter().zip(&discriminant.linear);
+                coefficients[(k, column)] = along.map(|(axis, w)| axis * w).sum();
+                constant -= axes.centre[j] * coefficients[(k, column)];
+            }
+            intercepts.push(constant);
+        }
+        Some(LinearDiscriminants { coefficients, intercepts })
     }
 
     /// The discriminants of one block, with the priors.

@@ -1,13 +1,18 @@
 //! Bayes classifiers of known parameters, and what a fitted one knows, as plain values.
 
+use super::axes::{not_found, project, separating};
 use super::{BayesModel, Priors};
 use crate::calibration::Calibration;
 use crate::error::{Error, Result};
 use crate::family::FamilyParameters;
-use crate::family::block::Block;
+use crate::family::axes::{PrincipalAxes, SeparatingAxes, upright};
+use crate::family::block::{Axes, Block, Gaussians, Separation};
 use crate::family::product::Product;
 use crate::matrix::{Features, Matrix};
 use crate::run::Run;
+
+/// Variances of a known covariance may be negative by this fraction of the largest.
+const MAX_ROUNDING: f64 = 1e-8;
 
 impl BayesModel {
     /// Classes with known parameters and priors, not calibrated. Each class counts as one row where more are learnt from.
@@ -26,10 +31,48 @@ impl BayesModel {
     pub fn known(parameters: &FamilyParameters, priors: &[f64]) -> Result<BayesModel> {
         let given = Priors::Given(priors.to_vec());
         given.check(parameters.components())?;
-        let totals = vec![1.0; priors.len()];
-        let product = Product::known(parameters, &totals, &Run::new())?;
-        let (log_priors, calibration) = (given.logs(&totals), Calibration::none(priors.len()));
-        Ok(BayesModel { totals, priors: given, product, choices: Vec::new(), log_priors, calibration })
+        let product = Product::known(parameters, &vec![1.0; priors.len()], &Run::new())?;
+        Ok(BayesModel::of_product(product, given))
+    }
+
+    /// Linear discriminant analysis with known means (one row per class), priors and covariance within classes, of which the
+    /// pseudo-inverse is taken if it has no full rank. With the covariance of all rows, too, the model has discriminant axes: those
+    /// that maximise that one less the one within classes.
+    pub fn known_discriminants(
+        means: &Matrix,
+        within: &Matrix,
+        total: Option<&Matrix>,
+        priors: &[f64],
+        run: &Run,
+    ) -> Result<BayesModel> {
+        let given = Priors::Given(priors.to_vec());
+        given.check(means.rows())?;
+        check_square(means, within)?;
+        let found = within.clone();
+        let principal = run.aside(within.rows(), move || PrincipalAxes::of(found.view().faer()))?;
+        let principal = principal.ok_or_else(not_found)?;
+        let (largest, least) = (principal.variances[0], principal.variances[within.rows() - 1]);
+        if least < -MAX_ROUNDING * largest {
+            return Err(Error::data("a covariance has a negative variance", "Give a positive semidefinite matrix."));
+        }
+        let (vectors, explained) = match total {
+            None => (upright(&principal.whitening(principal.numerical_rank())), Vec::new()),
+            Some(total) => {
+                check_square(means, total)?;
+                let SeparatingAxes { vectors, explained } = separating(within, total, run)?;
+                (vectors, explained)
+            }
+        };
+        let separation = Some(Separation { means: means.clone(), explained });
+        let axes = Axes { centre: vec![0.0; means.columns()], vectors, separation };
+        Ok(BayesModel::of_product(Product::along(axes, means, &vec![1.0; priors.len()], run)?, given))
+    }
+
+    /// Classes that count as one row each, with their parameters, not calibrated.
+    fn of_product(product: Product, priors: Priors) -> BayesModel {
+        let totals = vec![1.0; product.components];
+        let (log_priors, calibration) = (priors.logs(&totals), Calibration::none(totals.len()));
+        BayesModel { totals, priors, product, choices: Vec::new(), log_priors, calibration }
     }
 
     /// The parameters, if one dense family has all features.
@@ -56,13 +99,7 @@ impl BayesModel {
         let Some((centre, axes)) = self.axes().filter(|(centre, _)| centre.len() == self.product.features) else {
             return Ok(None);
         };
-        if rows.columns() != centre.len() {
-            let problem = format!("the rows have {} features, the model has {}", rows.columns(), centre.len());
-            return Err(Error::shape(problem, "Give the same columns as in training."));
-        }
-        let offset = |a: usize| -(0..centre.len()).map(|j| centre[j] * axes[(j, a)]).sum::<f64>();
-        let offsets: Vec<f64> = (0..axes.columns()).map(offset).collect();
-        rows.multiply(axes, &offsets, run).map(Some)
+        project(rows, centre, axes, run).map(Some)
     }
 
     /// The same with at least this many categories of each feature, if it is of one categorical family: those that are new
@@ -79,4 +116,13 @@ impl BayesModel {
         wider.product.estimate(run)?;
         Ok(wider)
     }
+}
+
+/// One covariance of all columns, with finite means.
+fn check_square(means: &Matrix, covariance: &Matrix) -> Result<()> {
+    if covariance.rows() != means.columns() {
+        let problem = format!("a covariance of {} columns has {} rows", means.columns(), covariance.rows());
+        return Err(Error::shape(problem, "Give one row and one column per feature."));
+    }
+    Gaussians::check_known(means, std::slice::from_ref(covariance))
 }

@@ -15,6 +15,7 @@
 //! ([`BayesModel::update`]), merged ([`BayesModel::merged`]) and taken back, which is why exact leave-one-out costs no more
 //! than predicting.
 
+mod axes;
 mod centroid;
 mod discriminant;
 mod explain;
@@ -31,9 +32,12 @@ mod tests;
 
 pub use crate::family::layout::{Families, FamilyChoice};
 pub use crate::family::{FamilyParameters, Parameters};
+pub use axes::{DiscriminantAxes, PrincipalAxes};
 pub use centroid::{CentroidMetric, CentroidModel, NearestCentroid};
-pub use discriminant::{Boundaries, Discriminant};
-pub use gaussian::{ClassCovariance, GaussianClassifier, SharedCovariance, ShrinkTo, VarianceOf};
+pub use discriminant::{Boundaries, Discriminant, LinearDiscriminants};
+pub use gaussian::{
+    ClassCovariance, GaussianClassifier, SharedCovariance, ShrinkTo, ShrinkageAmount, SingularCovariance, VarianceOf,
+};
 pub use model::BayesModel;
 pub use naive::NaiveBayes;
 pub use priors::Priors;
@@ -56,6 +60,7 @@ fn fit(
     let features = &examples.features;
     let (feature_map, of_matrix) = examples.feature_map();
     let (count, weights) = (classes.count(), examples.weights);
+    let given = priors.given(count);
     let data = LayoutData {
         feature_map: &feature_map,
         of_matrix,
@@ -63,6 +68,7 @@ fn fit(
         codes,
         classes: count,
         components: count,
+        priors: given.as_deref(),
         weights,
     };
     let (blocks, chosen) = layout(&data, choices, run)?;

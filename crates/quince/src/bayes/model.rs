@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::explain::Explanation;
 use crate::family::Parameters;
 use crate::family::block::Block;
+use crate::family::explain::short;
 use crate::family::layout::FamilyChoice;
 use crate::family::product::Product;
 use crate::family::statistics::Members;
@@ -196,6 +197,24 @@ impl BayesModel {
     }
 }
 
+/// What should be known about how the covariances of a block were found.
+fn remarks_on_covariances(block: &Block, classes: &[String]) -> Vec<String> {
+    let Block::Gaussian(block) = block else { return Vec::new() };
+    let mut remarks = Vec::new();
+    if let Some(amounts) = block.shrinkage_found() {
+        let least = amounts.iter().copied().fold(1.0, f64::min);
+        let most = amounts.iter().copied().fold(0.0, f64::max);
+        let amounts = format!("{} to {}", short(least), short(most));
+        remarks.push(format!("Ledoit and Wolf's rule shrinks the covariances of classes by {amounts}"));
+    }
+    for k in (0..block.covariances()).filter(|&k| block.rank(k) < block.width()) {
+        let of = if block.covariances() > 1 { format!(" of class '{}'", classes[k]) } else { String::new() };
+        let (left, all) = (block.width() - block.rank(k), block.width());
+        remarks.push(format!("the covariance{of} has no variance in {left} of {all} directions, which are left out"));
+    }
+    remarks
+}
+
 impl Fitted for BayesModel {
     fn predict_checked(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
         self.both(rows, run)
@@ -203,7 +222,8 @@ impl Fitted for BayesModel {
 
     fn remarks(&self, classes: &[String]) -> Vec<String> {
         let empty = self.totals.iter().zip(classes).filter(|(total, _)| **total == 0.0);
-        empty.map(|(_, name)| format!("class '{name}' has no rows and is never predicted")).collect()
+        let empty = empty.map(|(_, name)| format!("class '{name}' has no rows and is never predicted"));
+        empty.chain(self.product.blocks.iter().flat_map(|block| remarks_on_covariances(block, classes))).collect()
     }
 
     fn updated(&self, more: &Examples<'_>, run: &Run) -> Result<Option<Arc<dyn Fitted>>> {

@@ -2,7 +2,7 @@
 
 use super::{BayesModel, Families, Priors, VarianceOf, fit, leave_one_out};
 use crate::error::Result;
-use crate::family::block::{GaussianPlan, Shape, Shared, Shrinkage, VarianceFloor};
+use crate::family::block::{GaussianPlan, Shape, Shared, VarianceFloor};
 use crate::family::layout::{LayoutOptions, Open};
 use crate::learn::{Capability, Checked, Count, Domain, Learner, MethodInfo, Prediction, Settings};
 use crate::run::{Report, Run};
@@ -61,14 +61,12 @@ impl NaiveBayes {
             bandwidth: self.bandwidth,
             variance_floor,
             gaussian: GaussianPlan {
-                shape: Shape::Full,
-                shared: Shared::No,
-                unbiased: false,
                 variance_floor: VarianceFloor::relative(self.epsilon.max(1e-9)),
-                shrinkage: Shrinkage { amount: 0.0, to_one: false },
+                ..GaussianPlan::plain(Shape::Full, Shared::No)
             },
             pca: 0,
             discriminant_axes: 0,
+            tolerance: 0.0,
             open: Open::Choose,
         }
     }

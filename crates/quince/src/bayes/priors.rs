@@ -52,6 +52,15 @@ impl Priors {
         Ok(())
     }
 
+    /// The priors, unless they are the frequencies of the rows.
+    pub(super) fn given(&self, classes: usize) -> Option<Vec<f64>> {
+        match self {
+            Priors::Data => None,
+            Priors::Equal => Some(vec![1.0 / classes as f64; classes]),
+            Priors::Given(given) => Some(given.clone()),
+        }
+    }
+
     pub(super) fn fits(&self, classes: usize) -> bool {
         self.check(classes).is_ok()
     }

@@ -66,11 +66,9 @@ const FLOOR: VarianceFloor = VarianceFloor { relative: 1e-3, of_largest: false, 
 
 fn gaussian(shape: Shape, shared: Shared, amount: f64) -> GaussianPlan {
     GaussianPlan {
-        shape,
-        shared,
-        unbiased: false,
         variance_floor: FLOOR,
         shrinkage: Shrinkage { amount, to_one: false },
+        ..GaussianPlan::plain(shape, shared)
     }
 }
 
@@ -92,7 +90,7 @@ fn blocks(names: &str, example: &Example, classes: usize) -> Vec<Block> {
     };
     let axes = || {
         let vectors = Matrix::from_rows(&[[0.6, 0.0], [0.8, 0.0], [0.0, 1.0]]);
-        Some(Axes { centre: vec![1e3, 0.0, 2.0], vectors })
+        Some(Axes { centre: vec![1e3, 0.0, 2.0], vectors, separation: None })
     };
     let one = |name: &str| match name {
         "normal" => Block::Normal(Normals::new(vec![0, 1], classes, &origin, FLOOR, vec![0.0; 2])),
@@ -120,6 +118,19 @@ fn blocks(names: &str, example: &Example, classes: usize) -> Vec<Block> {
         "pooled-unbiased" => {
             gauss(&GaussianPlan { unbiased: true, ..gaussian(Shape::Full, Shared::Pooled, 0.0) }, None)
         }
+        "weighted" => {
+            let plan = GaussianPlan { unbiased: true, ..gaussian(Shape::Full, Shared::Weighted, 0.2) };
+            gauss(&plan, None)
+        }
+        "weighted-by-priors" => {
+            let plan = gaussian(Shape::Full, Shared::Weighted, 0.0);
+            let block = Gaussians::new(vec![8, 9, 6], classes, (&origin, vec![0.0; 3]), None, &plan);
+            Block::Gaussian(block.weighted((0..classes).map(|k| k as f64).collect()))
+        }
+        "ledoit-wolf" | "ledoit-wolf-pooled" => {
+            let shared = if name == "ledoit-wolf" { Shared::No } else { Shared::Pooled };
+            gauss(&GaussianPlan { ledoit_wolf: true, ..gaussian(Shape::Full, shared, 0.0) }, None)
+        }
         "shrunk" => gauss(&gaussian(Shape::Full, Shared::No, 0.3), None),
         "diagonal" => gauss(&gaussian(Shape::Diagonal, Shared::Mean, 0.0), None),
         "spherical" => gauss(&gaussian(Shape::Spherical, Shared::No, 0.0), None),
@@ -135,7 +146,7 @@ fn blocks(names: &str, example: &Example, classes: usize) -> Vec<Block> {
     names.split('+').map(one).collect()
 }
 
-const ALL: [&str; 22] = [
+const ALL: [&str; 26] = [
     "normal",
     "rounded",
     "poisson",
@@ -152,6 +163,10 @@ const ALL: [&str; 22] = [
     "mean",
     "pooled",
     "pooled-unbiased",
+    "weighted",
+    "weighted-by-priors",
+    "ledoit-wolf",
+    "ledoit-wolf-pooled",
     "shrunk",
     "diagonal",
     "spherical",
@@ -233,7 +248,8 @@ proptest! {
         let classes = 3;
         let example = example(seed, count, classes, weighted);
         let all = example.rows.features();
-        for names in ALL {
+        // The first rows decide by how much Ledoit and Wolf's rule shrinks.
+        for names in ALL.into_iter().filter(|names| !names.starts_with("ledoit-wolf")) {
             let whole = fitted(blocks(names, &example, classes), &example, classes, &Run::new());
             let half = |from: usize| {
                 let rows: Vec<usize> = (from..count).step_by(2).collect();

@@ -133,6 +133,7 @@ impl Tables<'_> {
             Shared::No => format!("each {what}'s own"),
             Shared::Mean => format!("common: the mean of {what} covariances"),
             Shared::Pooled => format!("common: of all rows about the mean of their {what}"),
+            Shared::Weighted => format!("common: the mean of {what} covariances by their priors"),
         };
         let mut means = Listing::new(format!("Gaussian: means ({shape}, {shared})"), classes);
         for (j, name) in names.iter().enumerate() {

@@ -108,10 +108,12 @@ impl FamilyParameters {
                 (Block::Gaussian(block), statistics)
             }
             FamilyParameters::Whitened { centre, axes, means } => {
-                let (axes, projected) = projection(centre, axes, means)?;
-                let ones = Matrix::new(1, projected.columns(), vec![1.0; projected.columns()])?;
-                let (block, statistics) = Gaussians::known(&projected, &[ones], Some(axes), totals, run)?;
-                (Block::Gaussian(block), statistics)
+                if axes.rows() != centre.len() || means.columns() != centre.len() {
+                    let problem = format!("{} features have {} rows of axes", centre.len(), axes.rows());
+                    return Err(Error::shape(problem, "Give one row of axes, one mean and one centre per feature."));
+                }
+                let axes = Axes { centre: centre.clone(), vectors: axes.clone(), separation: None };
+                whitened(axes, means, totals, run)?
             }
             FamilyParameters::Normal { means, variances } => {
                 means.check_finite("means")?;
@@ -155,24 +157,24 @@ impl FamilyParameters {
     }
 }
 
-/// Axes, and means along them. Without any axis there is one along which all is zero.
-fn projection(centre: &[f64], axes: &Matrix, means: &Matrix) -> Result<(Axes, Matrix)> {
-    if axes.rows() != centre.len() || means.columns() != centre.len() {
-        let problem = format!("{} features have {} rows of axes", centre.len(), axes.rows());
-        return Err(Error::shape(problem, "Give one row of axes, one mean and one centre per feature."));
-    }
-    axes.check_finite("axes")?;
+/// A block along axes that whiten rows, with these means of the features. Without any axis there is one along which all is zero.
+fn whitened(mut axes: Axes, means: &Matrix, totals: &[f64], run: &Run) -> Result<(Block, Matrix)> {
+    axes.vectors.check_finite("axes")?;
     means.check_finite("means")?;
-    Matrix::column_vector(centre.to_vec()).check_finite("centres")?;
-    let vectors = if axes.columns() == 0 { Matrix::zeros(centre.len(), 1) } else { axes.clone() };
-    let mut projected = Matrix::zeros(means.rows(), vectors.columns());
+    Matrix::column_vector(axes.centre.clone()).check_finite("centres")?;
+    if axes.vectors.columns() == 0 {
+        axes.vectors = Matrix::zeros(axes.centre.len(), 1);
+    }
+    let mut projected = Matrix::zeros(means.rows(), axes.vectors.columns());
     for k in 0..means.rows() {
-        for (j, (mean, centre)) in means.row(k).iter().zip(centre).enumerate() {
-            let along = projected.row_mut(k).iter_mut().zip(vectors.row(j));
+        for (j, (mean, centre)) in means.row(k).iter().zip(&axes.centre).enumerate() {
+            let along = projected.row_mut(k).iter_mut().zip(axes.vectors.row(j));
             along.for_each(|(sum, axis)| *sum += (mean - centre) * axis);
         }
     }
-    Ok((Axes { centre: centre.to_vec(), vectors }, projected))
+    let ones = Matrix::new(1, projected.columns(), vec![1.0; projected.columns()])?;
+    let (block, statistics) = Gaussians::known(&projected, &[ones], Some(axes), totals, run)?;
+    Ok((Block::Gaussian(block), statistics))
 }
 
 fn same_shape(one: &Matrix, other: &Matrix, what: &str) -> Result<()> {
@@ -248,7 +250,21 @@ impl Product {
             let problem = format!("parameters of {components} classes do not fit {}", totals.len());
             return Err(Error::shape(problem, "Give one row of parameters for each."));
         }
-        let (block, statistics) = parameters.block(totals, run)?;
+        Product::of_block(parameters.block(totals, run)?, components, features, run)
+    }
+
+    /// A product of one block along axes that whiten rows, with these means of the features.
+    pub(crate) fn along(axes: Axes, means: &Matrix, totals: &[f64], run: &Run) -> Result<Product> {
+        let features = means.columns();
+        Product::of_block(whitened(axes, means, totals, run)?, totals.len(), features, run)
+    }
+
+    fn of_block(
+        (block, statistics): (Block, Matrix),
+        components: usize,
+        features: usize,
+        run: &Run,
+    ) -> Result<Product> {
         let (blocks, statistics) = (vec![block], vec![statistics]);
         let mut product = Product { components, blocks, statistics, features, dense: features };
         product.settle();

@@ -4,6 +4,7 @@
 //! [`Gaussian`] and [`Multinomial`] are multivariate, and [`Joint`] is the joint distribution of two discrete variables, with
 //! its marginals, conditionals and Bayes' rule.
 
+pub(crate) mod axes;
 mod beta;
 mod binomial;
 pub(crate) mod block;

@@ -31,6 +31,11 @@ impl Product {
     pub(crate) fn learn(&mut self, features: &Features<'_>, members: &Members<'_>, run: &Run) -> Result<()> {
         self.collect_statistics(features, members, run)?;
         self.settle();
+        for (block, statistics) in self.blocks.iter_mut().zip(&self.statistics) {
+            if let Block::Gaussian(block) = block {
+                block.find_shrinkage(statistics, features, members, run)?;
+            }
+        }
         self.estimate(run)
     }
 

@@ -38,7 +38,7 @@ pub use model::MixtureModel;
 
 use crate::em::{Data, Options, State, Trace};
 use crate::error::{Error, Result};
-use crate::family::block::{GaussianPlan, Shape, Shared, Shrinkage, VarianceFloor};
+use crate::family::block::{GaussianPlan, Shape, Shared, VarianceFloor};
 use crate::family::layout::{Families, FamilyName, LayoutData, LayoutOptions, Open, layout};
 use crate::family::product::Product;
 use crate::learn::{Capability, Checked, Count, Domain, Examples, Learner, MethodInfo, Settings, Target, TargetView};
@@ -227,13 +227,12 @@ impl Mixture {
                     CovarianceType::Diagonal => Shape::Diagonal,
                     CovarianceType::Spherical => Shape::Spherical,
                 },
-                shared: if self.shared { Shared::Pooled } else { Shared::No },
-                unbiased: false,
                 variance_floor,
-                shrinkage: Shrinkage { amount: 0.0, to_one: false },
+                ..GaussianPlan::plain(Shape::Full, if self.shared { Shared::Pooled } else { Shared::No })
             },
             pca: 0,
             discriminant_axes: 0,
+            tolerance: 0.0,
             open,
         }
     }
@@ -311,7 +310,16 @@ impl Mixture {
             }
         }
         let (feature_map, of_matrix) = examples.feature_map();
-        let data = LayoutData { feature_map: &feature_map, of_matrix, features, codes, classes, components, weights };
+        let data = LayoutData {
+            feature_map: &feature_map,
+            of_matrix,
+            features,
+            codes,
+            classes,
+            components,
+            priors: None,
+            weights,
+        };
         let (blocks, _) = layout(&data, &self.choices(open), run)?;
         if blocks.is_empty() && open == Open::Together {
             return Err(Error::data("no column carries information: all are constant", "Give columns that vary."));

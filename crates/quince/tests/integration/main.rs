@@ -7,6 +7,7 @@ mod bad_input;
 mod clock;
 mod clusters;
 mod curves;
+mod discriminants;
 mod encoder;
 mod golden;
 mod killed;

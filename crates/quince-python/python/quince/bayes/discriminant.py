@@ -10,24 +10,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg
 from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from quince._base import FLOATS, Estimator, for_extension, names_of
-from quince._quince import Model, known_axes, linear_outputs, predict, project_rows
+from quince._quince import Model, fit, known_discriminants, linear_outputs, predict, project_rows
 from quince._threads import effective
 from quince.bayes._base import labels_of, written
-from quince.bayes._gaussian import Matrix, Within, covariance_of, fitted
-
-#: Where columns of standard deviation one leave a direction with less than this, directions are found from the rows: their
-#: covariance has only half the digits.
-MIN_SCALE = 1e-3
-
-#: A direction with less than this share of the largest variance has nothing but rounding.
-MIN_VARIANCE = 1e-14
+from quince.bayes._gaussian import Matrix, check_estimator, covariance_by, means_by_class
 
 
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, Estimator):
@@ -93,12 +85,11 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixi
     (150, 2)
     """
 
-    _settings: ClassVar = {"shrinkage": "shrinkage", "priors": "priors"}
+    _settings: ClassVar = {"shrinkage": "shrinkage", "priors": "priors", "tol": "tolerance"}
     _accepted: ClassVar = {
-        "solver": "which formula of scikit-learn's is followed where they differ",
+        "solver": "'svd' asks for discriminant axes and a pooled covariance, 'lsqr' and 'eigen' for one weighted by priors",
         "n_components": "how many columns `transform` gives",
         "store_covariance": "what is shown",
-        "tol": "which directions 'svd' leaves out; the model then lies along the others",
         "covariance_estimator": "what it finds becomes the covariance of the model",
     }
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -151,27 +142,72 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixi
             raise NotImplementedError("shrinkage not supported with 'svd' solver.")
         if self.solver == "svd" and self.covariance_estimator is not None:
             raise ValueError("covariance estimator is not supported with svd solver. Try another solver")
+        if self.solver != "svd":
+            check_estimator(self.covariance_estimator, self.shrinkage)
         for name in ("covariance_", "xbar_", "scalings_", "explained_variance_ratio_"):
             vars(self).pop(name, None)
         self.priors_ = self._priors(np.bincount(codes))
         self._max_components = self._n_features_out = most if self.n_components is None else self.n_components
-        solve = self._solve_svd if self.solver == "svd" else self._solve_covariance
-        axes = solve(for_extension(X), codes)
-        centre = self.priors_ @ self.means_
-        given = {"shared": "pooled", "epsilon": 0.0, "calibrate": False, "priors": self._written()}
-        if isinstance(self.shrinkage, Real):
-            given["shrinkage"] = float(self.shrinkage)
-        shares = (self.priors_ / self.priors_.sum()).tolist()
-        arrays = centre.tolist(), np.ascontiguousarray(axes), np.ascontiguousarray(self.means_, dtype=np.float64)
-        model = known_axes(*arrays, shares, names_of(self.classes_), given)
-        if n_classes == 2:
-            self.coef_ = np.diff(self.coef_, axis=0)
-            self.intercept_ = np.diff(self.intercept_)
-        for name in ("priors_", "means_", "xbar_", "coef_", "intercept_", "scalings_", "explained_variance_ratio_"):
-            if name in vars(self):
-                setattr(self, name, getattr(self, name).astype(X.dtype, copy=False))
+        self._type = X.dtype.name
+        learn = self._by_method if self.covariance_estimator is None else self._by_estimator
+        model = learn(for_extension(X), codes, self._method_settings())
+        if self.solver == "eigen" and model.parameter("discriminant_axes")["axes"].shape[1] < X.shape[1]:
+            raise np.linalg.LinAlgError("The covariance matrix is singular. Give a shrinkage, or solver='svd'.")
         self._model = model
+        vars(self).update(self._from_model())
+        if self.solver == "svd" and self.store_covariance:
+            settings = {**self._method_settings(), "shared": "weighted", "discriminant_axes": 0}
+            self.covariance_ = covariance_of(self._by_method(for_extension(X), codes, settings))
+        self.priors_ = self.priors_.astype(X.dtype, copy=False)
         return self
+
+    def _method_settings(self) -> dict[str, Any]:
+        """What the parameters ask for, in the method's words."""
+        svd, auto = self.solver == "svd", self.shrinkage == "auto"
+        return {
+            "shared": "pooled" if svd else "weighted",
+            "discriminant_axes": max(len(self.classes_) - 1, 1) if svd else 0,
+            "tolerance": float(self.tol),
+            "shrinkage": "auto" if auto else float(self.shrinkage or 0.0),
+            "singular": "pseudo-inverse",
+            "priors": "data" if self.priors is None else written(self.priors_ / self.priors_.sum()),
+            "epsilon": 0.0,
+            "calibrate": False,
+        }
+
+    def _by_method(self, X: NDArray[Any], codes: NDArray[np.uint32], settings: dict[str, Any]) -> Model:
+        names = names_of(self.classes_)
+        return self._in_our_words(fit, "gaussian", X, settings, target=codes, classes=names, threads=effective(None))
+
+    def _by_estimator(self, X: NDArray[Any], codes: NDArray[np.uint32], settings: dict[str, Any]) -> Model:
+        """The model with the covariances that an estimator of the user's finds."""
+        X = X.astype(np.float64, copy=False)
+        of_classes = (covariance_by(self.covariance_estimator, X[codes == k]) for k in range(len(self.priors_)))
+        within = sum(prior * covariance for prior, covariance in zip(self.priors_, of_classes))
+        total = covariance_by(self.covariance_estimator, X) if self.solver == "eigen" else None
+        priors, names = (self.priors_ / self.priors_.sum()).tolist(), names_of(self.classes_)
+        model = known_discriminants(means_by_class(X, codes), within, priors, names, settings, total=total)
+        self.covariance_ = within
+        return model
+
+    def _from_model(self) -> dict[str, Any]:
+        linear, means = self._model.parameter("linear_discriminants"), self._model.parameter("class_means")
+        coefficients, intercepts = linear["coefficients"], linear["intercepts"]
+        if len(self.classes_) == 2:
+            coefficients, intercepts = np.diff(coefficients, axis=0), np.diff(intercepts)
+        shown = {"means_": means, "coef_": coefficients, "intercept_": intercepts}
+        if self.solver != "lsqr":
+            axes = self._model.parameter("discriminant_axes")
+            # scikit-learn sorts the ratios by themselves, which matters where shrinkage makes their sum negative.
+            found = np.sort(axes["explained_variance_ratio"])[::-1][: self._max_components]
+            explained = np.pad(found, (0, self._max_components - len(found)))
+            shown |= {"scalings_": axes["axes"], "explained_variance_ratio_": explained}
+            if self.solver == "svd":
+                shown["xbar_"] = axes["centre"]
+        shown = {name: value.astype(self._type, copy=False) for name, value in shown.items()}
+        if self.solver != "svd" and self.covariance_estimator is None:
+            shown["covariance_"] = covariance_of(self._model)
+        return shown
 
     def _priors(self, counts: NDArray[np.int64]) -> Matrix:
         n_classes = len(counts)
@@ -186,115 +222,6 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixi
             warnings.warn("The priors do not sum to 1. Renormalizing", UserWarning, stacklevel=4)
             priors = priors / priors.sum()
         return priors
-
-    def _solve_svd(self, X: NDArray[Any], codes: NDArray[np.uint32]) -> Matrix:
-        """Finds means and coefficients, and gives the axes that part the classes."""
-        classes, n_classes = names_of(self.classes_), len(self.classes_)
-        found, within = fitted(X, codes, classes, shared="pooled", priors=self._written()), None
-        if found is not None:
-            _, block = found
-            self.means_ = block["mean"]
-            within = self._from_covariance(block["covariance 0"])
-        exact = within is not None
-        if within is None:
-            X = X.astype(np.float64, copy=False)
-            self.means_ = np.array([X[codes == k].mean(axis=0) for k in range(n_classes)])
-            within = self._from_rows(X - self.means_[codes])
-        if self.store_covariance:
-            pooled = exact and self.priors is None
-            self.covariance_ = block["covariance 0"] if pooled else self._class_covariance(X, codes)
-        self.xbar_ = self.priors_ @ self.means_
-        self.scalings_, singular_values = self._axes(within.white(), len(X))
-        shares = singular_values**2 / max(np.sum(singular_values**2), np.finfo(float).tiny)
-        self.explained_variance_ratio_ = shares[: self._max_components]
-        centred = (self.means_ - self.xbar_) @ self.scalings_
-        self.coef_ = centred @ self.scalings_.T
-        with np.errstate(divide="ignore"):
-            self.intercept_ = -0.5 * np.sum(centred**2, axis=1) + np.log(self.priors_)
-        self.intercept_ = self.intercept_ - self.xbar_ @ self.coef_.T
-        return self.scalings_
-
-    def _axes(self, white: Matrix, rows: int) -> tuple[Matrix, Matrix]:
-        """Those directions in which rows of a class have variance one and the means lie apart, and how far apart."""
-        n_classes = len(self.classes_)
-        factor = 1.0 if n_classes == 1 else 1.0 / (n_classes - 1)
-        centred = self.means_ - self.priors_ @ self.means_
-        apart = np.sqrt(rows * self.priors_ * factor)[:, None] * centred
-        _, singular_values, axes = linalg.svd(apart @ white, full_matrices=False)
-        rank = int(np.sum(singular_values > self.tol * singular_values[0])) if len(singular_values) else 0
-        return white @ axes.T[:, :rank], singular_values
-
-    def _from_covariance(self, covariance: Matrix) -> Within | None:
-        """How rows vary within a class; None if too many digits would be lost."""
-        deviations = np.sqrt(np.diag(covariance))
-        scales, axes = linalg.eigh(covariance / np.outer(deviations, deviations))
-        if np.sqrt(max(scales[0], 0.0)) <= max(self.tol, MIN_SCALE):
-            return None
-        return Within(axes[:, ::-1], np.sqrt(scales[::-1]), deviations)
-
-    def _from_rows(self, centred: Matrix) -> Within:
-        deviations = centred.std(axis=0)
-        deviations[deviations == 0] = 1.0
-        _, scales, axes = linalg.svd(centred / deviations / np.sqrt(len(centred)), full_matrices=False)
-        rank = int(np.sum(scales > self.tol))
-        return Within(axes[:rank].T, scales[:rank], deviations)
-
-    def _solve_covariance(self, X: NDArray[Any], codes: NDArray[np.uint32]) -> Matrix:
-        """Finds means, covariance and coefficients, and gives the axes that part the classes."""
-        classes, found = names_of(self.classes_), None
-        if self.priors is None and not isinstance(self.shrinkage, str) and self.covariance_estimator is None:
-            settings = {"shrinkage": float(self.shrinkage or 0.0), "priors": self._written()}
-            found = fitted(X, codes, classes, shared="pooled", **settings)
-        if found is not None:
-            _, block = found
-            self.means_, self.covariance_ = block["mean"], block["covariance 0"]
-        else:
-            X = X.astype(np.float64, copy=False)
-            self.means_ = np.array([X[codes == k].mean(axis=0) for k in range(len(classes))])
-            self.covariance_ = self._class_covariance(X, codes)
-        if self.solver == "lsqr":
-            self.coef_ = linalg.lstsq(self.covariance_, self.means_.T)[0].T
-        else:
-            total = covariance_of(X.astype(np.float64, copy=False), self.shrinkage, self.covariance_estimator)
-            eigenvalues, axes = linalg.eigh(total - self.covariance_, self.covariance_)
-            self.explained_variance_ratio_ = np.empty(0)
-            if self._max_components:
-                self.explained_variance_ratio_ = np.sort(eigenvalues / eigenvalues.sum())[::-1][: self._max_components]
-            self.scalings_ = axes[:, np.argsort(eigenvalues)[::-1]]
-            self.coef_ = self.means_ @ self.scalings_ @ self.scalings_.T
-        white = self._white()
-        if found is None:
-            self.coef_ = self.means_ @ white @ white.T
-        with np.errstate(divide="ignore"):
-            self.intercept_ = -0.5 * np.sum(self.means_ * self.coef_, axis=1) + np.log(self.priors_)
-        return self._axes_of_means(white)
-
-    def _axes_of_means(self, white: Matrix) -> Matrix:
-        """Directions in which rows of a class have variance one, as far as the means differ along them."""
-        centred = (self.means_ - self.priors_ @ self.means_) @ white
-        _, singular_values, axes = linalg.svd(centred, full_matrices=False)
-        rank = int(np.sum(singular_values > np.finfo(float).eps * singular_values[0])) if len(singular_values) else 0
-        return white @ axes.T[:, :rank]
-
-    def _white(self) -> Matrix:
-        """The directions in which rows of a class have variance one.
-
-        Directions without any variance say nothing, as in scikit-learn's least squares.
-        """
-        scales, axes = linalg.eigh(self.covariance_)
-        kept = scales > MIN_VARIANCE * max(scales[-1], 0.0)
-        if not kept.any():
-            raise linalg.LinAlgError("The covariance matrix is singular. Give a shrinkage, or solver='svd'.")
-        return Within(axes[:, kept], np.sqrt(scales[kept]), np.ones(len(scales))).white()
-
-    def _class_covariance(self, X: NDArray[Any], codes: NDArray[np.uint32]) -> Matrix:
-        """The covariances of the classes, weighed by their priors."""
-        given = self.shrinkage, self.covariance_estimator
-        X = X.astype(np.float64, copy=False)
-        return sum(prior * covariance_of(X[codes == k], *given) for k, prior in enumerate(self.priors_))
-
-    def _written(self) -> str:
-        return "data" if self.priors is None else written(self.priors_ / self.priors_.sum())
 
     def _ask(self, X: Any, what: str) -> NDArray[np.float64]:
         check_is_fitted(self)
@@ -333,8 +260,16 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixi
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=FLOATS)
-        if self.solver == "svd" and self.scalings_.shape[1]:
-            along = project_rows(self._model, for_extension(X), threads=effective(None)).astype(X.dtype, copy=False)
+        scalings = self.scalings_[:, : self._max_components]
+        if self.solver == "svd" and scalings.shape[1]:
+            along = project_rows(self._model, for_extension(X), threads=effective(None))[:, : scalings.shape[1]]
         else:
-            along = X @ self.scalings_
-        return along[:, : self._max_components]
+            axes = np.ascontiguousarray(scalings.T, dtype=np.float64)
+            along = linear_outputs(for_extension(X), axes, np.zeros(len(axes)), threads=effective(None))
+        return along.astype(X.dtype, copy=False)
+
+
+def covariance_of(model: Model) -> Matrix:
+    """The covariance that classes share."""
+    (block,) = model.parameter("blocks")
+    return block["covariance 0"]

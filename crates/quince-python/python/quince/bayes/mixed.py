@@ -310,22 +310,29 @@ class GaussianClassifier(OfTables):
     covariance : {"full", "diagonal", "spherical", "nearest-mean"}, default="full"
         What covariances may be: anything, a variance for each column, one variance for all columns, or one variance for
         all columns and classes, and classes alike.
-    shared : {"no", "mean", "pooled"}, default="no"
-        Whether classes have one covariance: each its own, the mean of theirs, or that of all rows about the mean of
-        their class.
+    shared : {"no", "mean", "weighted", "pooled"}, default="no"
+        Whether classes have one covariance: each its own, the mean of theirs, that mean weighted by the priors, or that
+        of all rows about the mean of their class.
     unbiased : bool, default=False
         Whether to divide by the number of rows less one (of a pooled covariance, less one for each class).
     epsilon : float, default=1e-6
         This share of each column's variance over all rows is added to the variances of all classes.
-    shrinkage : float, default=0.0
-        Covariances are drawn by this share towards a multiple of the identity.
+    shrinkage : float or "auto", default=0.0
+        Covariances are drawn by this share towards a multiple of the identity; "auto" finds the share for each class by
+        Ledoit and Wolf's rule, in units of the columns' standard deviations.
     shrink_to : {"variance", "one"}, default="variance"
         That multiple: the mean of the variances, or one.
+    singular : {"refuse", "pseudo-inverse"}, default="refuse"
+        What becomes of a full covariance without full rank: it is refused, or directions in which rows do not vary are
+        left out.
     pca : int, default=0
         Project numbers on this many principal components first; 0 leaves them unchanged.
     discriminant_axes : int, default=0
         Project numbers on this many discriminant axes first, those that separate the classes best; 0 leaves them
         unchanged.
+    tolerance : float, default=1e-4
+        Discriminant axes leave out directions in which standardised columns have no more standard deviation within
+        classes than this, and those along which class means vary by no more than this share of the most.
     alpha : float, default=1.0
         What is added to every count of a category, word or answer, where columns are no numbers.
     priors : {"data", "equal"} or array-like of shape (n_classes,), default="data"
@@ -357,18 +364,23 @@ class GaussianClassifier(OfTables):
     _method = "gaussian"
     _settings: ClassVar = {
         name: name
-        for name in ("covariance", "shared", "unbiased", "epsilon", "shrinkage", "shrink_to", "pca", "discriminant_axes", "alpha", "priors", "calibrate")
+        for name in (
+            "covariance", "shared", "unbiased", "epsilon", "shrinkage", "shrink_to", "singular", "pca",
+            "discriminant_axes", "tolerance", "alpha", "priors", "calibrate",
+        )
     }
     _accepted: ClassVar = {"n_jobs": THREADS}
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "covariance": [StrOptions({"full", "diagonal", "spherical", "nearest-mean"})],
-        "shared": [StrOptions({"no", "mean", "pooled"})],
+        "shared": [StrOptions({"no", "mean", "weighted", "pooled"})],
         "unbiased": ["boolean"],
         "epsilon": [Interval(Real, 0, None, closed="left")],
-        "shrinkage": [Interval(Real, 0, 1, closed="both")],
+        "shrinkage": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"})],
         "shrink_to": [StrOptions({"variance", "one"})],
+        "singular": [StrOptions({"refuse", "pseudo-inverse"})],
         "pca": [Interval(Integral, 0, None, closed="left")],
         "discriminant_axes": [Interval(Integral, 0, None, closed="left")],
+        "tolerance": [Interval(Real, 0, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="left")],
         "priors": [StrOptions({"data", "equal"}), "array-like"],
         "calibrate": ["boolean"],
@@ -382,10 +394,12 @@ class GaussianClassifier(OfTables):
         shared: str = "no",
         unbiased: bool = False,
         epsilon: float = 1e-6,
-        shrinkage: float = 0.0,
+        shrinkage: float | str = 0.0,
         shrink_to: str = "variance",
+        singular: str = "refuse",
         pca: int = 0,
         discriminant_axes: int = 0,
+        tolerance: float = 1e-4,
         alpha: float = 1.0,
         priors: str | Sequence[float] = "data",
         calibrate: bool = True,
@@ -397,8 +411,10 @@ class GaussianClassifier(OfTables):
         self.epsilon = epsilon
         self.shrinkage = shrinkage
         self.shrink_to = shrink_to
+        self.singular = singular
         self.pca = pca
         self.discriminant_axes = discriminant_axes
+        self.tolerance = tolerance
         self.alpha = alpha
         self.priors = priors
         self.calibrate = calibrate
@@ -410,10 +426,12 @@ class GaussianClassifier(OfTables):
             "shared": self.shared,
             "unbiased": bool(self.unbiased),
             "epsilon": float(self.epsilon),
-            "shrinkage": float(self.shrinkage),
+            "shrinkage": self.shrinkage if isinstance(self.shrinkage, str) else float(self.shrinkage),
             "shrink_to": self.shrink_to,
+            "singular": self.singular,
             "pca": int(self.pca),
             "discriminant_axes": int(self.discriminant_axes),
+            "tolerance": float(self.tolerance),
             "alpha": float(self.alpha),
             "priors": self._priors(),
             "calibrate": bool(self.calibrate),

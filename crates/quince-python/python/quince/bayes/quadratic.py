@@ -9,18 +9,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg
 from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin, _fit_context
-from sklearn.covariance import empirical_covariance
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from quince._base import FLOATS, Estimator, for_extension, names_of
-from quince._quince import Model, known_gaussian, predict
+from quince._quince import Model, fit, known_gaussian, predict
 from quince._threads import effective
 from quince.bayes._base import labels_of, written
-from quince.bayes._gaussian import Matrix, covariance_of, fitted
+from quince.bayes._gaussian import Matrix, check_estimator, covariance_by, means_by_class
 
 
 class QuadraticDiscriminantAnalysis(ClassifierMixin, Estimator):
@@ -72,7 +70,7 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, Estimator):
 
     _settings: ClassVar = {"reg_param": "shrinkage", "shrinkage": "shrinkage", "priors": "priors"}
     _accepted: ClassVar = {
-        "solver": "which formula of scikit-learn's is followed where they differ",
+        "solver": "what `reg_param` and `shrinkage` draw covariances to",
         "store_covariance": "what is shown",
         "tol": "what is refused",
         "covariance_estimator": "what it finds becomes the covariances of the model",
@@ -128,25 +126,54 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, Estimator):
         if counts.min() == 1:
             alone = self.classes_[counts.argmin()]
             raise ValueError(f"y has only 1 sample in class {alone}, covariance is ill defined.")
+        if self.solver == "eigen":
+            check_estimator(self.covariance_estimator, self.shrinkage)
         vars(self).pop("covariance_", None)
-        model, covariances = self._covariances(for_extension(X), codes)
-        self.scalings_, self.rotations_ = [], []
-        for label, count, covariance in zip(self.classes_, counts, covariances):
-            scales, axes = linalg.eigh(covariance)
+        learn = self._by_method if self.covariance_estimator is None else self._by_estimator
+        model = learn(for_extension(X), codes, self._method_settings())
+        for label, count, (scales, _) in zip(self.classes_, counts, model.parameter("principal_axes")):
             if (scales <= self.tol).any():
                 self._refuse(label, count)
-            self.scalings_.append(scales[::-1].copy())
-            self.rotations_.append(axes[:, ::-1].copy())
-        if model is None:
-            shares = (self.priors_ / self.priors_.sum()).tolist()
-            given = {"epsilon": 0.0, "calibrate": False, "priors": written(shares)}
-            # A covariance that was estimated elsewhere may be symmetric up to rounding only.
-            even = [np.ascontiguousarray((each + each.T) / 2) for each in covariances]
-            model = known_gaussian(np.ascontiguousarray(self.means_), even, shares, names_of(self.classes_), given)
-        if self.store_covariance:
-            self.covariance_ = covariances
         self._model = model
+        vars(self).update(self._from_model())
+        if self.store_covariance:
+            (block,) = model.parameter("blocks")
+            self.covariance_ = [block[f"covariance {k}"] for k in range(n_classes)]
         return self
+
+    def _method_settings(self) -> dict[str, Any]:
+        """What the parameters ask for, in the method's words."""
+        share = self.reg_param if self.solver == "svd" else self.shrinkage or 0.0
+        return {
+            "shrinkage": share if isinstance(share, str) else float(share),
+            "shrink_to": "one" if self.solver == "svd" else "variance",
+            "singular": "pseudo-inverse",
+            "priors": "data" if self.priors is None else written(self.priors_ / self.priors_.sum()),
+            "epsilon": 0.0,
+            "calibrate": False,
+        }
+
+    def _by_method(self, X: NDArray[Any], codes: NDArray[np.uint32], settings: dict[str, Any]) -> Model:
+        names = names_of(self.classes_)
+        return self._in_our_words(fit, "gaussian", X, settings, target=codes, classes=names, threads=effective(None))
+
+    def _by_estimator(self, X: NDArray[Any], codes: NDArray[np.uint32], settings: dict[str, Any]) -> Model:
+        """The model with the covariances that an estimator of the user's finds."""
+        X = X.astype(np.float64, copy=False)
+        covariances = [covariance_by(self.covariance_estimator, X[codes == k]) for k in range(len(self.classes_))]
+        for label, count, covariance in zip(self.classes_, np.bincount(codes), covariances):
+            if np.linalg.eigvalsh(covariance)[0] <= self.tol:
+                self._refuse(label, count)
+        priors, names = (self.priors_ / self.priors_.sum()).tolist(), names_of(self.classes_)
+        return known_gaussian(means_by_class(X, codes), covariances, priors, names, settings)
+
+    def _from_model(self) -> dict[str, Any]:
+        axes = self._model.parameter("principal_axes")
+        return {
+            "means_": self._model.parameter("class_means"),
+            "scalings_": [scales for scales, _ in axes],
+            "rotations_": [rotation for _, rotation in axes],
+        }
 
     def _priors(self, n_classes: int) -> Matrix:
         priors = np.array(self.priors, dtype=np.float64)
@@ -154,36 +181,16 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, Estimator):
             raise ValueError(f"priors cannot be {self.priors!r}. Give {n_classes} numbers that are not negative.")
         return priors
 
-    def _covariances(self, X: NDArray[Any], codes: NDArray[np.uint32]) -> tuple[Model | None, list[Matrix]]:
-        """Finds the means and covariances, and the model that has them if there is one."""
-        svd, found, classes = self.solver == "svd", None, names_of(self.classes_)
-        share = self.reg_param if svd else self.shrinkage or 0.0
-        if not isinstance(share, str) and self.covariance_estimator is None:
-            priors = "data" if self.priors is None else written(self.priors_ / self.priors_.sum())
-            to = "one" if svd else "variance"
-            found = fitted(X, codes, classes, shrinkage=float(share), shrink_to=to, priors=priors)
-        if found is not None:
-            model, block = found
-            self.means_ = block["mean"]
-            return model, [block[f"covariance {k}"] for k in range(len(classes))]
-        X = X.astype(np.float64, copy=False)
-        groups = [X[codes == k] for k in range(len(classes))]
-        self.means_ = np.array([group.mean(axis=0) for group in groups])
-        if not svd:
-            return None, [covariance_of(group, self.shrinkage, self.covariance_estimator) for group in groups]
-        plain = [np.atleast_2d(empirical_covariance(group)) for group in groups]
-        return None, [(1 - share) * covariance + share * np.eye(X.shape[1]) for covariance in plain]
-
     def _refuse(self, label: Any, count: int) -> None:
         sentence = f"The covariance matrix of class {label} is not full rank. "
         if self.solver == "svd" and count <= self.n_features_in_:
-            raise linalg.LinAlgError(
+            raise np.linalg.LinAlgError(
                 f"{sentence}When using `solver='svd'` the number of samples in each class should be more than the "
                 f"number of features, but class {label} has {count} samples and {self.n_features_in_} features. Try "
                 "using `solver='eigen'` and setting the parameter `shrinkage` for regularization."
             )
         which = "shrinkage" if self.solver == "eigen" else "reg_param"
-        raise linalg.LinAlgError(f"{sentence}Increase the value of `{which}` to reduce the collinearity.")
+        raise np.linalg.LinAlgError(f"{sentence}Increase the value of `{which}` to reduce the collinearity.")
 
     def _ask(self, X: Any, what: str) -> NDArray[Any]:
         check_is_fitted(self)

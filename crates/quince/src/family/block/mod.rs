@@ -37,7 +37,7 @@ mod variance_floor;
 pub(crate) use bernoulli::Bernoullis;
 pub(crate) use categorical::{Categories, Coding, MAX_CATEGORIES};
 pub(crate) use gather::Gather;
-pub(crate) use gaussian::{Axes, Gaussians, Plan as GaussianPlan, Shape, Shared, Shrinkage};
+pub(crate) use gaussian::{Axes, Gaussians, Moments, Plan as GaussianPlan, Separation, Shape, Shared, Shrinkage};
 pub(crate) use kernel_density::KernelDensities;
 pub(crate) use markov_chain::MarkovChains;
 pub(crate) use multinomial::Multinomials;
@@ -315,7 +315,7 @@ impl Block {
     /// EM.
     pub(crate) fn imputes_missing(&self) -> bool {
         match self {
-            Block::Gaussian(block) => block.axes().is_none(),
+            Block::Gaussian(block) => !block.fills_missing(),
             Block::Multinomial(block) => block.has_missing(),
             _ => false,
         }

@@ -2,6 +2,7 @@
 
 use super::bins::{equal_frequencies, equal_widths};
 use super::choose::{UnivariateFamily, choose, step_of_column};
+use super::moments::Numbers;
 use super::summary::{ColumnSummary, extremes};
 use super::{FamilyChoice, FamilyName, LayoutData, LayoutOptions, Open, discriminant_axes, pca};
 use crate::error::{Error, Result};
@@ -152,7 +153,7 @@ impl<'a> Builder<'a> {
         for part in parts {
             let look = self.summaries[part.first];
             // A constant column carries no information, and would make the covariance singular.
-            if look.varies() || self.options.variance_floor.absolute > 0.0 {
+            if look.varies() || self.options.variance_floor.absolute > 0.0 || plan.pseudo_inverse {
                 columns.push(part.first);
                 fill.push(look.mean());
             }
@@ -163,16 +164,20 @@ impl<'a> Builder<'a> {
         if plan.shape == Shape::Full || self.options.pca + self.options.discriminant_axes > 0 {
             Triangle::afford(columns.len())?;
         }
-        let (of, origin) = ((&columns[..], &fill[..]), &self.origin[..]);
+        let numbers = Numbers { columns: &columns, fill: &fill, origin: &self.origin };
         let axes = match (self.options.pca, self.options.discriminant_axes) {
             (0, 0) => None,
-            (0, count) => Some(discriminant_axes::axes(self.data, of, origin, count, run)?),
-            (count, _) => Some(pca::axes(self.data, of, origin, count, run)?),
+            (0, count) => Some(discriminant_axes::axes(self.data, &numbers, (count, self.options.tolerance), run)?),
+            (count, _) => Some(pca::axes(self.data, &numbers, count, run)?),
         };
         let rounding: Vec<f64> = columns.iter().map(|&column| self.rounding(column)).collect();
         let is_rounded = rounding.iter().any(|rounding| *rounding > 0.0);
         let origin = (&self.origin[..], fill);
         let block = Gaussians::new(columns, self.data.components, origin, axes, &plan);
+        let block = match self.data.priors {
+            Some(priors) if plan.shared == Shared::Weighted => block.weighted(priors.to_vec()),
+            _ => block,
+        };
         self.others.push(Block::Gaussian(if is_rounded { block.rounded(rounding) } else { block }));
         Ok(())
     }

@@ -120,6 +120,7 @@ impl std::fmt::Display for FamilyName {
             Shared::No => "",
             Shared::Mean => ":mean",
             Shared::Pooled => ":pooled",
+            Shared::Weighted => ":weighted",
         })
     }
 }

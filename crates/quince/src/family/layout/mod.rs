@@ -6,6 +6,7 @@ mod choose;
 mod discriminant_axes;
 mod families;
 mod groups;
+mod moments;
 mod pca;
 mod summary;
 
@@ -36,6 +37,8 @@ pub(crate) struct LayoutOptions<'a> {
     pub(crate) gaussian: GaussianPlan,
     pub(crate) pca: usize,
     pub(crate) discriminant_axes: usize,
+    /// Discriminant axes leave out directions in which standardised columns have no more standard deviation within classes.
+    pub(crate) tolerance: f64,
     /// How numbers without a given family are treated.
     pub(crate) open: Open,
 }
@@ -59,6 +62,8 @@ pub(crate) struct LayoutData<'a> {
     pub(crate) classes: usize,
     /// The number of components of blocks; in a classifier that of classes.
     pub(crate) components: usize,
+    /// The priors of the classes, if they are not the frequencies of the rows.
+    pub(crate) priors: Option<&'a [f64]>,
     pub(crate) weights: Option<&'a [f64]>,
 }
 

@@ -66,13 +66,7 @@ fn example(seed: u64, count: usize, missing: f64, weighted: bool) -> Example {
 const EXACT: VarianceFloor = VarianceFloor { relative: 0.0, of_largest: false, absolute: 0.0 };
 
 fn gaussian(shape: Shape, shared: Shared) -> Block {
-    let plan = GaussianPlan {
-        shape,
-        shared,
-        unbiased: false,
-        variance_floor: EXACT,
-        shrinkage: Shrinkage { amount: 0.0, to_one: false },
-    };
+    let plan = GaussianPlan::plain(shape, shared);
     Block::Gaussian(Gaussians::new(vec![0, 1, 2], K, (&[0.0; DENSE], vec![100.0, 5.0, 0.0]), None, &plan))
 }
 

@@ -4,12 +4,13 @@ use super::missing::{ConditionalMoments, MissingPattern};
 use super::whitening::Whitening;
 use super::{Gaussians, MIN_PIVOT_RATIO, Moments, Shape, Shared, Shrinkage};
 use crate::error::{Error, Result};
+use crate::family::axes::PrincipalAxes;
 use crate::family::block::Scores;
 use crate::matrix::simd::{LANES, vectorised};
 use crate::matrix::{Cholesky, Triangle};
 use crate::run::Run;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 use std::f64::consts::TAU;
 use std::sync::OnceLock;
 
@@ -22,7 +23,10 @@ pub(crate) struct FactoredCovariance {
     pub(super) white: Vec<f64>,
     /// The same in the order in which the product reads it, of a full covariance.
     pub(super) products: Whitening,
+    /// Of a covariance without full rank, that along the directions that are left.
     pub(super) log_determinant: f64,
+    /// The number of directions with variance.
+    pub(super) rank: usize,
     /// Σ⁻¹, computed when it is first needed.
     precision: OnceLock<Vec<f64>>,
 }
@@ -55,29 +59,47 @@ impl Gaussians {
     /// shared one.
     pub(super) fn plain(&self, moments: &[Moments]) -> Vec<Vec<f64>> {
         let there = || moments.iter().filter(|moments| moments.weight > 0.0);
-        let own = |moments: &Moments| -> Vec<f64> {
+        let own = |(k, moments): (usize, &Moments)| -> Vec<f64> {
             if moments.weight <= 0.0 {
                 return self.overall();
             }
             let divisor = self.divisor(moments.weight, 1.0);
-            moments.scatter.iter().map(|s| s / divisor).collect()
+            let mut covariance: Vec<f64> = moments.scatter.iter().map(|s| s / divisor).collect();
+            self.shrink_component(&mut covariance, moments, k);
+            covariance
         };
-        let sum = |parts: &mut dyn Iterator<Item = Vec<f64>>| {
-            let mut all = vec![0.0; moments[0].scatter.len()];
-            parts.for_each(|part| all.iter_mut().zip(part).for_each(|(sum, part)| *sum += part));
-            all
-        };
-        match self.shared {
-            Shared::No => moments.iter().map(own).collect(),
-            Shared::Mean => {
-                let count = there().count() as f64;
-                vec![sum(&mut there().map(own)).into_iter().map(|s| s / count).collect()]
-            }
-            Shared::Pooled => {
-                let divisor = self.divisor(there().map(|m| m.weight).sum(), there().count() as f64);
-                vec![sum(&mut there().map(|m| m.scatter.clone())).into_iter().map(|s| s / divisor).collect()]
-            }
+        if self.shared == Shared::No {
+            return moments.iter().enumerate().map(own).collect();
         }
+        let mut shared = vec![0.0; moments[0].scatter.len()];
+        if self.shared == Shared::Pooled && self.ledoit_wolf.is_none() {
+            let divisor = self.divisor(there().map(|m| m.weight).sum(), there().count() as f64);
+            for moments in there() {
+                shared.iter_mut().zip(&moments.scatter).for_each(|(sum, part)| *sum += part);
+            }
+            shared.iter_mut().for_each(|sum| *sum /= divisor);
+            return vec![shared];
+        }
+        let weights = self.weights_of_covariances(moments);
+        for (k, moments) in moments.iter().enumerate().filter(|(_, moments)| moments.weight > 0.0) {
+            shared.iter_mut().zip(own((k, moments))).for_each(|(sum, part)| *sum += weights[k] * part);
+        }
+        let total: f64 = weights.iter().sum();
+        shared.iter_mut().for_each(|sum| *sum /= total);
+        vec![shared]
+    }
+
+    /// The weight of each component's covariance in the one that they share, if that is not the pooled one.
+    pub(super) fn weights_of_covariances(&self, moments: &[Moments]) -> Vec<f64> {
+        let given = |k: usize| match self.shared {
+            Shared::Mean => 1.0,
+            Shared::Weighted if !self.component_weights.is_empty() => self.component_weights[k],
+            _ => moments[k].weight,
+        };
+        let is_there = |k: usize| moments[k].weight > 0.0;
+        let weights: Vec<f64> = (0..moments.len()).map(|k| if is_there(k) { given(k) } else { 0.0 }).collect();
+        // Where all components with rows were given no weight, they have that of their rows.
+        if weights.iter().all(|weight| *weight == 0.0) { moments.iter().map(|m| m.weight).collect() } else { weights }
     }
 
     /// The variances over all rows, for a component without rows.
@@ -128,19 +150,40 @@ impl Gaussians {
                 white,
                 products: Whitening::default(),
                 log_determinant,
+                rank: width,
                 precision,
             });
         }
         let mut triangle = Triangle::zeros(width);
         triangle.values_mut().copy_from_slice(&covariance);
         let factor = Cholesky::of(triangle, run)?.filter(|factor| factor.least_pivot > MIN_PIVOT_RATIO);
-        let factor = factor.ok_or_else(|| singular(width))?;
+        let Some(factor) = factor else {
+            return if self.pseudo_inverse { self.pseudo_factored(covariance, run) } else { Err(singular(width)) };
+        };
         let mut white = vec![0.0; width * width];
         (0..width).for_each(|j| white[j * width + j] = 1.0);
         factor.solve_lower(MatMut::from_column_major_slice_mut(&mut white, width, width));
         let log_determinant = -2.0 * (0..width).map(|j| white[j * width + j].ln()).sum::<f64>();
         let products = Whitening::new(&white, width);
-        Ok(FactoredCovariance { covariance, white, products, log_determinant, precision: OnceLock::new() })
+        let precision = OnceLock::new();
+        Ok(FactoredCovariance { covariance, white, products, log_determinant, rank: width, precision })
+    }
+
+    /// Factors a full covariance without full rank: with V its principal axes divided by the standard deviations along them, as
+    /// far as these are not zero, the pseudo-inverse is Σ⁺ = V Vᵀ = Lᵀ L for a lower triangle L.
+    fn pseudo_factored(&self, covariance: Vec<f64>, run: &Run) -> Result<FactoredCovariance> {
+        let width = self.width();
+        let entries = covariance.clone();
+        let (log_determinant, rank, white) = run
+            .aside(width, move || {
+                let principal = PrincipalAxes::of(MatRef::from_column_major_slice(&entries, width, width))?;
+                let rank = principal.numerical_rank();
+                let log_determinant = principal.variances[..rank].iter().map(|variance| variance.ln()).sum::<f64>();
+                Some((log_determinant, rank, lower_triangle(&principal.whitening(rank))))
+            })?
+            .ok_or_else(|| singular(width))?;
+        let (products, precision) = (Whitening::new(&white, width), OnceLock::new());
+        Ok(FactoredCovariance { covariance, white, products, log_determinant, rank, precision })
     }
 
     /// z = L⁻¹ (x - mean) for rows stored by columns.
@@ -241,9 +284,27 @@ vectorised! {
     }
 }
 
+/// The lower triangle L, by columns, with Lᵀ L = V Vᵀ: from the upper one R of Vᵀ = Q R, where columns are in reverse order.
+fn lower_triangle(v: &Mat<f64>) -> Vec<f64> {
+    let (width, rank) = (v.nrows(), v.ncols());
+    let mut lower = vec![0.0; width * width];
+    if rank == 0 {
+        return lower;
+    }
+    let reversed = Mat::from_fn(rank, width, |axis, j| v[(width - 1 - j, axis)]);
+    let qr = reversed.qr();
+    let upper = qr.thin_R();
+    for i in 0..rank {
+        for j in i..width {
+            lower[(width - 1 - j) * width + (width - 1 - i)] = upper[(i, j)];
+        }
+    }
+    lower
+}
+
 fn singular(width: usize) -> Error {
     Error::data(
         format!("a class has too few different rows for the covariance of {width} columns: it is singular"),
-        "Give covariance=diagonal, shared=pooled or a larger epsilon.",
+        "Give covariance=diagonal, shared=pooled, singular=pseudo-inverse or a larger epsilon.",
     )
 }

@@ -1,8 +1,8 @@
 //! Blocks with known parameters: statistics that lead to them, of as many rows as are said.
 
-use super::{Axes, Gaussians, Plan, Shape, Shared, Shrinkage};
+use super::{Axes, Gaussians, Plan, Shape, Shared};
 use crate::error::{Error, Result};
-use crate::family::block::{Family, VarianceFloor};
+use crate::family::block::Family;
 use crate::matrix::Matrix;
 use crate::run::Run;
 
@@ -18,15 +18,10 @@ impl Gaussians {
         run: &Run,
     ) -> Result<(Gaussians, Matrix)> {
         let (components, width) = (means.rows(), means.columns());
-        check(means, covariances)?;
+        Gaussians::check_known(means, covariances)?;
         let columns = axes.as_ref().map_or(width, |axes| axes.centre.len());
-        let plan = Plan {
-            shape: if covariances[0].rows() == width { Shape::Full } else { Shape::Diagonal },
-            shared: if covariances.len() < components { Shared::Pooled } else { Shared::No },
-            unbiased: false,
-            variance_floor: VarianceFloor::relative(0.0),
-            shrinkage: Shrinkage { amount: 0.0, to_one: false },
-        };
+        let shape = if covariances[0].rows() == width { Shape::Full } else { Shape::Diagonal };
+        let plan = Plan::plain(shape, if covariances.len() < components { Shared::Pooled } else { Shared::No });
         let origin = vec![0.0; columns];
         let fill = axes.as_ref().map_or_else(|| origin.clone(), |axes| axes.centre.clone());
         let mut block = Gaussians::new((0..columns).collect(), components, (&origin, fill), axes, &plan);
@@ -43,32 +38,32 @@ impl Gaussians {
         block.estimate(&statistics, run)?;
         Ok((block, statistics))
     }
-}
 
-/// Covariances of one shape, symmetric, as many as there are means or a single one; all numbers finite.
-fn check(means: &Matrix, covariances: &[Matrix]) -> Result<()> {
-    let (components, width) = (means.rows(), means.columns());
-    means.check_finite("means")?;
-    if components == 0 || width == 0 {
-        return Err(Error::shape("there are no means", "Give one row of means per component."));
-    }
-    if covariances.len() != components && covariances.len() != 1 {
-        let problem = format!("{components} components have {} covariances", covariances.len());
-        return Err(Error::shape(problem, "Give one per component, or one for all."));
-    }
-    let side = covariances[0].rows();
-    for covariance in covariances {
-        covariance.check_finite("covariances")?;
-        let shape = (covariance.rows(), covariance.columns());
-        if shape != (side, width) || (side != width && side != 1) {
-            let problem = format!("a covariance of {width} columns is {} x {}", shape.0, shape.1);
-            return Err(Error::shape(problem, format!("Give {width} x {width} numbers, or one row of variances.")));
+    /// Covariances of one shape, symmetric, as many as there are means or a single one; all numbers finite.
+    pub(crate) fn check_known(means: &Matrix, covariances: &[Matrix]) -> Result<()> {
+        let (components, width) = (means.rows(), means.columns());
+        means.check_finite("means")?;
+        if components == 0 || width == 0 {
+            return Err(Error::shape("there are no means", "Give one row of means per component."));
         }
-        let size = covariance.values().iter().fold(0.0, |most: f64, entry| most.max(entry.abs()));
-        let apart = |i: usize, j: usize| (covariance[(i, j)] - covariance[(j, i)]).abs() > 1e-8 * size;
-        if side == width && (0..width).any(|i| (0..i).any(|j| apart(i, j))) {
-            return Err(Error::data("a covariance is not symmetric", "Give Σ with Σᵀ = Σ."));
+        if covariances.len() != components && covariances.len() != 1 {
+            let problem = format!("{components} components have {} covariances", covariances.len());
+            return Err(Error::shape(problem, "Give one per component, or one for all."));
         }
+        let side = covariances[0].rows();
+        for covariance in covariances {
+            covariance.check_finite("covariances")?;
+            let shape = (covariance.rows(), covariance.columns());
+            if shape != (side, width) || (side != width && side != 1) {
+                let problem = format!("a covariance of {width} columns is {} x {}", shape.0, shape.1);
+                return Err(Error::shape(problem, format!("Give {width} x {width} numbers, or one row of variances.")));
+            }
+            let size = covariance.values().iter().fold(0.0, |most: f64, entry| most.max(entry.abs()));
+            let apart = |i: usize, j: usize| (covariance[(i, j)] - covariance[(j, i)]).abs() > 1e-8 * size;
+            if side == width && (0..width).any(|i| (0..i).any(|j| apart(i, j))) {
+                return Err(Error::data("a covariance is not symmetric", "Give Σ with Σᵀ = Σ."));
+            }
+        }
+        Ok(())
     }
-    Ok(())
 }

@@ -60,7 +60,8 @@ impl Gaussians {
             let weight = weights.map_or(1.0, |weights| weights[i]);
             let x = row(i);
             let of_all = |k: usize| before.of(k)[i];
-            let simple = self.is_full() && (self.shrinkage.amount == 0.0 || self.shrinkage.to_one);
+            let linear = self.ledoit_wolf.is_none() && (self.shrinkage.amount == 0.0 || self.shrinkage.to_one);
+            let simple = self.is_full() && linear;
             let new = if simple {
                 if known.as_ref().is_none_or(|(same, _)| *same != weight) {
                     known = self.downdate(&all, component, weight, &run).map(|downdate| (weight, downdate));
@@ -91,7 +92,10 @@ impl Gaussians {
         let there = others.iter().filter(|moments| moments.weight > 0.0);
         let divisor = match self.shared {
             Shared::No => self.divisor(left, 1.0),
-            Shared::Mean => self.divisor(left, 1.0) * there.count() as f64,
+            Shared::Mean | Shared::Weighted => {
+                let weights = self.weights_of_covariances(&others);
+                self.divisor(left, 1.0) * weights.iter().sum::<f64>() / weights[component]
+            }
             Shared::Pooled => self.divisor(there.clone().map(|m| m.weight).sum(), there.count() as f64),
         };
         let deviation_ratio = own.weight / left;
@@ -118,7 +122,7 @@ impl Gaussians {
         if rest <= MIN_DETERMINANT_RATIO {
             return None;
         }
-        let constant = self.constant(&downdate.factored, self.width()) - 0.5 * rest.ln();
+        let constant = self.constant(&downdate.factored, downdate.factored.rank) - 0.5 * rest.ln();
         let score = |k: usize| {
             if self.shared == Shared::No && k != component {
                 return before(k);
@@ -186,7 +190,7 @@ impl Gaussians {
                 return before(k);
             }
             let z = self.whitened(&factored, 1, x, &others[k].mean, &mut space);
-            self.constant(&factored, self.width()) - 0.5 * z.iter().map(|z| z * z).sum::<f64>()
+            self.constant(&factored, factored.rank) - 0.5 * z.iter().map(|z| z * z).sum::<f64>()
         };
         Some((0..all.len()).map(score).collect())
     }

@@ -60,10 +60,9 @@ impl ConditionalMoments {
 }
 
 impl Gaussians {
-    /// The missing patterns of a tile; empty if nothing is missing, or if missing values are filled before rows are projected
-    /// onto axes.
+    /// The missing patterns of a tile; empty if nothing is missing, or if missing values are filled.
     pub(super) fn patterns(&self, tile: &Tile<'_>) -> Vec<MissingPattern> {
-        if self.axes.is_some() || !self.columns.iter().any(|&column| tile.has_missing(column)) {
+        if self.fills_missing() || !self.columns.iter().any(|&column| tile.has_missing(column)) {
             return Vec::new();
         }
         let with_missing: Vec<(usize, &[f64])> = self

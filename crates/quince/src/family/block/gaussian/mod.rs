@@ -8,6 +8,7 @@ mod covariance;
 mod gather;
 mod known;
 mod leave_one_out;
+mod ledoit_wolf;
 mod missing;
 mod set;
 mod whitening;
@@ -19,6 +20,7 @@ use crate::run::{Run, Stream};
 use covariance::{FactoredCovariance, add_squares};
 use faer::{Accum, MatMut, MatRef, Par};
 use gather::{Full, Variances};
+use ledoit_wolf::LedoitWolf;
 use missing::ConditionalMoments;
 use serde::{Deserialize, Serialize};
 
@@ -34,13 +36,22 @@ pub(crate) struct Gaussians {
     unbiased: bool,
     variance_floor: VarianceFloor,
     shrinkage: Shrinkage,
+    /// The amounts of shrinkage, where they follow from the rows.
+    #[serde(default)]
+    ledoit_wolf: Option<LedoitWolf>,
+    /// Whether the directions in which rows do not vary are left out of a covariance without full rank.
+    #[serde(default)]
+    pseudo_inverse: bool,
+    /// The weight of each component's covariance in the shared one; empty if it is that of its rows.
+    #[serde(default)]
+    component_weights: Vec<f64>,
     /// The variance of each column's rounding error, which is added to its variance; empty if nothing is rounded.
     #[serde(default)]
     rounding: Vec<f64>,
-    /// What a missing value of each column is filled with before projection.
+    /// What a missing value of each column is filled with, where it is.
     fill: Vec<f64>,
-    /// Principal axes onto which the columns are projected first.
-    axes: Option<Axes>,
+    /// Principal or discriminant axes onto which the columns are projected first.
+    axes: Option<Box<Axes>>,
     /// The origins about which statistics are collected, one row per component.
     origin: Matrix,
     /// The mean, variance and variance floor of each column over all rows.
@@ -74,6 +85,8 @@ pub(crate) enum Shared {
     Mean,
     /// The covariance of all rows about the mean of their component.
     Pooled,
+    /// The mean of their covariances by the weights of the components.
+    Weighted,
 }
 
 /// Shrinkage of covariances towards a multiple of the identity: (1 - amount) Σ + amount t I.
@@ -89,6 +102,18 @@ pub(crate) struct Shrinkage {
 pub(crate) struct Axes {
     pub(crate) centre: Vec<f64>,
     pub(crate) vectors: Matrix,
+    /// Of discriminant axes: what they separate.
+    #[serde(default)]
+    pub(crate) separation: Option<Separation>,
+}
+
+/// What discriminant axes separate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Separation {
+    /// The means of the columns, one row per component.
+    pub(crate) means: Matrix,
+    /// The shares of the variance between components along the axes, and along others that were left out.
+    pub(crate) explained: Vec<f64>,
 }
 
 /// The options of a Gaussian block.
@@ -99,14 +124,34 @@ pub(crate) struct Plan {
     pub(crate) unbiased: bool,
     pub(crate) variance_floor: VarianceFloor,
     pub(crate) shrinkage: Shrinkage,
+    /// Whether the amount of shrinkage follows from the rows, by Ledoit and Wolf's rule.
+    pub(crate) ledoit_wolf: bool,
+    /// Whether the directions in which rows do not vary are left out of a covariance without full rank.
+    pub(crate) pseudo_inverse: bool,
+}
+
+impl Plan {
+    /// Covariances divided by the weight, neither shrunk nor with a variance floor.
+    pub(crate) fn plain(shape: Shape, shared: Shared) -> Plan {
+        Plan {
+            shape,
+            shared,
+            unbiased: false,
+            variance_floor: VarianceFloor::relative(0.0),
+            shrinkage: Shrinkage { amount: 0.0, to_one: false },
+            ledoit_wolf: false,
+            pseudo_inverse: false,
+        }
+    }
 }
 
 /// Weight, mean and scatter of a component.
 #[derive(Clone, Debug)]
-struct Moments {
-    weight: f64,
-    mean: Vec<f64>,
-    scatter: Vec<f64>,
+pub(crate) struct Moments {
+    pub(crate) weight: f64,
+    pub(crate) mean: Vec<f64>,
+    /// All entries, of which the lower triangle by columns is set, or the diagonal alone.
+    pub(crate) scatter: Vec<f64>,
 }
 
 impl Gaussians {
@@ -131,9 +176,12 @@ impl Gaussians {
             unbiased: plan.unbiased,
             variance_floor: plan.variance_floor,
             shrinkage: plan.shrinkage,
+            ledoit_wolf: plan.ledoit_wolf.then(LedoitWolf::default),
+            pseudo_inverse: plan.pseudo_inverse,
+            component_weights: Vec::new(),
             rounding: Vec::new(),
             fill,
-            axes,
+            axes: axes.map(Box::new),
             origin,
             settled: Vec::new(),
             means: Matrix::default(),
@@ -146,14 +194,24 @@ impl Gaussians {
         Gaussians { rounding, ..self }
     }
 
+    /// The same where components have these weights in a covariance that is shared by weight.
+    pub(crate) fn weighted(self, component_weights: Vec<f64>) -> Gaussians {
+        Gaussians { component_weights, ..self }
+    }
+
     /// The number of columns, or of axes if rows are projected.
     pub(crate) fn width(&self) -> usize {
         self.axes.as_ref().map_or(self.columns.len(), |axes| axes.vectors.columns())
     }
 
-    /// The principal axes, if there are any.
+    /// The axes onto which columns are projected, if there are any.
     pub(crate) fn axes(&self) -> Option<&Axes> {
-        self.axes.as_ref()
+        self.axes.as_deref()
+    }
+
+    /// Whether missing values are filled: rows are projected, or have no variance in some directions.
+    pub(crate) fn fills_missing(&self) -> bool {
+        self.axes.is_some() || self.pseudo_inverse
     }
 
     /// The means, one row per component.
@@ -163,18 +221,28 @@ impl Gaussians {
 
     /// The covariance of a component, all entries.
     pub(crate) fn covariance(&self, component: usize) -> Matrix {
-        let (factored, width) = (&self.covariances[self.covariance_of(component)], self.width());
+        self.whole(&self.covariances[self.covariance_of(component)].covariance)
+    }
+
+    /// All entries of a symmetric matrix that is stored as covariances are.
+    fn whole(&self, covariance: &[f64]) -> Matrix {
+        let width = self.width();
         let mut whole = Matrix::zeros(width, width);
         for i in 0..width {
             for j in 0..width {
                 whole[(i, j)] = match self.shape {
-                    Shape::Full => factored.covariance[i.min(j) * width + i.max(j)],
-                    _ if i == j => factored.covariance[i],
+                    Shape::Full => covariance[i.min(j) * width + i.max(j)],
+                    _ if i == j => covariance[i],
                     _ => 0.0,
                 };
             }
         }
         whole
+    }
+
+    /// The rank of a component's covariance.
+    pub(crate) fn rank(&self, component: usize) -> usize {
+        self.covariances[self.covariance_of(component)].rank
     }
 
     /// The variance of a column in a component.
@@ -214,7 +282,9 @@ impl Gaussians {
         let alike = (&self.columns, self.shape, self.shared, self.unbiased)
             == (&other.columns, other.shape, other.shared, other.unbiased)
             && (self.variance_floor, self.shrinkage, &self.rounding, &self.axes, &self.fill)
-                == (other.variance_floor, other.shrinkage, &other.rounding, &other.axes, &other.fill);
+                == (other.variance_floor, other.shrinkage, &other.rounding, &other.axes, &other.fill)
+            && (&self.ledoit_wolf, self.pseudo_inverse, &self.component_weights)
+                == (&other.ledoit_wolf, other.pseudo_inverse, &other.component_weights);
         let mut moved = statistics.clone();
         for k in 0..if alike { statistics.rows() } else { 0 } {
             if own_statistics[(k, 0)] == 0.0 {
@@ -240,16 +310,9 @@ impl Gaussians {
         }
     }
 
-    /// Weight, mean and scatter (lower triangle by columns) of every component of a full block.
-    pub(crate) fn weights_means_and_scatters(&self, statistics: &Matrix) -> Vec<(f64, Vec<f64>, Vec<f64>)> {
-        let of = |k: usize| self.moments(k, statistics.row(k));
-        (0..statistics.rows()).map(of).map(|moments| (moments.weight, moments.mean, moments.scatter)).collect()
-    }
-
-    /// The mean of the first component, and its scatter (full shape: lower triangle by columns).
-    pub(crate) fn centre_and_scatter(&self, statistics: &Matrix) -> (Vec<f64>, Vec<f64>) {
-        let moments = self.moments(0, statistics.row(0));
-        (moments.mean, moments.scatter)
+    /// Weight, mean and scatter of every component.
+    pub(crate) fn all_moments(&self, statistics: &Matrix) -> Vec<Moments> {
+        (0..statistics.rows()).map(|k| self.moments(k, statistics.row(k))).collect()
     }
 
     fn covariance_of(&self, component: usize) -> usize {
@@ -311,7 +374,8 @@ impl Gaussians {
         let mut squares = [0.0; TILE];
         let squares = &mut squares[..rows];
         let mut add = |k: usize, squares: &[f64]| {
-            let constant = self.constant(&self.covariances[self.covariance_of(k)], self.width());
+            let factored = &self.covariances[self.covariance_of(k)];
+            let constant = self.constant(factored, factored.rank);
             scores.of_mut(k).iter_mut().zip(squares).for_each(|(score, square)| *score += constant - 0.5 * square);
         };
         if self.shared == Shared::No {
@@ -422,7 +486,7 @@ impl Family for Gaussians {
     }
 
     fn estimate(&mut self, statistics: &Matrix, run: &Run) -> Result<()> {
-        let moments: Vec<Moments> = (0..statistics.rows()).map(|k| self.moments(k, statistics.row(k))).collect();
+        let moments = self.all_moments(statistics);
         let factored = |covariance: Vec<f64>| self.factored(self.shaped(covariance), run);
         self.covariances = self.plain(&moments).into_iter().map(factored).collect::<Result<_>>()?;
         let means = moments.into_iter().flat_map(|moments| moments.mean).collect();
@@ -510,8 +574,8 @@ impl Family for Gaussians {
 
     fn expect(&self, component: usize, tile: &Tile<'_>, tell: &mut dyn FnMut(usize, usize, Expected<'_>)) {
         let (rows, patterns) = (tile.rows(), self.patterns(tile));
-        if self.axes.is_some() {
-            // Rows were projected with their missing values filled: nothing better is known of them.
+        if self.fills_missing() {
+            // Rows were learnt with their missing values filled: nothing better is known of them.
             each_missing(tile, &self.columns, |i, j| {
                 tell(i, self.columns[j], Expected::Number { mean: self.fill[j], variance: f64::NAN });
             });
@@ -537,7 +601,16 @@ impl Family for Gaussians {
         let factored = &self.covariances[self.covariance_of(component)];
         let z: Vec<f64> = (0..width).map(|_| stream.normal()).collect();
         let mut x = vec![0.0; width];
-        if self.is_full() {
+        if factored.rank < width {
+            // x = Σ Wᵀ z, whose covariance is Σ Wᵀ W Σ = Σ Σ⁺ Σ = Σ.
+            let (covariance, mut white_z) = (self.covariance(component), vec![0.0; width]);
+            for (column, sum) in factored.white.chunks_exact(width).zip(&mut white_z) {
+                *sum = column.iter().zip(&z).map(|(white, z)| white * z).sum();
+            }
+            for (i, x) in x.iter_mut().enumerate() {
+                *x = covariance.row(i).iter().zip(&white_z).map(|(entry, z)| entry * z).sum();
+            }
+        } else if self.is_full() {
             // x = L z: L⁻¹ x = z, solved from the top.
             for i in 0..width {
                 let before: f64 = (0..i).map(|j| factored.white[j * width + i] * x[j]).sum();
@@ -561,14 +634,24 @@ impl Family for Gaussians {
 
     fn is_sound(&self, components: usize) -> bool {
         let columns = self.columns.len();
+        let is_whole = |matrix: &Matrix, rows: usize, columns: usize| {
+            (matrix.rows(), matrix.columns()) == (rows, columns)
+                && Some(matrix.values().len()) == rows.checked_mul(columns)
+        };
         let axes = self.axes.as_ref().is_none_or(|axes| {
             axes.centre.len() == columns
-                && axes.vectors.rows() == columns
                 && axes.vectors.columns() <= columns
-                && axes.vectors.values().len() == columns * axes.vectors.columns()
+                && is_whole(&axes.vectors, columns, axes.vectors.columns())
+                && axes.separation.as_ref().is_none_or(|separation| {
+                    is_whole(&separation.means, components, columns) && separation.explained.len() <= columns
+                })
         });
         let width = self.width();
-        axes && self.fill.len() == columns
+        let weights = self.component_weights.is_empty()
+            || self.component_weights.len() == components && self.component_weights.iter().all(|&weight| weight >= 0.0);
+        axes && weights
+            && self.ledoit_wolf.as_ref().is_none_or(|found| self.is_full() && found.is_sound(components, width))
+            && self.fill.len() == columns
             && self.fill.iter().all(|x| x.is_finite())
             && (self.origin.rows(), self.origin.columns()) == (components, width)
             && self.origin.values().len() == components * width
