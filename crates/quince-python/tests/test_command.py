@@ -117,11 +117,11 @@ def test_the_command_says_what_python_says(command, tmp_path, estimator):
     weighted = "sample_weight" in inspect.signature(estimator.fit).parameters
     takes_sparse = estimator.__sklearn_tags__().input_tags.sparse
     for dtype in (np.float64, np.float32):
-        X, groups = rows_for(estimator, dtype)
+        numbers, groups = rows_for(estimator, dtype)
         for kind, y in targets_for(estimator, groups):
             for form in ["dense", "columns", *(["sparse"] if takes_sparse else [])]:
-                if form == "sparse" and type(estimator).__name__ in SPARSE_COUNTS:
-                    X = np.round(abs(X))
+                counted = form == "sparse" and type(estimator).__name__ in SPARSE_COUNTS
+                X = np.round(abs(numbers)) if counted else numbers
                 rows = {"dense": X, "columns": np.asfortranarray(X), "sparse": sparse.csr_matrix(X)}[form]
                 weights = {"sample_weight": np.linspace(0.5, 2, len(X))} if weighted and kind.startswith("t") else {}
                 model = clone(estimator).fit(rows, y, **weights) if y is not None else clone(estimator).fit(rows)
