@@ -142,6 +142,13 @@ impl Error {
         Error::Shape { problem: problem.into(), remedy: remedy.into() }
     }
 
+    /// Every `what` (of which there are `count`) needs a `part`, and there are others: `there are 6 rows and 5 weights`.
+    pub(crate) fn one_each((count, what): (usize, &str), (found, part): (usize, &str)) -> Error {
+        let counted = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+        let problem = format!("there are {} and {}", counted(count, what), counted(found, part));
+        Error::shape(problem, format!("Give every {what} one {part}."))
+    }
+
     pub(crate) fn not_finite(problem: impl Into<String>, remedy: impl Into<String>) -> Error {
         Error::NotFinite { problem: problem.into(), remedy: remedy.into() }
     }

@@ -322,8 +322,7 @@ fn check(features: &Features<'_>, weights: Option<&[f64]>) -> Result<()> {
 /// ```
 pub fn scatter(features: &Features<'_>, labels: &[u32]) -> Result<f64> {
     if labels.len() != features.rows() {
-        let problem = format!("there are {} rows and {} labels", features.rows(), labels.len());
-        return Err(Error::data(problem, "Give every row one label."));
+        return Err(Error::one_each((features.rows(), "row"), (labels.len(), "label")));
     }
     let mut rows = Matrix::zeros(features.rows(), features.columns());
     features.pack(0..features.rows(), rows.values_mut());

@@ -29,8 +29,7 @@ use faer::{Accum, MatMut, Par};
 pub fn silhouettes(features: &Features<'_>, labels: &[u32], run: &Run) -> Result<Vec<f64>> {
     let (rows, columns) = (features.rows(), features.columns());
     if labels.len() != rows {
-        let problem = format!("there are {rows} rows and {} labels", labels.len());
-        return Err(Error::data(problem, "Give every row one label."));
+        return Err(Error::one_each((rows, "row"), (labels.len(), "label")));
     }
     // Labels may be any numbers: here they are numbered in their order.
     let names: std::collections::BTreeSet<u32> = labels.iter().copied().collect();

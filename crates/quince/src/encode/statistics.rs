@@ -35,8 +35,7 @@ impl ColumnMoments {
     /// ```
     pub fn of(rows: &Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<ColumnMoments> {
         if let Some(weights) = weights.filter(|weights| weights.len() != rows.rows()) {
-            let problem = format!("there are {} rows and {} weights", rows.rows(), weights.len());
-            return Err(Error::shape(problem, "Give each row one weight."));
+            return Err(Error::one_each((rows.rows(), "row"), (weights.len(), "weight")));
         }
         let mut all = dense_moments(&rows.dense_alone(), weights, run)?;
         if let Some(sparse) = rows.sparse_part() {

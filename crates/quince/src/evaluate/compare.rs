@@ -247,8 +247,7 @@ pub(super) fn make_splits(
     if let Folds::Grouped(_, groups) = folds
         && groups.len() != target.rows()
     {
-        let problem = format!("there are {} rows and {} groups", target.rows(), groups.len());
-        return Err(Error::data(problem, "Give every row one group."));
+        return Err(Error::one_each((target.rows(), "row"), (groups.len(), "group")));
     }
     let mut stream = run.stream(0);
     let fewest = match target.view() {

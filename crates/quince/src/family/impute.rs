@@ -13,8 +13,7 @@ use crate::run::Run;
 /// Checks that there is one class for each row, which some component has or which is not known.
 fn check_known_classes(known: &[u32], rows: usize, classes: u32) -> Result<()> {
     if known.len() != rows {
-        let problem = format!("there are {rows} rows and the classes of {}", known.len());
-        return Err(Error::data(problem, "Give every row a class, or none."));
+        return Err(Error::one_each((rows, "row"), (known.len(), "class code")));
     }
     match known.iter().position(|&class| class != Target::UNKNOWN && class >= classes) {
         None => Ok(()),

@@ -36,10 +36,7 @@ impl<'a> Examples<'a> {
             return Err(Error::data("there are no rows to learn from", "Give at least one row."));
         }
         if target.rows() != rows {
-            return Err(Error::shape(
-                format!("there are {rows} rows of features and {} of the target", target.rows()),
-                "Give the target one entry for each row.",
-            ));
+            return Err(Error::one_each((rows, "row"), (target.rows(), "target")));
         }
         if let Some(weights) = weights {
             check_weights(weights, rows)?;
@@ -162,10 +159,7 @@ impl Examples<'_> {
 /// Weights must be one for each row, at least zero, and add up to something finite above zero.
 pub(crate) fn check_weights(weights: &[f64], rows: usize) -> Result<()> {
     if weights.len() != rows {
-        return Err(Error::shape(
-            format!("there are {rows} rows and {} weights", weights.len()),
-            "Give every row one weight.",
-        ));
+        return Err(Error::one_each((rows, "row"), (weights.len(), "weight")));
     }
     if let Some(i) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
         return Err(Error::data(

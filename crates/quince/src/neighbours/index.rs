@@ -407,10 +407,7 @@ fn check_k(k: usize, rows: usize) -> Result<()> {
 fn check_measure(measure: &Measure, columns: usize) -> Result<()> {
     let weights = &measure.weights;
     if !weights.is_empty() && weights.len() != columns {
-        return Err(Error::data(
-            format!("there are {columns} columns and {} feature weights", weights.len()),
-            "Give every column one weight.",
-        ));
+        return Err(Error::one_each((columns, "column"), (weights.len(), "feature weight")));
     }
     let sound = weights.iter().all(|w| w.is_finite() && *w >= 0.0);
     if !sound || (!weights.is_empty() && weights.iter().all(|w| *w == 0.0)) {

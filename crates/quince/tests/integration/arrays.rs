@@ -70,7 +70,7 @@ fn a_question_that_the_model_cannot_answer_is_an_error() {
     assert_eq!(numbers.probabilities(&ROWS).unwrap_err().to_string(), "the model predicts numbers, not probabilities");
     assert_eq!(numbers.numbers(&ROWS).unwrap().len(), 6);
     let short = Ridge::default().fit(&ROWS, &[1.0]).err().unwrap();
-    assert_eq!(short.to_string(), "there are 6 rows of features and 1 of the target");
+    assert_eq!(short.to_string(), "there are 6 rows and 1 target");
     let ragged = Ridge::default().fit(&vec![vec![1.0], vec![1.0, 2.0]], &[1.0, 2.0]).err().unwrap();
     assert_eq!(ragged.to_string(), "row 2 has 2 numbers, the first row 1");
     let nan = Ridge::default().fit(&ROWS, &[1.0, f64::NAN, 3.0, 4.0, 5.0, 6.0]).err().unwrap();
