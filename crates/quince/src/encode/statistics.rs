@@ -188,15 +188,18 @@ impl TileSums {
 /// Moments of sparse columns, whose other entries are zeros.
 fn sparse_moments(rows: &Sparse, weights: Option<&[f64]>, run: &Run) -> Result<ColumnMoments> {
     let of_row = |i: usize| weights.map_or(1.0, |weights| weights[i]);
-    let total: f64 = (0..rows.rows()).map(of_row).sum();
+    let counting: Vec<usize> = (0..rows.rows()).filter(|&i| of_row(i) > 0.0).collect();
+    let total: f64 = counting.iter().map(|&i| of_row(i)).sum();
     let columns = rows.columns();
-    let mut stored = vec![0.0; columns];
-    let mut seen = vec![total; columns];
+    // Of each column the rows with an entry, and the weight of values, of missing values and, below, of zeros.
+    let mut entries = vec![0; columns];
+    let (mut stored, mut missing) = (vec![0.0; columns], vec![0.0; columns]);
     let mut means = vec![0.0; columns];
-    for i in 0..rows.rows() {
+    for &i in &counting {
         for (j, x) in rows.entries(i) {
+            entries[j] += 1;
             if x.is_nan() {
-                seen[j] -= of_row(i);
+                missing[j] += of_row(i);
             } else {
                 stored[j] += of_row(i);
                 means[j] += of_row(i) * x;
@@ -204,9 +207,13 @@ fn sparse_moments(rows: &Sparse, weights: Option<&[f64]>, run: &Run) -> Result<C
         }
     }
     run.check()?;
+    // A difference of sums is not exact: where there is no zero it is left out.
+    let zeros = |j: usize| if entries[j] < counting.len() { total - stored[j] - missing[j] } else { 0.0 };
+    let zeros: Vec<f64> = (0..columns).map(zeros).collect();
+    let seen: Vec<f64> = stored.iter().zip(&zeros).map(|(stored, zeros)| stored + zeros).collect();
     means.iter_mut().zip(&seen).for_each(|(mean, seen)| *mean /= seen);
-    let mut variances: Vec<f64> = (0..columns).map(|j| (seen[j] - stored[j]) * means[j] * means[j]).collect();
-    for i in 0..rows.rows() {
+    let mut variances: Vec<f64> = zeros.iter().zip(&means).map(|(zeros, mean)| zeros * mean * mean).collect();
+    for &i in &counting {
         for (j, x) in rows.entries(i).filter(|(_, x)| !x.is_nan()) {
             variances[j] += of_row(i) * (x - means[j]) * (x - means[j]);
         }
@@ -292,4 +299,42 @@ pub(super) fn most_frequent(values: &mut [f64], zeros: usize) -> f64 {
         }
     }
     best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ten rows of one column with these values, sparse.
+    fn moments(value: impl Fn(usize) -> Option<f64>, weights: &[f64; 10]) -> (f64, f64, f64) {
+        let rows = Sparse::from_rows(1, (0..10).map(|i| value(i).map(|x| (0, x)).into_iter().collect())).unwrap();
+        let found = ColumnMoments::of(&rows.features(), Some(weights), &Run::new()).unwrap();
+        (found.weights[0], found.means[0], found.variances[0])
+    }
+
+    /// The sum of ten times 0.1, less 0.1 ten times, is not zero.
+    #[test]
+    fn a_sparse_column_that_holds_only_nan_has_no_weight_and_no_moments() {
+        let none = moments(|_| Some(f64::NAN), &[0.1; 10]);
+        assert!(none.0 == 0.0 && none.1.is_nan() && none.2.is_nan(), "{none:?}");
+        let mut weights = [0.1; 10];
+        weights[9] = 0.0;
+        let none = moments(|i| (i < 9).then_some(f64::NAN), &weights);
+        assert!(none.0 == 0.0 && none.1.is_nan() && none.2.is_nan(), "a row that does not count has the only value");
+    }
+
+    #[test]
+    fn a_sparse_column_without_zeros_is_as_exact_as_a_dense_one() {
+        let weights = std::array::from_fn(|i| 0.1 + 0.01 * i as f64);
+        let (weight, mean, variance) = moments(|i| Some(if i == 3 { f64::NAN } else { 1e9 }), &weights);
+        let expected: f64 = weights.iter().sum::<f64>() - weights[3];
+        assert!((weight - expected).abs() < 1e-15 && (mean - 1e9).abs() < 1e-6, "{weight} {mean}");
+        // The squared rounding error of the mean.
+        assert!(variance <= 1e-12, "{variance}");
+        // Two fifths of the weight are ones, the others zeros, one of them stored.
+        let entry = |i: usize| if i < 4 { Some(1.0) } else { (i == 4).then_some(0.0) };
+        let (weight, mean, variance) = moments(entry, &[0.5; 10]);
+        assert_eq!((weight, mean), (5.0, 0.4));
+        assert!((variance - 0.24).abs() < 1e-15);
+    }
 }
