@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::numbers::number_text;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// The description of a method: what the registry shows.
 ///
@@ -62,7 +63,7 @@ impl MethodInfo {
     /// Checks every value against its range.
     pub(crate) fn check(&self, settings: &Value) -> Result<()> {
         for setting in self.settings {
-            setting.check(&settings[setting.name])?;
+            setting.check(&PlainValue::from(&settings[setting.name]))?;
         }
         Ok(())
     }
@@ -243,26 +244,66 @@ fn number_between(least: f64, most: f64) -> String {
     }
 }
 
-impl Setting {
-    fn check(&self, value: &Value) -> Result<()> {
-        if let (Domain::Parsed(parser), Value::String(text)) = (&self.domain, value) {
-            return (parser.check)(text);
+/// The value of a setting as its domain looks at it, whatever type it has: a field of a struct, or JSON.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PlainValue<'a> {
+    /// True or false.
+    Boolean(bool),
+    /// A whole number.
+    Integer(u64),
+    /// Any other number.
+    Number(f64),
+    /// A text.
+    Text(Cow<'a, str>),
+    /// What no setting takes.
+    Other(&'a Value),
+}
+
+impl<'a> From<&'a Value> for PlainValue<'a> {
+    fn from(value: &'a Value) -> PlainValue<'a> {
+        match value {
+            Value::Bool(answer) => PlainValue::Boolean(*answer),
+            Value::String(text) => PlainValue::Text(text.into()),
+            Value::Number(number) => match (number.as_u64(), number.as_f64()) {
+                (Some(number), _) => PlainValue::Integer(number),
+                (None, Some(number)) => PlainValue::Number(number),
+                (None, None) => PlainValue::Other(value),
+            },
+            _ => PlainValue::Other(value),
         }
-        let fine = match (&self.domain, value) {
-            (Domain::Boolean, Value::Bool(_)) | (Domain::Text, Value::String(_)) => true,
-            (Domain::NumberOr(_, _, words), Value::String(word)) => words.contains(&word.as_str()),
-            (Domain::Number(least, most) | Domain::NumberOr(least, most, _), Value::Number(n)) => {
-                n.as_f64().is_some_and(|n| *least <= n && n <= *most)
+    }
+}
+
+impl std::fmt::Display for PlainValue<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            PlainValue::Boolean(answer) => write!(f, "{answer}"),
+            PlainValue::Integer(number) => write!(f, "{number}"),
+            PlainValue::Number(number) => f.write_str(&number_text(*number)),
+            PlainValue::Text(text) => write!(f, "\"{text}\""),
+            PlainValue::Other(value) => write!(f, "{value}"),
+        }
+    }
+}
+
+impl Setting {
+    /// An error unless the domain has this value.
+    pub fn check(&self, value: &PlainValue<'_>) -> Result<()> {
+        let fits = match (&self.domain, value) {
+            (Domain::Parsed(parser), PlainValue::Text(text)) => return (parser.check)(text),
+            (Domain::Boolean, PlainValue::Boolean(_)) | (Domain::Text, PlainValue::Text(_)) => true,
+            (Domain::Number(least, most) | Domain::NumberOr(least, most, _), PlainValue::Number(number)) => {
+                (*least..=*most).contains(number)
             }
-            (Domain::Integer(least) | Domain::IntegerOrAuto(least), Value::Number(n)) => {
-                n.as_u64().is_some_and(|n| n >= *least)
+            (Domain::Number(least, most) | Domain::NumberOr(least, most, _), PlainValue::Integer(number)) => {
+                (*least..=*most).contains(&(*number as f64))
             }
-            (Domain::IntegerOrAuto(_), Value::String(word)) => word == "auto",
-            (Domain::Choice(words), Value::String(word)) => words.contains(&word.as_str()),
+            (Domain::Integer(least) | Domain::IntegerOrAuto(least), PlainValue::Integer(number)) => number >= least,
+            (Domain::NumberOr(_, _, words) | Domain::Choice(words), PlainValue::Text(word)) => words.contains(&&**word),
+            (Domain::IntegerOrAuto(_), PlainValue::Text(word)) => word == "auto",
             _ => false,
         };
-        let shown = value.as_f64().map_or_else(|| value.to_string(), number_text);
-        if fine { Ok(()) } else { Err(self.out_of_range(&shown)) }
+        if fits { Ok(()) } else { Err(self.out_of_range(&value.to_string())) }
     }
 
     pub(crate) fn parse(&self, text: &str) -> Result<Value> {
@@ -276,11 +317,11 @@ impl Setting {
             Domain::Choice(_) | Domain::Text | Domain::Parsed(_) => Some(Value::from(text)),
         };
         let value = value.ok_or_else(|| self.out_of_range(text))?;
-        self.check(&value)?;
+        self.check(&PlainValue::from(&value))?;
         Ok(value)
     }
 
-    pub(super) fn out_of_range(&self, value: &str) -> Error {
+    fn out_of_range(&self, value: &str) -> Error {
         Error::setting(self.name, format!("cannot be {value}"), format!("It takes {}.", self.domain))
     }
 }

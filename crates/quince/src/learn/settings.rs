@@ -1,9 +1,8 @@
 //! The settings of a method, written once: [`settings!`](crate::settings) makes a struct of them together with defaults,
 //! ranges, help and a builder, [`choices!`](crate::choices) an enum whose variants are the words that a setting takes.
 
-use super::method::{Count, Domain, Setting};
+use super::method::{Count, PlainValue, Setting};
 use crate::error::Result;
-use crate::numbers::number_text;
 
 /// The settings of a method: what [`settings!`](crate::settings) writes.
 pub trait Settings {
@@ -16,36 +15,21 @@ pub trait Settings {
 
 /// A type that a setting may have.
 pub trait SettingValue {
-    /// An error if the domain of a setting does not have this value.
-    fn check(&self, setting: &Setting) -> Result<()>;
-}
-
-impl Setting {
-    /// An error unless this holds of a value.
-    fn require(&self, fits: bool, value: impl FnOnce() -> String) -> Result<()> {
-        if fits { Ok(()) } else { Err(self.out_of_range(&value())) }
-    }
+    /// The value as the domain of a setting looks at it.
+    fn plain(&self) -> PlainValue<'_>;
 }
 
 impl SettingValue for f64 {
-    fn check(&self, setting: &Setting) -> Result<()> {
-        let fits = match setting.domain {
-            Domain::Number(least, most) | Domain::NumberOr(least, most, _) => (least..=most).contains(self),
-            _ => true,
-        };
-        setting.require(fits, || number_text(*self))
+    fn plain(&self) -> PlainValue<'_> {
+        PlainValue::Number(*self)
     }
 }
 
 macro_rules! whole {
     ($($type:ty),*) => {$(
         impl SettingValue for $type {
-            fn check(&self, setting: &Setting) -> Result<()> {
-                let fits = match setting.domain {
-                    Domain::Integer(least) | Domain::IntegerOrAuto(least) => *self as u64 >= least,
-                    _ => true,
-                };
-                setting.require(fits, || self.to_string())
+            fn plain(&self) -> PlainValue<'_> {
+                PlainValue::Integer(*self as u64)
             }
         }
 
@@ -60,26 +44,22 @@ macro_rules! whole {
 whole!(u32, u64, usize);
 
 impl SettingValue for bool {
-    fn check(&self, _: &Setting) -> Result<()> {
-        Ok(())
+    fn plain(&self) -> PlainValue<'_> {
+        PlainValue::Boolean(*self)
     }
 }
 
 impl SettingValue for String {
-    fn check(&self, setting: &Setting) -> Result<()> {
-        match &setting.domain {
-            Domain::Parsed(parser) => (parser.check)(self),
-            Domain::Choice(words) => setting.require(words.contains(&self.as_str()), || format!("\"{self}\"")),
-            _ => Ok(()),
-        }
+    fn plain(&self) -> PlainValue<'_> {
+        PlainValue::Text(self.into())
     }
 }
 
 impl SettingValue for Count {
-    fn check(&self, setting: &Setting) -> Result<()> {
+    fn plain(&self) -> PlainValue<'_> {
         match self {
-            Count::Auto => Ok(()),
-            Count::Fixed(count) => count.check(setting),
+            Count::Auto => PlainValue::Text("auto".into()),
+            Count::Fixed(count) => count.plain(),
         }
     }
 }
@@ -130,8 +110,8 @@ impl IntoSetting<Count> for Count {
 macro_rules! written_setting {
     ($type:ty) => {
         impl $crate::learn::SettingValue for $type {
-            fn check(&self, setting: &$crate::learn::Setting) -> $crate::error::Result<()> {
-                $crate::learn::SettingValue::check(&String::from(self.clone()), setting)
+            fn plain(&self) -> $crate::learn::PlainValue<'_> {
+                $crate::learn::PlainValue::Text(String::from(self.clone()).into())
             }
         }
 
@@ -203,7 +183,7 @@ macro_rules! settings {
             fn check_domains(&self) -> $crate::Result<()> {
                 let mut settings = Self::SETTINGS.iter();
                 $(if let Some(setting) = settings.next() {
-                    $crate::learn::SettingValue::check(&self.$field, setting)?;
+                    setting.check(&$crate::learn::SettingValue::plain(&self.$field))?;
                 })*
                 Ok(())
             }
@@ -288,8 +268,8 @@ macro_rules! choices {
         }
 
         impl $crate::learn::SettingValue for $name {
-            fn check(&self, _: &$crate::learn::Setting) -> $crate::Result<()> {
-                Ok(())
+            fn plain(&self) -> $crate::learn::PlainValue<'_> {
+                $crate::learn::PlainValue::Text(self.name().into())
             }
         }
 

@@ -11,7 +11,7 @@ use super::target::{
 use crate::calibration::{softmax, temperature};
 use crate::error::{Error, Result};
 use crate::learn::{
-    Capability, Checked, Domain, Examples, IntoSetting, Learner, MethodInfo, Prediction, Setting, SettingValue,
+    Capability, Checked, Domain, Examples, IntoSetting, Learner, MethodInfo, PlainValue, Prediction, SettingValue,
     Settings, Target, TargetView,
 };
 use crate::matrix::{Features, Matrix};
@@ -120,10 +120,10 @@ impl Cost {
 }
 
 impl SettingValue for Cost {
-    fn check(&self, setting: &Setting) -> Result<()> {
+    fn plain(&self) -> PlainValue<'_> {
         match self {
-            Cost::Finite(c) => c.check(setting),
-            Cost::Infinite => Ok(()),
+            Cost::Finite(c) => c.plain(),
+            Cost::Infinite => PlainValue::Text("infinite".into()),
         }
     }
 }

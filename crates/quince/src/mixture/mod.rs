@@ -270,7 +270,7 @@ impl Mixture {
         given: &InitialParameters,
         run: &Run,
     ) -> Result<(MixtureModel, Report)> {
-        Self::INFO.check(&crate::learn::DynLearner::settings(self))?;
+        self.check_domains()?;
         let Count::Fixed(k) = self.k else {
             let remedy = "Give the number of components.";
             return Err(Error::setting("k", "cannot be auto where a start is given", remedy));

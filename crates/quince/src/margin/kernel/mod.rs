@@ -22,7 +22,7 @@ pub(super) use rows::KernelRows;
 pub(super) use space::KernelSpace;
 
 use crate::error::Result;
-use crate::learn::{IntoSetting, Setting, SettingValue};
+use crate::learn::{IntoSetting, PlainValue, SettingValue};
 use crate::matrix::Features;
 use crate::run::Run;
 use function::Function;
@@ -144,10 +144,11 @@ impl Gamma {
 }
 
 impl SettingValue for Gamma {
-    fn check(&self, setting: &Setting) -> Result<()> {
+    fn plain(&self) -> PlainValue<'_> {
         match self {
-            Gamma::Fixed(gamma) => gamma.check(setting),
-            Gamma::Scale | Gamma::Auto => Ok(()),
+            Gamma::Fixed(gamma) => gamma.plain(),
+            Gamma::Scale => PlainValue::Text("scale".into()),
+            Gamma::Auto => PlainValue::Text("auto".into()),
         }
     }
 }
