@@ -93,6 +93,7 @@ pub struct Method {
     pub info: &'static MethodInfo,
     defaults: fn() -> Value,
     configure: fn(&Value) -> Result<Box<dyn DynLearner>>,
+    unchecked: fn(&Value) -> Result<Box<dyn DynLearner>>,
     load: fn(&SavedParts) -> Result<Arc<dyn Fitted>>,
 }
 
@@ -104,11 +105,11 @@ impl Method {
             defaults: || serde_json::to_value(L::default()).unwrap_or_default(),
             configure: |settings| {
                 L::INFO.check(settings)?;
-                let learner = serde_json::from_value::<L>(settings.clone())
-                    .map_err(|e| Error::setting(L::INFO.name, e.to_string(), "Look at the settings of the method."))?;
+                let learner = learner_of::<L>(settings)?;
                 learner.check_settings()?;
                 Ok(Box::new(learner))
             },
+            unchecked: |settings| Ok(Box::new(learner_of::<L>(settings)?)),
             load: |parts| Ok(Arc::new(L::Fitted::load(parts)?)),
         }
     }
@@ -133,6 +134,12 @@ impl Method {
         (self.configure)(&all)
     }
 
+    /// The method with these settings, which nobody has checked, as if its struct had been filled in: a fit refuses what is out of
+    /// range.
+    pub fn unchecked(&self, settings: &Value) -> Result<Box<dyn DynLearner>> {
+        (self.unchecked)(settings)
+    }
+
     /// Takes what the method has learnt out of what was saved.
     pub(crate) fn load(&self, parts: &SavedParts) -> Result<Arc<dyn Fitted>> {
         (self.load)(parts)
@@ -148,4 +155,10 @@ impl Method {
         let names = self.info.settings.iter().map(|setting| setting.name);
         Error::setting(name, format!("is not a setting of '{}'", self.info.name), did_you_mean(name, "settings", names))
     }
+}
+
+/// A settings struct from its fields by name.
+fn learner_of<L: Learner>(settings: &Value) -> Result<L> {
+    serde_json::from_value(settings.clone())
+        .map_err(|e| Error::setting(L::INFO.name, e.to_string(), "Look at the settings of the method."))
 }

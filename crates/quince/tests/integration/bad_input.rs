@@ -1,40 +1,16 @@
-//! Whatever settings, codes, weights and shapes a method is given, by its type or by its name: an answer or an error, no
-//! panic.
+//! Whatever settings, codes, weights and shapes a method is given, settings checked beforehand or not: an answer or an error,
+//! no panic.
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use quince::bayes::{GaussianClassifier, NaiveBayes, NearestCentroid};
-use quince::cluster::KMeans;
-use quince::learn::{Classes, Domain, Examples, Fitted, Learner, MethodInfo, Target};
-use quince::linear::{LeastSquares, Ridge};
-use quince::margin::{LinearSvm, OneClassSvm, Svm};
+use quince::learn::{Classes, Domain, Examples, MethodInfo, Target};
 use quince::matrix::{Features, Sparse};
-use quince::mixture::Mixture;
-use quince::neighbours::Knn;
 use quince::registry::{METHODS, Method};
-use quince::{Matrix, Run, baseline::Baseline};
+use quince::{Matrix, Run};
 use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
-
-/// Learns with given settings, by the type of the learner, whatever the registry would say of them.
-type Typed = fn(&Value, &Case) -> Result<usize, String>;
-
-const TYPED: &[(&str, Typed)] = &[
-    ("baseline", typed::<Baseline>),
-    ("least-squares", typed::<LeastSquares>),
-    ("ridge", typed::<Ridge>),
-    ("knn", typed::<Knn>),
-    ("naive-bayes", typed::<NaiveBayes>),
-    ("gaussian", typed::<GaussianClassifier>),
-    ("nearest-centroid", typed::<NearestCentroid>),
-    ("svm", typed::<Svm>),
-    ("linear-svm", typed::<LinearSvm>),
-    ("kmeans", typed::<KMeans>),
-    ("mixture", typed::<Mixture>),
-    ("one-class-svm", typed::<OneClassSvm>),
-];
 
 /// Rows, some of which may be unsound.
 #[derive(Clone, Debug)]
@@ -142,14 +118,14 @@ fn run() -> Run {
     Run::new().threads(1).budget(Duration::from_millis(300))
 }
 
-/// Fits by type, then asks everything a fitted model can be asked; the number of fits.
-fn typed<L: Learner>(settings: &Value, case: &Case) -> Result<usize, String> {
-    let Ok(learner) = serde_json::from_value::<L>(settings.clone()) else { return Ok(0) };
-    let refused = L::INFO.settings.iter().any(|setting| !fits(&setting.domain, &settings[setting.name]));
+/// Fits with settings that only the fit itself checks, then asks everything a fitted model can be asked; the number of fits.
+fn unchecked(method: &Method, settings: &Value, case: &Case) -> Result<usize, String> {
+    let Ok(learner) = method.unchecked(settings) else { return Ok(0) };
+    let refused = method.info.settings.iter().any(|setting| !fits(&setting.domain, &settings[setting.name]));
     let outcome = case.with(|examples| {
-        let (fitted, report) = learner.fit_examples(examples, &run())?;
-        let _ = learner.leave_one_out_examples(examples, &run());
-        let _ = learner.resume(&fitted, examples, &run());
+        let (fitted, report) = learner.fit_dyn(examples, &run())?;
+        let _ = learner.leave_one_out_dyn(examples, &run());
+        let _ = learner.resume_dyn(fitted.as_ref(), examples, &run());
         let prediction = fitted.predict(examples.features(), &run());
         let _ = fitted.predict(&Matrix::zeros(2, 7).features(), &run());
         let _ = fitted.predict(&Matrix::new(1, 2, vec![f64::NAN, 0.0])?.features(), &run());
@@ -163,7 +139,7 @@ fn typed<L: Learner>(settings: &Value, case: &Case) -> Result<usize, String> {
         Ok(report)
     });
     match outcome {
-        Ok(_) if refused => Err(format!("{} took the settings {settings}", L::INFO.name)),
+        Ok(_) if refused => Err(format!("{} took the settings {settings}", method.info.name)),
         outcome => Ok(usize::from(outcome.is_ok())),
     }
 }
@@ -245,9 +221,9 @@ fn nothing_that_is_given_makes_a_method_panic() {
                 odd.extend(given);
             }
             let name = method.info.name;
-            let by_type = TYPED.iter().find(|typed| typed.0 == name).expect("every method is in the list above").1;
             for settings in [method.defaults(), odd] {
-                let said = panics(|| by_type(&settings, &case).map(|fits| fitted[m].fetch_add(fits, Relaxed)));
+                let said =
+                    panics(|| unchecked(method, &settings, &case).map(|fits| fitted[m].fetch_add(fits, Relaxed)));
                 prop_assert!(said.is_none(), "{name} with {settings}: {}", said.unwrap_or_default());
                 let said = panics(|| named(method, &settings, &case));
                 prop_assert!(said.is_none(), "{name} by name with {settings}: {}", said.unwrap_or_default());
