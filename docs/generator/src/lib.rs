@@ -115,52 +115,10 @@ fn write_site(out: &Path, files: &[(PathBuf, Vec<u8>)]) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Every Rust example of the guide is compiled and run as a documentation test. A test sees to it that no page is
-/// forgotten here.
+/// Every Rust example of the guide is compiled and run as a documentation test: `build.rs` finds the pages.
 #[cfg(doctest)]
 mod rust_examples {
-    #[doc = include_str!("../../index.md")]
-    mod index {}
-    #[doc = include_str!("../../tables.md")]
-    mod tables {}
-    #[doc = include_str!("../../encoding.md")]
-    mod encoding {}
-    #[doc = include_str!("../../evaluation.md")]
-    mod evaluation {}
-    #[doc = include_str!("../../clusters.md")]
-    mod clusters {}
-    #[doc = include_str!("../../arrays.md")]
-    mod arrays {}
-    #[doc = include_str!("../../rust.md")]
-    mod rust {}
-    #[doc = include_str!("../../saved-models.md")]
-    mod saved_models {}
-    #[doc = include_str!("../../distributions.md")]
-    mod distributions {}
-    #[doc = include_str!("../../methods/baseline.md")]
-    mod baseline {}
-    #[doc = include_str!("../../methods/least-squares.md")]
-    mod least_squares {}
-    #[doc = include_str!("../../methods/ridge.md")]
-    mod ridge {}
-    #[doc = include_str!("../../methods/knn.md")]
-    mod knn {}
-    #[doc = include_str!("../../methods/naive-bayes.md")]
-    mod naive_bayes {}
-    #[doc = include_str!("../../methods/gaussian.md")]
-    mod gaussian {}
-    #[doc = include_str!("../../methods/nearest-centroid.md")]
-    mod nearest_centroid {}
-    #[doc = include_str!("../../methods/kmeans.md")]
-    mod kmeans {}
-    #[doc = include_str!("../../methods/mixture.md")]
-    mod mixture {}
-    #[doc = include_str!("../../methods/svm.md")]
-    mod svm {}
-    #[doc = include_str!("../../methods/linear-svm.md")]
-    mod linear_svm {}
-    #[doc = include_str!("../../methods/one-class-svm.md")]
-    mod one_class_svm {}
+    include!(concat!(env!("OUT_DIR"), "/rust_examples.rs"));
 }
 
 #[cfg(test)]
