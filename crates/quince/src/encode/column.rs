@@ -1,5 +1,7 @@
 //! How one column becomes features.
 
+use super::categories::Categories;
+use super::category_groups::{CategoryGroups, RareCategories};
 use super::hash::place_and_sign;
 use super::select::ClassCodes;
 use super::statistics::{median, most_frequent};
@@ -10,7 +12,6 @@ use crate::numbers::mean_and_standard_deviation;
 use crate::run::Run;
 use crate::table::{CategoryOptions, Column, ColumnOptions, Fill, Kind, NumberOptions, TermWeighting, TextOptions};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
 
 /// Categories of more values than this are sparse.
 const DENSE_CATEGORIES: usize = 32;
@@ -44,7 +45,7 @@ pub(super) enum ColumnEncoder {
         missing: bool,
     },
     OneHot {
-        names: Vec<String>,
+        names: Categories<str>,
         fill: usize,
         /// One more feature stands for all other categories.
         #[serde(default, skip_serializing_if = "is_false")]
@@ -57,7 +58,7 @@ pub(super) enum ColumnEncoder {
     },
     /// The number of a category in a given order, from 1, less the mean and divided by the standard deviation.
     Ordinal {
-        order: Vec<String>,
+        order: Categories<str>,
         mean: f64,
         #[serde(rename = "deviation")]
         standard_deviation: f64,
@@ -67,7 +68,7 @@ pub(super) enum ColumnEncoder {
     },
     /// The code of a category, from 0: for methods that take native columns.
     Codes {
-        names: Vec<String>,
+        names: Categories<str>,
         /// One more code stands for all other categories.
         #[serde(default, skip_serializing_if = "is_false")]
         rare: bool,
@@ -111,9 +112,9 @@ impl ColumnEncoder {
                 return Ok((ColumnEncoder::Words(encoder), Some(rows)));
             }
             (Kind::Category, Some(ColumnOptions::Category(categories))) => {
-                (ColumnEncoder::categories(column, categories), None)
+                (ColumnEncoder::categories(column, categories)?, None)
             }
-            (Kind::Category, _) => (ColumnEncoder::categories(column, &CategoryOptions::default()), None),
+            (Kind::Category, _) => (ColumnEncoder::categories(column, &CategoryOptions::default())?, None),
             (Kind::YesNo, Some(ColumnOptions::Number(numbers))) => (ColumnEncoder::yes_or_no(column, numbers), None),
             (Kind::YesNo, _) => (ColumnEncoder::yes_or_no(column, &NumberOptions::default()), None),
             (Kind::Vector, _) => (ColumnEncoder::vector(column), None),
@@ -146,7 +147,7 @@ impl ColumnEncoder {
                 } else {
                     CategoryOptions::default()
                 };
-                Ok((ColumnEncoder::codes(column, &options), None))
+                Ok((ColumnEncoder::codes(column, &options)?, None))
             }
             (Kind::Number | Kind::Count, options) => {
                 let options = if let Some(ColumnOptions::Number(options)) = options {
@@ -160,13 +161,14 @@ impl ColumnEncoder {
         }
     }
 
-    fn codes(column: &Column, options: &CategoryOptions) -> ColumnEncoder {
+    fn codes(column: &Column, options: &CategoryOptions) -> Result<ColumnEncoder> {
         let missing = options.missing;
         if !options.order.is_empty() {
-            return ColumnEncoder::Codes { names: options.order.clone(), rare: false, missing };
+            let names = Categories::in_order(options.order.iter().cloned())?;
+            return Ok(ColumnEncoder::Codes { names, rare: false, missing });
         }
-        let (names, rare, _) = frequent(column, options);
-        ColumnEncoder::Codes { names, rare, missing }
+        let (names, rare, _) = frequent(column, options)?;
+        Ok(ColumnEncoder::Codes { names, rare, missing })
     }
 
     fn numbers(column: &Column, options: &NumberOptions) -> ColumnEncoder {
@@ -201,31 +203,30 @@ impl ColumnEncoder {
         ColumnEncoder::YesNo { fill, missing: options.missing }
     }
 
-    fn categories(column: &Column, options: &CategoryOptions) -> ColumnEncoder {
+    fn categories(column: &Column, options: &CategoryOptions) -> Result<ColumnEncoder> {
         let missing = options.missing;
         if options.hash > 0 {
-            return ColumnEncoder::Hashed { places: options.hash, missing };
+            return Ok(ColumnEncoder::Hashed { places: options.hash, missing });
         }
         if !options.order.is_empty() {
-            let code = |i: usize| code_of(&column.text(i)?, &options.order);
-            let mut codes: Vec<f64> = (0..column.rows()).filter_map(code).collect();
-            let (mean, standard_deviation) = mean_and_standard_deviation(&codes);
+            let order = Categories::in_order(options.order.iter().cloned())?;
+            let mut numbers: Vec<f64> =
+                (0..column.rows()).filter_map(|i| number_in(&order, &column.text(i)?)).collect();
+            let (mean, standard_deviation) = mean_and_standard_deviation(&numbers);
             let usable = standard_deviation > 0.0 && !options.plain;
-            let mean = if options.plain { 0.0 } else { mean };
-            let standard_deviation = if usable { standard_deviation } else { 1.0 };
-            return ColumnEncoder::Ordinal {
-                order: options.order.clone(),
-                mean,
-                standard_deviation,
-                fill: or_zero(most_frequent(&mut codes, 0)),
+            return Ok(ColumnEncoder::Ordinal {
+                order,
+                mean: if options.plain { 0.0 } else { mean },
+                standard_deviation: if usable { standard_deviation } else { 1.0 },
+                fill: or_zero(most_frequent(&mut numbers, 0)),
                 missing,
-            };
+            });
         }
-        let (mut names, rare, fill) = frequent(column, options);
-        if names.is_empty() && !rare {
-            names.push(String::new());
+        let (mut names, rare, fill) = frequent(column, options)?;
+        if names.count() == 0 && !rare {
+            names.add("")?;
         }
-        ColumnEncoder::OneHot { names, fill, rare, empty: options.empty, missing }
+        Ok(ColumnEncoder::OneHot { names, fill, rare, empty: options.empty, missing })
     }
 
     fn vector(column: &Column) -> ColumnEncoder {
@@ -240,7 +241,7 @@ impl ColumnEncoder {
             | ColumnEncoder::YesNo { .. }
             | ColumnEncoder::Ordinal { .. }
             | ColumnEncoder::Codes { .. } => false,
-            ColumnEncoder::OneHot { names, .. } => names.len() > DENSE_CATEGORIES,
+            ColumnEncoder::OneHot { names, .. } => names.count() > DENSE_CATEGORIES,
             ColumnEncoder::Hashed { places, .. } => *places > DENSE_CATEGORIES,
             ColumnEncoder::Words { .. } | ColumnEncoder::Vector { .. } => true,
         }
@@ -253,7 +254,7 @@ impl ColumnEncoder {
             | ColumnEncoder::YesNo { .. }
             | ColumnEncoder::Ordinal { .. }
             | ColumnEncoder::Codes { .. } => 1,
-            ColumnEncoder::OneHot { names, rare, .. } => names.len() + usize::from(*rare),
+            ColumnEncoder::OneHot { names, rare, .. } => names.count() + usize::from(*rare),
             ColumnEncoder::Hashed { places, .. } => *places,
             ColumnEncoder::Words(encoder) => encoder.width(),
             ColumnEncoder::Vector { width, .. } => *width,
@@ -315,7 +316,7 @@ impl ColumnEncoder {
             | ColumnEncoder::Codes { .. } => Box::new(std::iter::once(column.to_string())),
             ColumnEncoder::OneHot { names, rare, .. } => {
                 let rare = rare.then(|| format!("{column}=(rare)"));
-                Box::new(names.iter().map(move |value| format!("{column}={value}")).chain(rare))
+                Box::new(names.values().iter().map(move |value| format!("{column}={value}")).chain(rare))
             }
             ColumnEncoder::Hashed { places, .. } => {
                 Box::new((0..*places).map(move |place| format!("{column}=#{place}")))
@@ -344,17 +345,15 @@ impl ColumnEncoder {
             }
             ColumnEncoder::Ordinal { order, mean, standard_deviation, fill, .. } => {
                 for i in rows.clone() {
-                    let code = column.text(i).and_then(|name| code_of(&name, order)).unwrap_or(*fill);
-                    out[(i, first)] = (code - mean) / standard_deviation;
+                    let number = column.text(i).and_then(|name| number_in(order, &name)).unwrap_or(*fill);
+                    out[(i, first)] = (number - mean) / standard_deviation;
                 }
             }
             ColumnEncoder::Codes { names, .. } => {
-                let places: HashMap<&str, usize> =
-                    names.iter().enumerate().map(|(code, name)| (name.as_str(), code)).collect();
                 // The code of all rare categories or, where there is none of those, of categories not seen in training: not missing.
-                let other = names.len() as f64;
+                let other = names.count() as f64;
                 for i in rows.clone() {
-                    let code = column.text(i).map(|name| places.get(&*name).map_or(other, |&code| code as f64));
+                    let code = column.text(i).map(|name| names.code(&name).map_or(other, f64::from));
                     out[(i, first)] = code.unwrap_or(f64::NAN);
                 }
             }
@@ -419,13 +418,11 @@ impl ColumnEncoder {
     fn each_category(&self, column: &Column, mut found: impl FnMut(usize, usize, f64)) {
         for i in 0..column.rows() {
             match (self, column.text(i)) {
-                (ColumnEncoder::OneHot { names, rare, .. }, Some(name)) => {
-                    match names.binary_search_by(|other| other.as_str().cmp(&name)) {
-                        Ok(place) => found(i, place, 1.0),
-                        Err(_) if *rare => found(i, names.len(), 1.0),
-                        Err(_) => {}
-                    }
-                }
+                (ColumnEncoder::OneHot { names, rare, .. }, Some(name)) => match names.code(&name) {
+                    Some(code) => found(i, code as usize, 1.0),
+                    None if *rare => found(i, names.count(), 1.0),
+                    None => {}
+                },
                 (ColumnEncoder::OneHot { fill, empty: false, .. }, None) => found(i, *fill, 1.0),
                 (ColumnEncoder::Hashed { places, .. }, Some(name)) => {
                     let (place, sign) = place_and_sign(name.as_bytes(), *places);
@@ -445,7 +442,7 @@ impl ColumnEncoder {
             ColumnEncoder::Ordinal { mean, standard_deviation, fill, .. } => {
                 mean.is_finite() && *standard_deviation > 0.0 && fill.is_finite()
             }
-            ColumnEncoder::OneHot { names, fill, rare, .. } => *fill < names.len() + usize::from(*rare),
+            ColumnEncoder::OneHot { names, fill, rare, .. } => *fill < names.count() + usize::from(*rare),
             ColumnEncoder::Hashed { places, .. } => (1..=1 << 24).contains(places),
             ColumnEncoder::Vector { first, width } => {
                 first.checked_add(*width).is_some_and(|end| end <= u32::MAX as usize)
@@ -457,18 +454,15 @@ impl ColumnEncoder {
 }
 
 /// The categories that are not rare, sorted; whether some are; and which is the most frequent.
-fn frequent(column: &Column, options: &CategoryOptions) -> (Vec<String>, bool, usize) {
-    let mut counts = BTreeMap::new();
-    for name in (0..column.rows()).filter_map(|i| column.text(i)) {
-        *counts.entry(name).or_insert(0usize) += 1;
-    }
-    let least = options.rare.of(column.rows());
-    let before = counts.len();
-    counts.retain(|_, count| *count as f64 >= least);
-    let rare = counts.len() < before;
-    let most = counts.values().copied().max().unwrap_or(0);
-    let fill = counts.values().position(|&count| count == most).unwrap_or(0);
-    (counts.into_keys().map(|name| name.into_owned()).collect(), rare, fill)
+fn frequent(column: &Column, options: &CategoryOptions) -> Result<(Categories<str>, bool, usize)> {
+    let (all, rows) = Categories::<str>::learn((0..column.rows()).map(|i| column.text(i)))?;
+    let rule = RareCategories { min_rows: options.rare.of(column.rows()), max_groups: None };
+    let groups = CategoryGroups::new(&rows, rule);
+    let kept: Vec<usize> = (0..all.count()).filter(|&code| !groups.is_rare(code)).collect();
+    let most = kept.iter().map(|&code| rows[code]).max();
+    let fill = kept.iter().position(|&code| Some(rows[code]) == most).unwrap_or(0);
+    let names = Categories::in_order(kept.iter().map(|&code| all.values()[code].clone()))?;
+    Ok((names, groups.rare_group().is_some(), fill))
 }
 
 /// The texts of a column, where they are.
@@ -491,6 +485,6 @@ fn or_zero(fill: f64) -> f64 {
 }
 
 /// The number of a category in its order, from 1.
-fn code_of(name: &str, order: &[String]) -> Option<f64> {
-    order.iter().position(|other| other == name).map(|place| (place + 1) as f64)
+fn number_in(order: &Categories<str>, name: &str) -> Option<f64> {
+    order.code(name).map(|code| f64::from(code + 1))
 }

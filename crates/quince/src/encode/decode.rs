@@ -45,7 +45,9 @@ impl Encoder {
                 }
                 ColumnEncoder::YesNo { .. } if x.is_nan() => String::new(),
                 ColumnEncoder::YesNo { .. } => if x > 0.5 { "yes" } else { "no" }.to_string(),
-                ColumnEncoder::Codes { names, .. } if !x.is_nan() => names.get(x as usize).cloned().unwrap_or_default(),
+                ColumnEncoder::Codes { names, .. } if !x.is_nan() => {
+                    names.values().get(x as usize).cloned().unwrap_or_default()
+                }
                 encoder if encoder.is_sparse() => {
                     let drawn = row.sequences.iter().find(|(first, _)| *first == sparse);
                     let name = |&place: &usize| match encoder {

@@ -42,7 +42,7 @@ impl Encoder {
                 }
                 ColumnEncoder::YesNo { .. } => put(name, FeatureKind::YesNo, 1),
                 ColumnEncoder::Codes { names, rare, .. } => {
-                    let names = names.iter().cloned().chain(rare.then(|| "(rare)".to_string())).collect();
+                    let names = names.values().iter().cloned().chain(rare.then(|| "(rare)".to_string())).collect();
                     put(name, FeatureKind::Category(names), 1);
                 }
                 ColumnEncoder::Words(_) => put(name, FeatureKind::Words, width),

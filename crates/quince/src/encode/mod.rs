@@ -19,6 +19,8 @@
 //!
 //! Without the feature `tables` there are only matrices to encode, and [`Encoder`] is [`MatrixColumns`].
 
+mod categories;
+mod category_groups;
 #[cfg(feature = "text")]
 mod class_words;
 #[cfg(feature = "tables")]
@@ -29,11 +31,11 @@ mod decode;
 mod encoder;
 #[cfg(feature = "tables")]
 mod feature_map;
-#[cfg(feature = "tables")]
 mod hash;
 mod impute;
 mod matrix_columns;
 mod monomials;
+mod one_hot;
 mod polynomial_features;
 pub mod select;
 mod statistics;
@@ -43,6 +45,8 @@ mod text;
 #[path = "no_text.rs"]
 mod text;
 
+pub use categories::{Categories, Category, UNKNOWN_CATEGORY};
+pub use category_groups::{CategoryGroups, RareCategories};
 #[cfg(feature = "text")]
 pub use class_words::{ClassWords, ColumnWords, WordFrequency, class_words};
 #[cfg(feature = "tables")]
@@ -52,6 +56,7 @@ pub use matrix_columns::MatrixColumns;
 #[cfg(not(feature = "tables"))]
 pub use matrix_columns::MatrixColumns as Encoder;
 pub use monomials::monomials;
+pub use one_hot::{OneHot, UnknownCategories};
 pub use polynomial_features::{ExpandedRows, Number, PolynomialFeatures};
 pub use select::ClassCodes;
 pub use statistics::{ColumnMoments, FillStatistic, fill_values};

@@ -1,5 +1,6 @@
 //! Word numbering: the first word is number 0, the next new one number 1, and so on.
 
+use crate::encode::hash::hash;
 use crate::error::{Error, Result};
 
 /// Words one after another, each with its number, found by an open-addressing hash table.
@@ -113,22 +114,6 @@ impl ShardedWords {
     pub(super) fn word(&self, number: usize) -> &[u8] {
         self.0[number % SHARDS].word(number / SHARDS)
     }
-}
-
-/// Eight bytes at a time, multiplied and folded. Texts made to collide slow it down, no more.
-fn hash(word: &[u8]) -> u64 {
-    let mix = |hash: u64, bytes: u64| {
-        let product = u128::from(hash ^ bytes) * 0x9e37_79b9_7f4a_7c15_u128;
-        (product ^ (product >> 64)) as u64
-    };
-    let (chunks, rest) = word.as_chunks::<8>();
-    let mut hash = word.len() as u64 ^ 0x243f_6a88_85a3_08d3;
-    for chunk in chunks {
-        hash = mix(hash, u64::from_le_bytes(*chunk));
-    }
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    mix(hash, u64::from_le_bytes(last))
 }
 
 #[cfg(test)]
