@@ -93,7 +93,7 @@ impl Compressed<'_> {
 }
 
 /// Somebody has borrowed the array for writing.
-fn being_written() -> PyErr {
+pub(crate) fn being_written() -> PyErr {
     wrong("the array is being written to", "Wait until that is done, or give a copy of it.")
 }
 

@@ -5,6 +5,7 @@
 //! and leaderboards are handed over. scikit-learn's parameters, attributes and checks are in `python/quince/`.
 
 mod baseline;
+mod categories;
 mod cluster;
 mod encode;
 mod errors;
@@ -30,6 +31,10 @@ mod text;
 mod _quince {
     #[pymodule_export]
     use crate::baseline::{baseline_of_classes, baseline_of_numbers, baseline_of_values};
+    #[pymodule_export]
+    use crate::categories::{
+        Categories, CategoryGroups, count_categories, learn_categories, one_hot_dense, one_hot_groups, one_hot_sparse,
+    };
     #[pymodule_export]
     use crate::cluster::{cluster, cluster_distances, cluster_error, learn_batch, silhouettes};
     #[pymodule_export]
@@ -62,4 +67,6 @@ mod _quince {
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_export]
+    const UNKNOWN_CATEGORY: u32 = quince::encode::UNKNOWN_CATEGORY;
 }

@@ -1,10 +1,13 @@
-"""Categories of columns: which there are, which are rare, and the number of each cell's."""
+"""Categories of columns: which there are, which are rare, and the code of each cell's.
+
+The extension does this for texts and numbers; of other cells (dates, numbers among objects) a dictionary gives the codes.
+"""
 
 from __future__ import annotations
 
 import warnings
 from itertools import repeat
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,12 +16,16 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils._missing import is_scalar_nan
 from sklearn.utils.validation import _check_feature_names_in, validate_data
 
+from quince import _quince
+from quince._quince import Categories, CategoryGroups
 from quince.preprocessing._base import Transformer
 
 #: What scikit-learn calls the categories that were too rare for a number of their own.
 RARE = "infrequent_sklearn"
-#: Whole numbers count as near each other if the largest is so far from the smallest at most.
-FEW = 1 << 12
+#: The code of a cell that has none of the categories.
+UNKNOWN = _quince.UNKNOWN_CATEGORY
+#: Up to here every whole number is a float64.
+EXACT = 2**53
 
 
 def columns_of(X: Any) -> list[NDArray[Any]]:
@@ -36,8 +43,32 @@ def columns_of(X: Any) -> list[NDArray[Any]]:
     ]
 
 
-def categories_in(values: NDArray[Any]) -> NDArray[Any]:
-    """The different values, sorted; None and then NaN come last."""
+def _cells(values: NDArray[Any]) -> Any:
+    """Cells as the extension reads them: code points, float64 or objects; None of what is neither text nor number."""
+    kind, size = values.dtype.kind, values.dtype.itemsize
+    if kind == "O":
+        return values
+    if kind in "US":
+        values = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
+        # Bytes are the code points of Latin-1.
+        points = values.view(np.uint32 if kind == "U" else np.uint8)
+        return points.reshape(len(values), -1 if len(values) else 1).astype(np.uint32, copy=False)
+    whole = kind in "iu" and (size < 8 or len(values) == 0 or (values.min() >= -EXACT and values.max() <= EXACT))
+    return values.astype(np.float64) if whole or (kind in "bf" and size <= 8) else None
+
+
+def categories_in(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
+    """The different values, sorted, None and then NaN last; and in how many rows they are, if that was counted."""
+    cells = _cells(values)
+    found = None if cells is None else _quince.learn_categories(cells)
+    if found is None:
+        return _sorted(values), None
+    rows, counts = found
+    return values[rows], counts
+
+
+def _sorted(values: NDArray[Any]) -> NDArray[Any]:
+    """The different values of a column that is neither texts nor numbers."""
     if values.dtype != object:
         return np.unique(values)
     try:
@@ -56,95 +87,72 @@ def categories_in(values: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def codes_of(values: NDArray[Any], categories: NDArray[Any]) -> NDArray[np.intp]:
-    """The number of each value's category; -1 where it is none of them."""
-    nan_is = len(categories) - 1 if len(categories) and is_scalar_nan(categories[-1]) else -1
-    if categories.dtype == object or values.dtype == object or values.dtype.kind != categories.dtype.kind:
-        if not _comparable(values, categories):
-            return np.full(len(values), -1, dtype=np.intp)
-        numbers = {category: number for number, category in enumerate(categories.tolist())}
-        cells = values.tolist()
-        codes = np.fromiter(map(numbers.get, cells, repeat(-1)), dtype=np.intp, count=len(cells))
-        if nan_is >= 0 and values.dtype.kind in "Of":  # a NaN need not be the same object as another
-            for place in np.flatnonzero(codes < 0):
-                codes[place] = nan_is if is_scalar_nan(cells[place]) else -1
-        return codes
-    known = categories[:nan_is] if nan_is >= 0 else categories
-    values = np.ascontiguousarray(values)
-    if len(known) == 0:
-        codes = np.full(len(values), -1, dtype=np.intp)
-    elif known.dtype.kind in "iuf" and _near_each_other(known):
-        # Looking up in a list is much quicker than searching.
-        numbers = np.full(int(known[-1]) - int(known[0]) + 1, -1, dtype=np.intp)
-        numbers[known.astype(np.intp) - int(known[0])] = np.arange(len(known))
-        within = (values >= known[0]) & (values <= known[-1])
-        if values.dtype.kind == "f":
-            within &= values == np.floor(values)
-        codes = numbers[np.where(within, values, known[0]).astype(np.intp) - int(known[0])]
-        codes[~within] = -1
-    else:
-        order = np.argsort(known, kind="stable")
-        codes = np.searchsorted(known, values, sorter=order)
-        codes[codes == len(known)] = 0
-        codes = order[codes]
-        codes[known[codes] != values] = -1
-    if nan_is >= 0:
-        codes[np.isnan(values)] = nan_is
+def _in_extension(categories: NDArray[Any]) -> Categories | None:
+    """The categories in the extension, if it can hold them."""
+    cells = _cells(categories)
+    return None if cells is None else Categories.of(cells)
+
+
+def codes_of(values: NDArray[Any], categories: NDArray[Any], known: Categories | None) -> NDArray[np.uint32]:
+    """The code of each value's category."""
+    alike = (values.dtype.kind == "S") == (categories.dtype.kind == "S")
+    cells = _cells(values) if known is not None and alike else None
+    codes = None if known is None or cells is None else known.codes(cells)
+    return _codes_by_dictionary(values, categories) if codes is None else codes
+
+
+def _codes_by_dictionary(values: NDArray[Any], categories: NDArray[Any]) -> NDArray[np.uint32]:
+    """The same for values that are neither texts nor numbers, or not of the kind of the categories."""
+    if values.dtype.kind == categories.dtype.kind:
+        common = np.result_type(values, categories)
+        values, categories = values.astype(common, copy=False), categories.astype(common, copy=False)
+    numbers = {category: number for number, category in enumerate(categories.tolist())}
+    cells = values.tolist()
+    codes = np.fromiter(map(numbers.get, cells, repeat(UNKNOWN)), dtype=np.uint32, count=len(cells))
+    if is_scalar_nan(categories[-1]) and values.dtype.kind in "Of":
+        # A NaN need not be the same object as another.
+        for place in np.flatnonzero(codes == UNKNOWN):
+            codes[place] = len(categories) - 1 if is_scalar_nan(cells[place]) else UNKNOWN
     return codes
-
-
-def _near_each_other(known: NDArray[Any]) -> bool:
-    """Whether sorted numbers are whole, and few steps apart from the first to the last."""
-    least, most = known[0].item(), known[-1].item()
-    return abs(least) < 2**52 and most - least < FEW and bool(np.all(known == np.floor(known)))
-
-
-def _comparable(values: NDArray[Any], categories: NDArray[Any]) -> bool:
-    """Whether a value could be a category at all: words are no numbers."""
-    kinds = {"U" if kind in "US" else kind for kind in (values.dtype.kind, categories.dtype.kind)}
-    return "O" in kinds or "U" not in kinds or len(kinds) == 1
 
 
 class CategoryEncoder(Transformer):
     """An encoder that knows the categories of each column."""
 
     categories_: list[NDArray[Any]]
-    _learnt = "_rare"
-    #: For each column the numbers of its rare categories, or None.
-    _rare: list[NDArray[np.intp] | None]
-    #: For each column the number after grouping of every category, or None where nothing is grouped.
-    _grouped: list[NDArray[np.intp] | None]
+    #: For each column its categories in the extension, or None if that cannot hold them.
+    _known: list[Categories | None]
+    #: For each column the groups of its categories.
+    _groups: list[CategoryGroups]
 
     def _learn_categories(self, X: Any, *, but_missing: bool) -> None:
-        """Finds or checks categories. With `but_missing` NaN is never rare."""
+        """Finds or checks categories. With `but_missing` NaN is in no group."""
         self._forget()
         validate_data(self, X=X, reset=True, skip_check_array=True)
         columns = columns_of(X)
         self.n_features_in_ = len(columns)
         if not isinstance(self.categories, str) and len(self.categories) != len(columns):
             raise ValueError("Shape mismatch: if categories is an array, it has to be of shape (n_features,).")
-        given = None if isinstance(self.categories, str) else self.categories
-        self.categories_ = [
-            categories_in(column) if given is None else self._checked(j, column, given[j])
-            for j, column in enumerate(columns)
-        ]
-        rare: list[NDArray[np.intp] | None] = [None] * len(columns)
-        grouped: list[NDArray[np.intp] | None] = [None] * len(columns)
-        if self._groups():
-            for j, (column, categories) in enumerate(zip(columns, self.categories_, strict=True)):
-                codes = codes_of(column, categories)
-                counts = np.bincount(codes[codes >= 0], minlength=len(categories))
-                if but_missing and is_scalar_nan(categories[-1]):
-                    counts = counts[:-1]
-                rare[j] = self._rare_among(counts, len(column))
-                if rare[j] is not None:
-                    frequent = np.ones(len(counts), dtype=bool)
-                    frequent[rare[j]] = False
-                    grouped[j] = np.where(frequent, np.cumsum(frequent) - 1, frequent.sum())
-        self._grouped = grouped
-        self._rare = rare
+        self.categories_, self._known, self._groups = [], [], []
+        for j, column in enumerate(columns):
+            if isinstance(self.categories, str):
+                categories, counts = categories_in(column)
+                known = _in_extension(categories)
+            else:
+                categories, counts = self._given(j, column, self.categories[j]), None
+                known = _in_extension(categories)
+                self._refuse_unknown(j, column, categories, known)
+            self.categories_.append(categories)
+            self._known.append(known)
+            grouped = len(categories) - (but_missing and is_scalar_nan(categories[-1]))
+            if not self._looks_for_rare():
+                self._groups.append(CategoryGroups.of(np.zeros(grouped, dtype=bool)))
+                continue
+            if counts is None:
+                counts = _quince.count_categories(codes_of(column, categories, known), len(categories))
+            self._groups.append(CategoryGroups(counts[:grouped], self._min_rows(len(column)), self.max_categories))
 
-    def _checked(self, j: int, column: NDArray[Any], given: Any) -> NDArray[Any]:
+    def _given(self, j: int, column: NDArray[Any], given: Any) -> NDArray[Any]:
         """Categories that somebody gave, in the given order."""
         categories = np.array(given, dtype=object if column.dtype.kind == "U" else column.dtype)
         if categories.dtype == object and isinstance(categories[0], bytes) and column.dtype.kind != "S":
@@ -157,49 +165,48 @@ class CategoryEncoder(Transformer):
                 f"Nan should be the last element in user provided categories, see categories {categories} in column "
                 f"#{j}"
             )
-        if len(categories) != len(categories_in(categories)):
+        if len(categories) != len(categories_in(categories)[0]):
             raise ValueError(f"In column {j}, the predefined categories contain duplicate elements.")
         if column.dtype.kind not in "OUS":
             end = -1 if is_scalar_nan(categories[-1]) else None
             if np.any(np.sort(categories[:end]) != categories[:end]):
                 raise ValueError("Unsorted categories are not supported for numerical categories")
-        if self.handle_unknown == "error":
-            unknown = codes_of(column, categories) < 0
-            if unknown.any():
-                raise ValueError(
-                    f"Found unknown categories {_listed(column[unknown])} in column {j} during fit"
-                )
         return categories
 
-    def _groups(self) -> bool:
+    def _refuse_unknown(
+        self, j: int, column: NDArray[Any], categories: NDArray[Any], known: Categories | None
+    ) -> None:
+        unknown = self.handle_unknown == "error" and codes_of(column, categories, known) == UNKNOWN
+        if np.any(unknown):
+            raise ValueError(f"Found unknown categories {_listed(column[unknown])} in column {j} during fit")
+
+    def _looks_for_rare(self) -> bool:
         return self.max_categories is not None or self.min_frequency is not None
 
-    def _rare_among(self, counts: NDArray[np.intp], rows: int) -> NDArray[np.intp] | None:
-        rare = np.zeros(len(counts), dtype=bool)
-        if isinstance(self.min_frequency, Integral):
-            rare = counts < self.min_frequency
-        elif isinstance(self.min_frequency, Real):
-            rare = counts < self.min_frequency * rows
-        if self.max_categories is not None and self.max_categories < len(counts) - rare.sum() + 1:
-            # The feature of the rare ones counts too. Of equally frequent ones the later stay, as in scikit-learn.
-            frequent = self.max_categories - 1
-            rare[np.argsort(counts, kind="stable")[: len(counts) - frequent]] = True
-        return np.flatnonzero(rare) if rare.any() else None
+    def _min_rows(self, rows: int) -> float:
+        """Categories in fewer rows are rare."""
+        if self.min_frequency is None:
+            return 0
+        return self.min_frequency if isinstance(self.min_frequency, Integral) else self.min_frequency * rows
 
-    def _codes(self, X: Any, *, unknown: str, warn: bool = False) -> tuple[NDArray[np.intp], list[bool]]:
-        """The number of each cell's category, -1 for unknown ones, and for each column whether there are such.
+    def _rare(self, j: int) -> NDArray[np.intp] | None:
+        """The codes of a column's rare categories, if it has any."""
+        rare = np.flatnonzero(self._groups[j].is_rare)
+        return rare if len(rare) else None
+
+    def _codes(self, X: Any, *, unknown: str, warn: bool = False) -> tuple[list[NDArray[np.uint32]], list[bool]]:
+        """The codes of each column's cells, and for each column whether some are unknown.
 
         `unknown` is "error", or what becomes of unknown ones, for the sentence of the warning.
         """
         columns = columns_of(X)
         validate_data(self, X=X, reset=False, skip_check_array=True)
-        codes = np.empty((len(columns[0]), len(columns)), dtype=np.intp)
-        unseen = []
-        for j, (column, categories) in enumerate(zip(columns, self.categories_, strict=True)):
-            codes[:, j] = codes_of(column, categories)
-            without = codes[:, j] < 0
+        codes, unseen = [], []
+        for j, (column, categories, known) in enumerate(zip(columns, self.categories_, self._known, strict=True)):
+            codes.append(codes_of(column, categories, known))
+            without = codes[j] == UNKNOWN
             unseen.append(bool(without.any()))
-            if unseen[-1] and unknown == "error":
+            if unseen[j] and unknown == "error":
                 raise ValueError(
                     f"Found unknown categories {_listed(column[without])} in column {j} during transform"
                 )
@@ -216,11 +223,12 @@ class CategoryEncoder(Transformer):
     @property
     def infrequent_categories_(self) -> list[NDArray[Any] | None]:
         """The rare categories of each column."""
-        if self._learnt not in vars(self) or not self._groups():
+        if self._learnt not in vars(self) or not self._looks_for_rare():
             raise AttributeError(f"this {type(self).__name__} groups no categories, and has no infrequent_categories_")
+        rare = map(self._rare, range(len(self.categories_)))
         return [
-            None if rare is None else categories[rare]
-            for categories, rare in zip(self.categories_, self._rare, strict=True)
+            None if codes is None else categories[codes]
+            for categories, codes in zip(self.categories_, rare, strict=True)
         ]
 
     def _names_in(self, input_features: Any) -> NDArray[Any]:
@@ -235,4 +243,4 @@ class CategoryEncoder(Transformer):
 
 def _listed(values: NDArray[Any]) -> list[Any]:
     """A few of the different values, for a sentence."""
-    return categories_in(values.astype(object)).tolist()
+    return _sorted(values.astype(object)).tolist()

@@ -18,7 +18,10 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from quince.preprocessing._categories import RARE, CategoryEncoder
+from quince import _quince, _threads
+from quince._base import FLOATS, for_extension
+from quince._quince import CategoryGroups
+from quince.preprocessing._categories import RARE, UNKNOWN, CategoryEncoder
 
 
 class OneHotEncoder(CategoryEncoder):
@@ -67,7 +70,7 @@ class OneHotEncoder(CategoryEncoder):
            [1., 0.]])
     """
 
-    _learnt = "_widths"
+    _learnt = "_dropped"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "categories": [StrOptions({"auto"}), list],
         "drop": [StrOptions({"first", "if_binary"}), "array-like", None],
@@ -83,10 +86,8 @@ class OneHotEncoder(CategoryEncoder):
         "feature_name_combiner": [StrOptions({"concat"}), callable],
     }
 
-    #: For each column the number, after grouping, of the category without a feature, or None.
+    #: For each column the group of the category without a feature, or None.
     _dropped: list[int | None]
-    #: How many features each column has.
-    _widths: list[int]
 
     def __init__(
         self,
@@ -113,21 +114,19 @@ class OneHotEncoder(CategoryEncoder):
     def fit(self, X: Any, y: Any = None) -> OneHotEncoder:
         """Learns the categories of each column."""
         self._learn_categories(X, but_missing=False)
-        whole = [len(self._groups_of(j)) for j in range(self.n_features_in_)]
+        widths = [len(groups) for groups in self._groups]
         if self.drop is None:
-            self._dropped = [None] * len(whole)
+            dropped: list[int | None] = [None] * len(widths)
         elif isinstance(self.drop, str):
-            self._dropped = [0 if self.drop == "first" or width == 2 else None for width in whole]
+            dropped = [0 if self.drop == "first" or width == 2 else None for width in widths]
         else:
-            self._dropped = self._given_drops()
+            dropped = self._given_drops()
         self.drop_idx_ = None
         if self.drop is not None:
-            self.drop_idx_ = np.empty(len(whole), dtype=object)
-            for j, (dropped, grouped) in enumerate(zip(self._dropped, self._grouped, strict=True)):
-                self.drop_idx_[j] = dropped
-                if dropped is not None and grouped is not None:
-                    self.drop_idx_[j] = np.flatnonzero(grouped == dropped)[0]
-        self._widths = [width - (dropped is not None) for width, dropped in zip(whole, self._dropped, strict=True)]
+            self.drop_idx_ = np.empty(len(widths), dtype=object)
+            for j, (group, groups) in enumerate(zip(dropped, self._groups, strict=True)):
+                self.drop_idx_[j] = None if group is None else np.flatnonzero(groups.of_categories == group)[0]
+        self._dropped = dropped
         return self
 
     def _given_drops(self) -> list[int | None]:
@@ -144,10 +143,10 @@ class OneHotEncoder(CategoryEncoder):
             if not any(same):
                 missing.append(f"Category: {j}, Feature: {wanted}")
                 continue
-            number, rare, grouped = same.index(True), self._rare[j], self._grouped[j]
-            if rare is not None and number in rare:
+            code, groups = same.index(True), self._groups[j]
+            if groups.is_rare[code]:
                 raise ValueError(f"Unable to drop category {wanted!r} from feature {j} because it is infrequent")
-            drops.append(number if grouped is None else int(grouped[number]))
+            drops.append(int(groups.of_categories[code]))
         if missing:
             raise ValueError(
                 "The following categories were supposed to be dropped, but were not found in the training data.\n"
@@ -155,9 +154,9 @@ class OneHotEncoder(CategoryEncoder):
             )
         return drops
 
-    def _groups_of(self, j: int) -> NDArray[Any]:
+    def _names_of_groups(self, j: int) -> NDArray[Any]:
         """The categories of a column after the rare ones were put together."""
-        categories, rare = self.categories_[j], self._rare[j]
+        categories, rare = self.categories_[j], self._rare(j)
         if rare is None:
             return categories
         return np.append(np.delete(categories, rare).astype(object), RARE)
@@ -174,77 +173,42 @@ class OneHotEncoder(CategoryEncoder):
             )
         unknown = "infrequent_if_exist" if self.handle_unknown == "warn" else self.handle_unknown
         warn = self.handle_unknown == "warn" or (self.drop is not None and unknown != "error")
-        codes, unseen = self._codes(X, unknown=unknown, warn=warn)
-        places, there = self._places(codes, unseen)
-        rows = len(codes)
-        width = int(sum(self._widths))
+        codes, _ = self._codes(X, unknown=unknown, warn=warn)
+        as_rare, threads = unknown == "infrequent_if_exist", _threads.effective(None)
         if not self.sparse_output:
-            dense = np.zeros((rows, width), dtype=self.dtype)
-            cells = places + np.arange(rows)[:, None] * width
-            dense.ravel()[cells.ravel() if there is None else cells[there]] = 1
-            return dense
-        if there is None:
-            starts = np.arange(rows + 1) * codes.shape[1]
-            columns = places.ravel()
-        else:
-            starts = np.append(0, np.cumsum(there.sum(axis=1)))
-            columns = places[there]
-        if max(width, int(starts[-1])) <= np.iinfo(np.int32).max:
-            starts, columns = starts.astype(np.int32), columns.astype(np.int32)
-        ones = np.ones(len(columns), dtype=self.dtype)
-        matrix = sparse.csr_matrix((ones, columns, starts), shape=(rows, width), copy=False)
+            dtype = np.float64 if np.dtype(self.dtype) == np.float64 else np.float32
+            rows = np.zeros((len(codes[0]), self._width()), dtype=dtype)
+            _quince.one_hot_dense(codes, self._columns(), rows, unknown_as_rare=as_rare, threads=threads)
+            return rows.astype(self.dtype, copy=False)
+        starts, places = _quince.one_hot_sparse(codes, self._columns(), unknown_as_rare=as_rare, threads=threads)
+        ones = np.ones(len(places), dtype=self.dtype)
+        matrix = sparse.csr_matrix((ones, places, starts), shape=(len(codes[0]), self._width()), copy=False)
         matrix.has_sorted_indices = True
         return matrix
 
-    def _places(
-        self, codes: NDArray[np.intp], unseen: list[bool]
-    ) -> tuple[NDArray[np.intp], NDArray[np.bool_] | None]:
-        """The feature that is 1 for each cell, and for which cells there is one (None: for all)."""
-        there = None
-        first = 0
-        for j, (grouped, dropped) in enumerate(zip(self._grouped, self._dropped, strict=True)):
-            code = codes[:, j]
-            to_rare = grouped is not None and self.handle_unknown in ("infrequent_if_exist", "warn")
-            lost = code < 0 if unseen[j] and not to_rare else None
-            if grouped is not None:
-                # What is unknown has the number -1, and so falls on the last.
-                code = np.append(grouped, grouped.max())[code]
-            if dropped is not None:
-                gone = code == dropped
-                code = code - (code > dropped)
-                lost = gone if lost is None else lost | gone
-            if lost is not None:
-                there = np.ones(codes.shape, dtype=bool) if there is None else there
-                there[:, j] = ~lost
-            codes[:, j] = code + first
-            first += self._widths[j]
-        return codes, there
+    def _columns(self) -> list[tuple[CategoryGroups, int | None]]:
+        """The groups of each column, and the one without a feature."""
+        return list(zip(self._groups, self._dropped, strict=True))
+
+    def _width(self) -> int:
+        return sum(len(groups) - (dropped is not None) for groups, dropped in self._columns())
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """The categories of rows of features; None where it was unknown."""
         check_is_fitted(self)
-        X = check_array(X, accept_sparse="csr")
-        width = int(sum(self._widths))
+        X = check_array(X, accept_sparse="csr", dtype=FLOATS)
+        width = self._width()
         if X.shape[1] != width:
             raise ValueError(f"Shape of the passed X data is not correct. Expected {width} columns, got {X.shape[1]}.")
-        groups = [self._groups_of(j) for j in range(self.n_features_in_)]
-        out = np.empty((X.shape[0], len(groups)), dtype=np.result_type(*[group.dtype for group in groups]))
+        names = [self._names_of_groups(j) for j in range(self.n_features_in_)]
+        out = np.empty((X.shape[0], len(names)), dtype=np.result_type(*[groups.dtype for groups in names]))
         nobody = {}
-        first = 0
-        for j, (group, dropped) in enumerate(zip(groups, self._dropped, strict=True)):
-            kept = group if dropped is None else np.delete(group, dropped)
-            if len(kept) == 0:
-                out[:, j] = group[dropped]
-                continue
-            part = X[:, first : first + len(kept)]
-            first += len(kept)
-            out[:, j] = kept[np.asarray(part.argmax(axis=1)).ravel()]
-            zeros = np.asarray(part.sum(axis=1)).ravel() == 0
+        for j, groups in enumerate(_quince.one_hot_groups(for_extension(X), self._columns())):
+            zeros = groups == UNKNOWN
+            out[:, j] = names[j][np.where(zeros, 0, groups)]
             if not zeros.any():
                 continue
-            if dropped is not None:
-                out[zeros, j] = group[dropped]
-            elif self.handle_unknown == "ignore" or (self.handle_unknown != "error" and self._rare[j] is None):
+            if self.handle_unknown == "ignore" or (self.handle_unknown != "error" and self._rare(j) is None):
                 nobody[j] = zeros
             elif self.drop is None:
                 raise ValueError(
@@ -262,7 +226,7 @@ class OneHotEncoder(CategoryEncoder):
         check_is_fitted(self)
         names = []
         for j, column in enumerate(self._names_in(input_features)):
-            groups, dropped = self._groups_of(j), self._dropped[j]
+            groups, dropped = self._names_of_groups(j), self._dropped[j]
             for category in groups if dropped is None else np.delete(groups, dropped):
                 if callable(self.feature_name_combiner):
                     name = self.feature_name_combiner(column, category)

@@ -16,7 +16,7 @@ from sklearn.utils._missing import is_scalar_nan
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from quince.preprocessing._categories import RARE, CategoryEncoder
+from quince.preprocessing._categories import RARE, UNKNOWN, CategoryEncoder
 
 
 class OrdinalEncoder(OneToOneFeatureMixin, CategoryEncoder):
@@ -103,10 +103,7 @@ class OrdinalEncoder(OneToOneFeatureMixin, CategoryEncoder):
         self._check_unknown_value()
         self._learn_categories(X, but_missing=True)
         missing = {j: len(names) - 1 for j, names in enumerate(self.categories_) if is_scalar_nan(names[-1])}
-        used = [
-            len(names) - (j in missing) - (0 if rare is None else len(rare))
-            for j, (names, rare) in enumerate(zip(self.categories_, self._rare, strict=True))
-        ]
+        used = [int(np.sum(~groups.is_rare)) for groups in self._groups]
         if self.handle_unknown == "use_encoded_value" and any(0 <= self.unknown_value < count for count in used):
             raise ValueError(
                 f"The used value for unknown_value {self.unknown_value} is one of the values already used for encoding "
@@ -155,16 +152,16 @@ class OrdinalEncoder(OneToOneFeatureMixin, CategoryEncoder):
     def transform(self, X: Any) -> NDArray[Any]:
         """The numbers of other rows' categories."""
         check_is_fitted(self)
-        codes, unseen = self._codes(X, unknown=self.handle_unknown)
-        out = np.empty(codes.shape, dtype=self.dtype)
-        for j, grouped in enumerate(self._grouped):
-            code = codes[:, j]
+        columns, unseen = self._codes(X, unknown=self.handle_unknown)
+        out = np.empty((len(columns[0]), len(columns)), dtype=self.dtype)
+        for j, (codes, groups) in enumerate(zip(columns, self._groups, strict=True)):
             # What is unknown or missing gets its value below, whatever it is here.
-            out[:, j] = code if grouped is None else grouped[np.minimum(code, len(grouped) - 1)]
+            numbers = np.where(codes == UNKNOWN, 0, codes) if unseen[j] else codes
+            out[:, j] = numbers if self._rare(j) is None else groups.of_categories.take(numbers, mode="clip")
             if j in self._missing:
-                out[code == self._missing[j], j] = self.encoded_missing_value
+                out[codes == self._missing[j], j] = self.encoded_missing_value
             if unseen[j]:
-                out[code < 0, j] = self.unknown_value
+                out[codes == UNKNOWN, j] = self.unknown_value
         return out
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
@@ -176,10 +173,11 @@ class OrdinalEncoder(OneToOneFeatureMixin, CategoryEncoder):
                 "Shape of the passed X data is not correct. "
                 f"Expected {self.n_features_in_} columns, got {X.shape[1]}."
             )
+        all_rare = [self._rare(j) for j in range(self.n_features_in_)]
         out = np.empty(X.shape, dtype=np.result_type(*[names.dtype for names in self.categories_]))
-        if self.handle_unknown == "use_encoded_value" or any(rare is not None for rare in self._rare):
+        if self.handle_unknown == "use_encoded_value" or any(rare is not None for rare in all_rare):
             out = out.astype(object)
-        for j, (names, rare) in enumerate(zip(self.categories_, self._rare, strict=True)):
+        for j, (names, rare) in enumerate(zip(self.categories_, all_rare, strict=True)):
             numbers = X[:, j]
             left = np.ones(len(numbers), dtype=bool)
             if j in self._missing:
