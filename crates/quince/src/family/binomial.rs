@@ -2,7 +2,7 @@
 //! P(k) = n! / (k! (n - k)!) pᵏ (1 - p)ⁿ⁻ᵏ. One trial is a Bernoulli distribution.
 
 use super::special::beta_lower;
-use super::{Distribution, check_counts, check_number, check_values, drawn_from_mode};
+use super::{Distribution, check_counts, check_number, check_values, drawn_count};
 use crate::error::{Error, Result};
 use crate::numbers::{ln_factorial, mean_and_standard_deviation};
 use crate::run::Stream;
@@ -88,6 +88,7 @@ impl Distribution for Binomial {
 
     fn sample(&self, stream: &mut Stream) -> f64 {
         let mode = ((self.tries + 1.0) * self.probability).floor().min(self.tries);
-        drawn_from_mode(self, mode, self.tries, stream)
+        let skewness = (1.0 - 2.0 * self.probability) / self.variance().sqrt();
+        drawn_count(self, mode, skewness, self.tries, stream)
     }
 }

@@ -96,6 +96,20 @@ fn check_counts(counts: &[f64]) -> Result<()> {
     }
 }
 
+/// A distribution of counts whose standard deviation is larger than this is sampled by its quantiles' expansion.
+const LARGEST_DEVIATION_BY_INVERSION: f64 = 1e4;
+
+/// A sample from a distribution of counts with this skewness, between 0 and `most`.
+fn drawn_count(of: &impl Distribution, mode: f64, skewness: f64, most: f64, stream: &mut Stream) -> f64 {
+    let deviation = of.variance().sqrt();
+    if deviation <= LARGEST_DEVIATION_BY_INVERSION {
+        return drawn_from_mode(of, mode, most, stream);
+    }
+    // Cornish and Fisher's expansion of the quantile: off by a share of 1/deviation² of the standard deviation.
+    let z = stream.normal();
+    (of.mean() + deviation * (z + skewness * (z * z - 1.0) / 6.0)).round().clamp(0.0, most)
+}
+
 /// A sample from a distribution of counts by inversion: outwards from the mode, alternately up and down, until the
 /// probabilities passed exceed a uniform number. That takes about as many steps as the standard deviation.
 fn drawn_from_mode(of: &impl Distribution, mode: f64, most: f64, stream: &mut Stream) -> f64 {

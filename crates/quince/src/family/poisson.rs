@@ -2,7 +2,7 @@
 //! P(k) = λᵏ e^-λ / k!; the maximum-likelihood λ is the mean of the counts.
 
 use super::special::gamma_upper;
-use super::{Distribution, check_counts, check_number, check_values, drawn_from_mode};
+use super::{Distribution, check_counts, check_number, check_values, drawn_count};
 use crate::error::Result;
 use crate::numbers::{ln_factorial, mean_and_standard_deviation};
 use crate::run::Stream;
@@ -67,6 +67,6 @@ impl Distribution for Poisson {
     }
 
     fn sample(&self, stream: &mut Stream) -> f64 {
-        drawn_from_mode(self, self.rate.floor(), f64::INFINITY, stream)
+        drawn_count(self, self.rate.floor(), self.rate.sqrt().recip(), f64::MAX, stream)
     }
 }

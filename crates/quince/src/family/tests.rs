@@ -85,6 +85,26 @@ proptest! {
 }
 
 #[test]
+fn counts_too_large_to_go_through_one_by_one_have_the_moments_of_their_distribution() {
+    // Skewness: of a Poisson λ^-½, of a binomial (1 - 2p) / sd.
+    let cases: [(Box<dyn Distribution>, f64); 3] = [
+        (Box::new(Poisson::new(2e8).unwrap()), 2e8f64.powf(-0.5)),
+        (Box::new(Poisson::new(1e308).unwrap()), 0.0),
+        (Box::new(Binomial::new(1e12, 0.001).unwrap()), 0.998 / 0.999e9f64.sqrt()),
+    ];
+    for (of, skewness) in cases {
+        let mut stream = Stream::new(3, 0);
+        let count = 40_000.0f64;
+        let z: Vec<f64> = (0..40_000).map(|_| (of.sample(&mut stream) - of.mean()) / of.variance().sqrt()).collect();
+        let moment = |power: i32| z.iter().map(|z| z.powi(power)).sum::<f64>() / count;
+        // Standard errors of the first three moments of a normal: 1, √2 and √15 over √n.
+        assert!(moment(1).abs() < 5.0 / count.sqrt(), "{}", moment(1));
+        assert!((moment(2) - 1.0).abs() < 5.0 * (2.0 / count).sqrt(), "{}", moment(2));
+        assert!((moment(3) - skewness).abs() < 5.0 * (15.0 / count).sqrt(), "{}", moment(3));
+    }
+}
+
+#[test]
 fn draws_of_a_gaussian_have_its_mean_and_covariance() {
     let covariance = Matrix::from_rows(&[[4.0, 1.8], [1.8, 1.0]]);
     let of = Gaussian::new(vec![3.0, -1.0], covariance.clone()).unwrap();
