@@ -27,7 +27,16 @@ impl Session {
         if let Some(budget) = common.budget {
             run = run.budget(budget);
         }
-        Session { run, progress, json: common.json, quiet: common.quiet }
+        let session = Session { run, progress, json: common.json, quiet: common.quiet };
+        let working = session.run.thread_count();
+        if common.threads > working {
+            let cores = if working == 1 { "one core".to_string() } else { format!("{working} cores") };
+            session.say(&format!(
+                "note: {} threads were asked for, and this process may use {cores}: {working} work",
+                common.threads
+            ));
+        }
+        session
     }
 
     /// Tells the user something that is not data.

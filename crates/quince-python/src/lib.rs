@@ -60,6 +60,8 @@ mod _quince {
     #[pymodule_export]
     use crate::statistics::{column_moments, fill_values, merge_moments};
     #[pymodule_export]
+    use crate::steer::available_cores;
+    #[pymodule_export]
     use crate::table::{Table, read, read_csv};
     #[pymodule_export]
     use crate::text::{TextEncoder, chi_squared, learn_text, mutual_information, stop_words};

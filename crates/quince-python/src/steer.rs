@@ -43,6 +43,12 @@ impl Steering {
     }
 }
 
+/// How many cores this process may use.
+#[pyfunction]
+pub(crate) fn available_cores() -> usize {
+    quince::run::available_cores()
+}
+
 /// Does `job` with the lock released. A signal that Python turns into an exception (Ctrl-C) stops it, and that
 /// exception is what the caller gets.
 pub(crate) fn work<T: Send>(

@@ -233,8 +233,29 @@ def test_omp_num_threads_is_honoured():
         """
     if not os.path.isdir("/proc/self/task"):
         pytest.skip("threads are counted in /proc")
+    cores = len(os.sched_getaffinity(0))
     assert run(program, OMP_NUM_THREADS="1").stdout == "0\n"
-    assert run(program, OMP_NUM_THREADS="3").stdout == "3\n"
+    if cores > 1:
+        assert run(program, OMP_NUM_THREADS="2").stdout == "2\n"
+    assert int(run(program, OMP_NUM_THREADS="9999").stdout) <= cores
+
+
+def test_more_jobs_than_cores_start_no_more_threads_and_one_warning_says_so():
+    program = """
+        import os, warnings, numpy as np, quince
+        X = np.random.default_rng(0).normal(size=(20_000, 20))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for _ in range(3):
+                quince.KNeighborsClassifier(n_jobs=4000).fit(X, X[:, 0] > 0).predict(X[:10])
+        names = [open(f"/proc/self/task/{t}/comm").read().strip() for t in os.listdir("/proc/self/task")]
+        print(sum(name.startswith("quince-") for name in names), [str(w.message) for w in caught])
+        """
+    if not os.path.isdir("/proc/self/task"):
+        pytest.skip("threads are counted in /proc")
+    threads, said = run(program).stdout.split(" ", 1)
+    assert int(threads) <= len(os.sched_getaffinity(0))
+    assert said.count("n_jobs=4000 asks for more threads than this process has cores") == 1
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])

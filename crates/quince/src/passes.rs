@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn sums_have_the_same_bits_on_any_number_of_threads() {
         let sums = |threads: usize| {
-            let run = Run::new().threads(threads);
+            let run = Run::new().threads_exactly(threads);
             let chunks = at_hand(Numbers { first: 0, count: 100_003 });
             Pass::new(700, &run).gather(chunks, || vec![0.0; 3], |sum, chunk, rows| add(sum, chunk, rows)).unwrap()
         };

@@ -159,6 +159,16 @@ fn one_thread_and_two_give_the_same_bytes() {
 }
 
 #[test]
+fn no_more_threads_start_than_there_are_cores_and_a_note_says_so() {
+    let bench = Bench::new("many_threads");
+    bench.example("iris.csv");
+    let answer = bench.ok("train iris.csv -t species -m ridge -o m.quince --threads 99999");
+    assert_eq!(answer.err.matches("note: 99999 threads were asked for, and this process may use ").count(), 1);
+    bench.ok("train iris.csv -t species -m ridge -o m1.quince --threads 1");
+    assert!(bench.read("m.quince") == bench.read("m1.quince"));
+}
+
+#[test]
 fn evaluate_shows_confusion_and_scores() {
     let bench = Bench::new("evaluate");
     bench.example("wine.csv");

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 __all__ = ["set_threads"]
 
-import os
+import warnings
 from types import TracebackType
 
+from quince._quince import available_cores
+
 _chosen: int | None = None
+#: Whether it has been said that more threads were asked for than can work.
+_said = False
 
 
 class set_threads:  # noqa: N801 - it is called like the function it stands for
@@ -42,7 +46,14 @@ def effective(n_jobs: int | None) -> int:
         return _chosen or 0
     if n_jobs == 0:
         raise ValueError("n_jobs == 0 has no meaning. Use None for the default, or -1 for all processors.")
-    if n_jobs > 0:
-        return int(n_jobs)
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, processors + 1 + int(n_jobs))
+    cores = available_cores()
+    if n_jobs > cores:
+        _say_once(f"n_jobs={n_jobs} asks for more threads than this process has cores ({cores}): {cores} work.")
+    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
+
+
+def _say_once(sentence: str) -> None:
+    global _said
+    if not _said:
+        _said = True
+        warnings.warn(sentence, UserWarning, stacklevel=4)

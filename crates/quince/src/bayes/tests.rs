@@ -368,7 +368,7 @@ fn one_thread_or_many_the_bits_are_the_same() {
     let example = example(7, 5000, 3, true);
     for names in ALL {
         let with = |threads: usize| {
-            let run = Run::new().threads(threads);
+            let run = Run::new().threads_exactly(threads);
             let model = fitted(blocks(names, &example, 3), &example, 3, &run);
             scores(&model, &example.rows.features(), &run)
         };

@@ -75,7 +75,7 @@ proptest! {
             let features = if scaled { features.scaled(&scale) } else { features };
             let mut bits: Option<Vec<u64>> = None;
             for threads in [1, 2, 8] {
-                let run = Run::new().threads(threads);
+                let run = Run::new().threads_exactly(threads);
                 let found = features.multiply(&right, &offset, &run).unwrap();
                 close(found.values(), &product);
                 let found_turned = features.transposed_multiply(&left, &run).unwrap();

@@ -14,6 +14,7 @@ mod report;
 
 pub use clock::{Clock, TickClock};
 pub(crate) use pace::Pace;
+pub use pool::available_cores;
 pub use random::Stream;
 pub use report::{Certificate, Outcome, Report, StopReason};
 
@@ -142,7 +143,7 @@ impl ThreadPool {
 }
 
 impl Run {
-    /// Seed 0, as many threads as the machine has (or `OMP_NUM_THREADS` says), no deadline, no observer.
+    /// Seed 0, as many threads as there are cores (or `OMP_NUM_THREADS` says), no deadline, no observer.
     pub fn new() -> Run {
         Run {
             seed: 0,
@@ -161,9 +162,16 @@ impl Run {
         self
     }
 
-    /// How many threads may work. The results do not depend on it. Zero means as many as the machine has.
-    pub fn threads(mut self, threads: usize) -> Run {
-        self.threads = if threads == 0 { pool::default_threads() } else { threads };
+    /// How many threads may work, of which there are never more than [`available_cores`]. The results do not depend on it. Zero means
+    /// as many as there are cores.
+    pub fn threads(self, threads: usize) -> Run {
+        let threads = if threads == 0 { pool::default_threads() } else { threads.min(available_cores()) };
+        self.threads_exactly(threads)
+    }
+
+    /// This many threads, even if there are fewer cores for them: to try whether results depend on their number.
+    pub fn threads_exactly(mut self, threads: usize) -> Run {
+        self.threads = threads.clamp(1, 64);
         self
     }
 
@@ -374,10 +382,19 @@ mod tests {
     }
 
     #[test]
+    fn no_more_threads_work_than_there_are_cores() {
+        let cores = available_cores();
+        assert_eq!(Run::new().threads(99_999).thread_count(), cores);
+        assert_eq!(Run::new().threads(1).thread_count(), 1);
+        assert!(Run::new().threads(0).thread_count() <= cores);
+        assert_eq!(Run::new().threads_exactly(cores + 1).thread_count(), cores + 1);
+    }
+
+    #[test]
     fn map_keeps_the_order_on_any_number_of_threads() {
         let squares: Vec<usize> = (0..100).map(|i| i * i).collect();
         for threads in [1, 2, 8] {
-            assert_eq!(Run::new().threads(threads).map(100, |i| i * i), squares);
+            assert_eq!(Run::new().threads_exactly(threads).map(100, |i| i * i), squares);
         }
     }
 }

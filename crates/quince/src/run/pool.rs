@@ -4,15 +4,18 @@
 use rayon_core::{ThreadPool, ThreadPoolBuilder, join};
 use std::sync::{Arc, Mutex};
 
-/// What `OMP_NUM_THREADS` says, or as many threads as the machine has (asked once: the answer costs a look at files).
-pub(super) fn default_threads() -> usize {
-    static MACHINE: std::sync::LazyLock<usize> =
+/// How many cores this process may use: those of the machine, less what its affinity or control group takes away.
+pub fn available_cores() -> usize {
+    // Asked once: the answer costs a look at files.
+    static CORES: std::sync::LazyLock<usize> =
         std::sync::LazyLock::new(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
-    std::env::var("OMP_NUM_THREADS")
-        .ok()
-        .and_then(|value| value.trim().parse().ok())
-        .filter(|&threads: &usize| threads > 0)
-        .unwrap_or_else(|| *MACHINE)
+    *CORES
+}
+
+/// What `OMP_NUM_THREADS` says, but no more than there are cores; as many as there are without it.
+pub(super) fn default_threads() -> usize {
+    let asked = std::env::var("OMP_NUM_THREADS").ok().and_then(|value| value.trim().parse().ok());
+    asked.filter(|&threads: &usize| threads > 0).unwrap_or(usize::MAX).min(available_cores())
 }
 
 pub(super) fn map<T: Send>(threads: usize, count: usize, task: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {

@@ -39,7 +39,7 @@ fn a_linear_model_in_two_lanes_has_the_optimum_and_the_same_bits_on_any_number_o
             ..LinearSvm::default()
         };
         let fit = |threads: usize| {
-            let (model, report) = settings.fit_examples(&examples, &Run::new().threads(threads)).unwrap();
+            let (model, report) = settings.fit_examples(&examples, &Run::new().threads_exactly(threads)).unwrap();
             (model.weights().to_vec(), model.bias(), report)
         };
         let alone = fit(1);
@@ -111,7 +111,7 @@ fn few_columns_are_finished_in_any_unit_at_any_cost_and_on_any_number_of_threads
     let examples = Examples::new(rows.features(), &target, None).unwrap();
     for (c, loss) in [(1e-3, Loss::Hinge), (1e4, Loss::Hinge), (1e4, Loss::SquaredHinge)] {
         let settings = LinearSvm { c, loss, probabilities: false, ..LinearSvm::default() };
-        let fit = |threads: usize| settings.fit_examples(&examples, &Run::new().threads(threads)).unwrap();
+        let fit = |threads: usize| settings.fit_examples(&examples, &Run::new().threads_exactly(threads)).unwrap();
         let (model, report) = fit(1);
         assert_eq!(report.stop, StopReason::Converged, "{report:?}");
         let certificate = report.certificate.as_ref().unwrap();

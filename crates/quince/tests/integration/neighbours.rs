@@ -93,7 +93,7 @@ fn every_way_agrees_with_brute_force_on_ten_shapes_with_many_ties() {
             let expected = slow(&measure, &rows, &queries, k, false);
             for search in [SearchMethod::Auto, SearchMethod::Tree, SearchMethod::Product, SearchMethod::Direct] {
                 for threads in [1, 2, 8] {
-                    let run = Run::new().threads(threads);
+                    let run = Run::new().threads_exactly(threads);
                     let index = Index::new(&rows.features(), measure.clone(), search, &run).unwrap();
                     let found = index.nearest(&queries.features(), k, &run).unwrap();
                     assert_eq!(found, expected, "{search:?} {threads} {:?}", (rows.rows(), columns, k));
@@ -400,7 +400,7 @@ fn one_query_against_very_many_rows_is_divided_and_still_exact() {
     let query = Matrix::from_rows(&[[10.0, 3.0, 7.0]]);
     let measure = Measure::of(DistanceMetric::Hamming);
     for threads in [1, 2, 8] {
-        let run = Run::new().threads(threads);
+        let run = Run::new().threads_exactly(threads);
         let index = Index::new(&rows.features(), measure.clone(), SearchMethod::Direct, &run).unwrap();
         same(&index.nearest(&query.features(), 40, &run).unwrap(), &slow(&measure, &rows, &query, 40, false));
     }
@@ -442,7 +442,7 @@ proptest! {
             prop_assert_eq!(ask(&quick), ask(&direct));
         }
         let others: Vec<usize> = (0..rows).collect();
-        let ask = |index: &Index, threads| index.nearest_others(&others, k, &Run::new().threads(threads)).unwrap();
+        let ask = |index: &Index, threads| index.nearest_others(&others, k, &Run::new().threads_exactly(threads)).unwrap();
         prop_assert_eq!(ask(&quick, 1), ask(&direct, 1));
         prop_assert_eq!(ask(&quick, 3), ask(&direct, 2));
     }

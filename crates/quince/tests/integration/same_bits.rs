@@ -28,7 +28,7 @@ fn every_method_gives_the_same_bytes_on_any_number_of_threads() {
         };
         let learner = method.configure(&json!({})).unwrap();
         let on = |threads: usize| {
-            let run = Run::new().threads(threads);
+            let run = Run::new().threads_exactly(threads);
             let mut bytes = Vec::new();
             for (features, target) in
                 [(dense.features(), numbers), (sparse.features(), numbers), (wide.features(), &few)]

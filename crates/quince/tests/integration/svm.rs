@@ -32,7 +32,7 @@ fn the_number_of_threads_changes_no_bit() {
     let (rows, target) = noisy(17_000, 6);
     let examples = Examples::new(rows.features(), &target, None).unwrap();
     let fit = |threads: usize| {
-        let (model, _) = plain().fit_examples(&examples, &Run::new().threads(threads)).unwrap();
+        let (model, _) = plain().fit_examples(&examples, &Run::new().threads_exactly(threads)).unwrap();
         (model.support_indices().to_vec(), model.coefficients().to_vec(), model.bias())
     };
     let alone = fit(1);

@@ -34,7 +34,7 @@ proptest! {
         }
         let slow: Vec<String> = rows_with.into_iter().filter(|(_, rows)| *rows >= 2).map(|(word, _)| word).collect();
         for threads in [1, 3] {
-            let run = Run::new().threads(threads);
+            let run = Run::new().threads_exactly(threads);
             let (encoder, counts) = TextEncoder::learn(&some(&texts), counting(), None, &run).unwrap();
             prop_assert_eq!(encoder.vocabulary(), &slow);
             prop_assert_eq!(&encoder.encode(&some(&texts), &run).unwrap(), &counts);

@@ -119,7 +119,7 @@ fn one_thread_or_many_the_bits_are_the_same() {
     let features = example.rows.features();
     for names in ALL {
         let with = |threads: usize| {
-            let run = Run::new().threads(threads);
+            let run = Run::new().threads_exactly(threads);
             let mut state = state(names, &example, vec![NO_CLASS; K], 5);
             let data = Data::new(&features, example.weights.as_deref(), None, &state.product.blocks);
             run_em(&mut state, &data, 3, &run);

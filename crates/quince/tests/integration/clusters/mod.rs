@@ -28,7 +28,7 @@ fn every_algorithm_gives_the_same_bits_on_any_number_of_threads() {
         for algorithm in ALGORITHMS {
             let settings = KMeans { algorithm, restarts: 2, steps: 20, ..fixed(5) };
             let on = |threads: usize| {
-                let found = settings.cluster(x.features(), None, &Run::new().threads(threads)).unwrap();
+                let found = settings.cluster(x.features(), None, &Run::new().threads_exactly(threads)).unwrap();
                 let bits: Vec<u64> = found.model.centres().values().iter().map(|x| x.to_bits()).collect();
                 (found.labels, bits, found.report)
             };
