@@ -307,6 +307,7 @@ fn check(features: &Features<'_>, weights: Option<&[f64]>) -> Result<()> {
     if features.columns() == 0 {
         return Err(Error::data("the rows have no columns", "Give at least one column."));
     }
+    features.afford_columns()?;
     weights.map_or(Ok(()), |weights| check_weights(weights, features.rows()))
 }
 

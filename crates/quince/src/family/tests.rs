@@ -89,9 +89,11 @@ fn counts_too_large_to_go_through_one_by_one_have_the_moments_of_their_distribut
     // Skewness: of a Poisson λ^-½, of a binomial (1 - 2p) / sd.
     let cases: [(Box<dyn Distribution>, f64); 3] = [
         (Box::new(Poisson::new(2e8).unwrap()), 2e8f64.powf(-0.5)),
-        (Box::new(Poisson::new(1e308).unwrap()), 0.0),
+        (Box::new(Poisson::new(1e15).unwrap()), 1e15f64.powf(-0.5)),
         (Box::new(Binomial::new(1e12, 0.001).unwrap()), 0.998 / 0.999e9f64.sqrt()),
     ];
+    // Beyond 2⁵³ numbers lie further apart than draws.
+    assert_eq!(Poisson::new(1e308).unwrap().sample(&mut Stream::new(3, 0)), 1e308);
     for (of, skewness) in cases {
         let mut stream = Stream::new(3, 0);
         let count = 40_000.0f64;
