@@ -201,11 +201,6 @@ pub fn assignment(text: &str) -> Result<(String, String)> {
     })
 }
 
-/// The file that an answer goes to; `None` for standard output, which is also called `-`.
-pub fn output_file(given: &Option<PathBuf>) -> Option<&Path> {
-    given.as_deref().filter(|path| *path != Path::new("-"))
-}
-
 /// A place where nothing can be saved is better known before the work than after it.
 pub fn check_output(output: &Path, inputs: &[&Path]) -> Result<()> {
     let refuse = |path: &Path, problem: &str| {

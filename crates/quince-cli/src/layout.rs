@@ -13,13 +13,18 @@ impl Layout {
     /// Tabs for a file that is called `.tsv`; otherwise commas, or the delimiter of the table that was read.
     pub fn new(output: Option<&Path>, read: Option<&Cells>) -> Layout {
         let read = read.and_then(Cells::delimiter).unwrap_or(',');
-        let extension = output.and_then(Path::extension).map(|extension| extension.to_ascii_lowercase());
-        let delimiter = match extension.as_ref().and_then(|extension| extension.to_str()) {
-            Some("tsv") => '\t',
-            Some("csv") if read == '\t' => ',',
+        let name = output.map(|path| path.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+        let delimiter = match name.trim_end_matches(".gz").rsplit_once('.') {
+            Some((_, "tsv")) => '\t',
+            Some((_, "csv")) if read == '\t' => ',',
             _ => read,
         };
         Layout { delimiter }
+    }
+
+    /// What stands between two cells.
+    pub fn delimiter(&self) -> char {
+        self.delimiter
     }
 
     /// Cells with delimiters between them, and the end of the line.

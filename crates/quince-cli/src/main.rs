@@ -5,6 +5,7 @@
 
 mod arguments;
 mod commands;
+mod destination;
 mod flags;
 mod input;
 mod interrupt;

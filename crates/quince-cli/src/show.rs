@@ -7,8 +7,13 @@ use std::io::Write;
 
 /// Writes to standard output. A reader that has gone away (`| head`) is no error.
 pub fn print(text: &str) {
+    print_bytes(text.as_bytes());
+}
+
+/// Prints bytes on standard output.
+pub fn print_bytes(bytes: &[u8]) {
     let mut out = std::io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let written = out.write_all(bytes).and_then(|()| out.flush());
     if let Err(error) = written {
         if error.kind() == std::io::ErrorKind::BrokenPipe {
             std::process::exit(0);

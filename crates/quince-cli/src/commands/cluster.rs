@@ -1,7 +1,8 @@
 //! `quince cluster`: clusters of similar rows, what each is like, and its members.
 
 use crate::arguments::Cluster;
-use crate::commands::predict::{free, group_columns};
+use crate::commands::predict::{Values, free, group_columns, to_be_written};
+use crate::destination::Destination;
 use crate::input::{self, Session};
 use crate::layout::Layout;
 use crate::show;
@@ -21,6 +22,7 @@ pub fn run(options: &Cluster, session: &Session) -> Result<()> {
     let learner = learner(options)?;
     let to_stdout = options.output.as_deref() == Some(Path::new("-"));
     check_places(options, to_stdout, session)?;
+    let output = Destination::new(&options.output, &[&options.table.table])?;
     let table = session.table(&options.table, &options.kinds)?;
     let key = options.key.as_deref();
     let keys = key.map(|name| table.column(name).cloned()).transpose()?;
@@ -38,16 +40,15 @@ pub fn run(options: &Cluster, session: &Session) -> Result<()> {
         model.save(path)?;
         session.say(&format!("model saved as {}", path.display()));
     }
-    let layout = Layout::new(options.output.as_deref(), None);
-    let csv = || row_lines(keys.as_ref(), key.unwrap_or("row"), &prediction, layout);
-    match &options.output {
-        Some(_) if to_stdout => show::print(&csv()),
-        Some(path) => {
-            quince::model::replace_file(path, csv().as_bytes())
-                .map_err(|error| Error::file(path.display().to_string(), error))?;
-            session.say(&format!("{} rows written to {}", prediction.rows(), path.display()));
+    if options.output.is_some() {
+        let columns = row_columns(keys.as_ref(), key.unwrap_or("row"), &prediction);
+        match output.is_delimited() {
+            true => output.write_text(&lines(&columns, Layout::new(output.path(), None)))?,
+            false => output.write_columns(columns.into_iter().map(to_be_written).collect())?,
         }
-        None => {}
+    }
+    if let Some(path) = output.path() {
+        session.say(&format!("{} rows written to {}", prediction.rows(), path.display()));
     }
     if session.json {
         show::print_json(&as_json(&model, &profiles, &prediction.labels(), weights.is_some()));
@@ -105,24 +106,27 @@ fn check_places(options: &Cluster, to_stdout: bool, session: &Session) -> Result
             remedy: "Give rows, model and JSON places of their own.".into(),
         });
     }
-    for output in options.output.iter().filter(|_| !to_stdout).chain(&options.save) {
-        input::check_output(output, &[&options.table.table])?;
-    }
-    Ok(())
+    options.save.as_ref().map_or(Ok(()), |save| input::check_output(save, &[&options.table.table]))
 }
 
-/// One line per row: its key, its cluster, and what the method says of it beside: the distance from the centre (in the features,
+/// Of each row its key, its cluster, and what the method says of it beside: the distance from the centre (in the features,
 /// standardised as for learning), or the responsibility of the component and the density. A name that the key has taken gets an underscore.
-fn row_lines(keys: Option<&Column>, key: &str, prediction: &Prediction, layout: Layout) -> String {
-    let columns = group_columns(prediction);
-    let names = columns.iter().map(|(name, _)| free((*name).into(), &[key.to_string()]));
-    let mut text = layout.line(std::iter::once(key.to_string()).chain(names));
-    for i in 0..prediction.rows() {
-        let key = match keys {
-            None => (i + 1).to_string(),
-            Some(column) => column.text(i).unwrap_or_default().into_owned(),
-        };
-        text += &layout.line(std::iter::once(key).chain(columns.iter().map(|(_, values)| values.text(i))));
+fn row_columns(keys: Option<&Column>, key: &str, prediction: &Prediction) -> Vec<(String, Values)> {
+    let rows = 0..prediction.rows();
+    let keys = match keys {
+        None => Values::Numbers(rows.map(|i| (i + 1) as f64).collect()),
+        Some(column) => Values::Labels(rows.map(|i| column.text(i).unwrap_or_default().into_owned()).collect()),
+    };
+    let named = |(name, values): (&str, Values)| (free(name.into(), &[key.to_string()]), values);
+    std::iter::once((key.to_string(), keys)).chain(group_columns(prediction).into_iter().map(named)).collect()
+}
+
+/// One line per row.
+fn lines(columns: &[(String, Values)], layout: Layout) -> String {
+    let mut text = layout.line(columns.iter().map(|(name, _)| name));
+    let rows = columns.first().map_or(0, |(_, values)| values.rows());
+    for i in 0..rows {
+        text += &layout.line(columns.iter().map(|(_, values)| values.text(i)));
     }
     text
 }

@@ -1,13 +1,15 @@
 //! `quince impute`: a table in, the same table out, with its missing values imputed.
 
 use crate::arguments::Impute;
+use crate::commands::predict::read_columns;
+use crate::destination::Destination;
 use crate::input::{self, Session};
 use crate::layout::Layout;
 use crate::show;
 use quince::model::ImputedCell;
 use quince::numbers::number_text;
 use quince::registry;
-use quince::table::Cells;
+use quince::table::{Cells, OutputColumn, OutputValues};
 use quince::{Error, Kind, Model, Result, Table};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
@@ -15,11 +17,9 @@ use std::collections::{HashMap, HashSet};
 pub fn run(options: &Impute, session: &Session) -> Result<()> {
     let inputs: Vec<_> = [Some(&options.table.table), options.model.as_ref()].into_iter().flatten().collect();
     let inputs: Vec<&std::path::Path> = inputs.into_iter().map(|path| path.as_path()).collect();
-    let output = input::output_file(&options.output);
-    for file in output.into_iter().chain(options.filled.as_deref()) {
-        input::check_output(file, &inputs)?;
-    }
-    if output.is_some() && output == options.filled.as_deref() {
+    let output = Destination::new(&options.output, &inputs)?.for_json(session.json)?;
+    let list_of_filled = options.filled.as_ref().map(|_| Destination::new(&options.filled, &inputs)).transpose()?;
+    if output.path().is_some() && output.path() == options.filled.as_deref() {
         return Err(Error::Setting {
             name: "filled".into(),
             problem: "is the file that the table goes to".into(),
@@ -44,26 +44,26 @@ pub fn run(options: &Impute, session: &Session) -> Result<()> {
     })?;
     session.run.check_cancelled()?;
     session.progress.finish();
-    let layout = Layout::new(output, Some(&cells));
-    let text = if session.json { as_json(&filled) } else { as_text(&cells, &table, &filled, layout)? };
-    if let Some(path) = &options.filled {
-        write(path, &list(&filled, Layout::new(Some(path), None)))?;
-        session.say(&format!("what was filled in is listed in {}", path.display()));
-    }
-    match output {
-        None => show::print(&text),
-        Some(path) => {
-            write(path, &text)?;
-            let what = if session.json { "the list of filled values" } else { "the table" };
-            session.say(&format!("{what} written to {}", path.display()));
+    if let Some(list) = &list_of_filled {
+        match list.is_delimited() {
+            true => list.write_text(&as_list(&filled, Layout::new(list.path(), None)))?,
+            false => list.write_columns(list_columns(&filled))?,
         }
+        if let Some(path) = list.path() {
+            session.say(&format!("what was filled in is listed in {}", path.display()));
+        }
+    }
+    if session.json {
+        output.write_text(&as_json(&filled))?;
+    } else {
+        write_table(&output, &cells, &table, &filled)?;
+    }
+    if let Some(path) = output.path() {
+        let what = if session.json { "the list of filled values" } else { "the table" };
+        session.say(&format!("{what} written to {}", path.display()));
     }
     say_what_is_left(&table, &filled, session);
     Ok(())
-}
-
-fn write(path: &std::path::Path, text: &str) -> Result<()> {
-    quince::model::replace_file(path, text.as_bytes()).map_err(|e| Error::file(path.display().to_string(), e))
 }
 
 /// A mixture of the table itself.
@@ -102,8 +102,40 @@ fn say_what_is_left(table: &Table, filled: &[ImputedCell], session: &Session) {
     }
 }
 
-/// The table as it was read, missing values filled; answers and numbers are spelled as the table spells them.
-fn as_text(cells: &Cells, table: &Table, filled: &[ImputedCell], layout: Layout) -> Result<String> {
+/// The table as it was read, missing values filled.
+fn write_table(output: &Destination<'_>, cells: &Cells, table: &Table, filled: &[ImputedCell]) -> Result<()> {
+    let spelled = spelled(cells, table, filled)?;
+    if !output.is_delimited() {
+        let shown: Vec<usize> = (0..cells.names().len()).collect();
+        let mut columns = read_columns(cells, table, &shown)?;
+        for (i, j, text) in spelled {
+            match &mut columns[j].values {
+                OutputValues::Numbers(numbers) => numbers[i] = text.replace(',', ".").parse().unwrap_or(f64::NAN),
+                OutputValues::Texts(texts) => texts[i] = Some(text),
+            }
+        }
+        return output.write_columns(columns);
+    }
+    let layout = Layout::new(output.path(), Some(cells));
+    // In the layout of the file itself, everything but the filled cells stays as it was, to the byte.
+    if let Some(text) = cells.with_cells(spelled.clone()).filter(|_| cells.delimiter() == Some(layout.delimiter())) {
+        return output.write(&text?);
+    }
+    let mut text = layout.line(cells.names());
+    let (mut i, mut next) = (0, spelled.into_iter().peekable());
+    cells.each_row(table, |row| {
+        let mut line: Vec<String> = row.iter().map(|cell| (*cell).to_string()).collect();
+        while let Some((_, j, text)) = next.next_if(|cell| cell.0 == i) {
+            line[j] = text;
+        }
+        text += &layout.line(&line);
+        i += 1;
+    })?;
+    output.write_text(&text)
+}
+
+/// Row, column and text of each filled cell, in order; answers and numbers are spelled as the table spells them.
+fn spelled(cells: &Cells, table: &Table, filled: &[ImputedCell]) -> Result<Vec<(usize, usize, String)>> {
     let of_kind = |j: usize| table.column(&cells.names()[j]).map_or(Kind::Ignored, |column| column.kind());
     let mut commas = false;
     let mut spelling: HashMap<(usize, bool), String> = HashMap::new();
@@ -120,27 +152,40 @@ fn as_text(cells: &Cells, table: &Table, filled: &[ImputedCell], layout: Layout)
         commas |= numbers.iter().any(|&j| row[j].contains(','));
     })?;
     let place: HashMap<&str, usize> = cells.names().iter().enumerate().map(|(j, name)| (name.as_str(), j)).collect();
-    let mut text = layout.line(cells.names());
-    let (mut i, mut next) = (0, filled.iter().peekable());
-    cells.each_row(table, |row| {
-        let mut line: Vec<String> = row.iter().map(|cell| (*cell).to_string()).collect();
-        while let Some(cell) = next.next_if(|cell| cell.row == i) {
-            let Some(&j) = place.get(cell.column.as_str()) else { continue };
-            let spelled = || spelling.get(&(j, cell.value == "yes")).cloned();
-            line[j] = match of_kind(j) {
-                Kind::YesNo => spelled().unwrap_or_else(|| cell.value.clone()),
-                _ if commas && cell.number().is_some() => cell.value.replace('.', ","),
-                _ => cell.value.clone(),
-            };
-        }
-        text += &layout.line(&line);
-        i += 1;
-    })?;
-    Ok(text)
+    let text = |cell: &ImputedCell| {
+        let j = *place.get(cell.column.as_str())?;
+        let spelled = || spelling.get(&(j, cell.value == "yes")).cloned();
+        let text = match of_kind(j) {
+            Kind::YesNo => spelled().unwrap_or_else(|| cell.value.clone()),
+            _ if commas && cell.number().is_some() => cell.value.replace('.', ","),
+            _ => cell.value.clone(),
+        };
+        Some((cell.row, j, text))
+    };
+    let mut spelled: Vec<(usize, usize, String)> = filled.iter().filter_map(text).collect();
+    spelled.sort_by_key(|&(i, j, _)| (i, j));
+    Ok(spelled)
+}
+
+/// The filled values as columns of a file.
+fn list_columns(filled: &[ImputedCell]) -> Vec<OutputColumn> {
+    let texts =
+        |of: fn(&ImputedCell) -> String| OutputValues::Texts(filled.iter().map(|cell| Some(of(cell))).collect());
+    let numbers = |of: fn(&ImputedCell) -> Option<f64>| {
+        OutputValues::Numbers(filled.iter().map(|cell| of(cell).unwrap_or(f64::NAN)).collect())
+    };
+    let columns = [
+        ("row", numbers(|cell| Some((cell.row + 1) as f64))),
+        ("column", texts(|cell| cell.column.clone())),
+        ("value", texts(|cell| cell.value.clone())),
+        ("standard_deviation", numbers(|cell| cell.standard_deviation)),
+        ("probability", numbers(|cell| cell.probability)),
+    ];
+    columns.map(|(name, values)| OutputColumn { name: name.into(), values }).into()
 }
 
 /// One line per filled value.
-fn list(filled: &[ImputedCell], layout: Layout) -> String {
+fn as_list(filled: &[ImputedCell], layout: Layout) -> String {
     let mut text = layout.line(["row", "column", "value", "standard_deviation", "probability"]);
     for cell in filled {
         let number =

@@ -1,20 +1,17 @@
 //! `quince predict`: a table in, the same table with predictions out.
 
 use crate::arguments::Predict;
-use crate::input::{self, Session};
+use crate::destination::Destination;
+use crate::input::Session;
 use crate::layout::Layout;
-use crate::show;
 use quince::learn::Prediction;
 use quince::numbers::number_text;
-use quince::table::Cells;
-use quince::{Error, Model, Result, Table};
+use quince::table::{Cells, Column, OutputColumn, OutputValues};
+use quince::{Kind, Model, Result, Table};
 use serde_json::{Map, Value, json};
 
 pub fn run(options: &Predict, session: &Session) -> Result<()> {
-    let output = input::output_file(&options.output);
-    if let Some(output) = output {
-        input::check_output(output, &[&options.model, &options.table.table])?;
-    }
+    let output = Destination::new(&options.output, &[&options.model, &options.table.table])?.for_json(session.json)?;
     let model = Model::load(&options.model)?;
     let (cells, table) = session.table_for(&model, &options.table, false)?;
     session.progress.stage("predicting");
@@ -25,16 +22,18 @@ pub fn run(options: &Predict, session: &Session) -> Result<()> {
     let folder = options.table.table.is_dir();
     let shows = |&j: &usize| !folder || matches!(cells.names()[j].as_str(), "label" | "file");
     let shown: Vec<usize> = (0..cells.names().len()).filter(shows).collect();
-    let layout = Layout::new(output, Some(&cells));
-    let text =
-        if session.json { as_json(&added, cells.rows()) } else { as_text(&cells, &table, &shown, &added, layout)? };
-    match output {
-        None => show::print(&text),
-        Some(path) => {
-            quince::model::replace_file(path, text.as_bytes())
-                .map_err(|e| Error::file(path.display().to_string(), e))?;
-            session.say(&format!("{} predictions written to {}", cells.rows(), path.display()));
-        }
+    if session.json {
+        output.write_text(&as_json(&added, cells.rows()))?;
+    } else if output.is_delimited() {
+        let layout = Layout::new(output.path(), Some(&cells));
+        output.write_text(&as_text(&cells, &table, &shown, &added, layout)?)?;
+    } else {
+        let mut columns = read_columns(&cells, &table, &shown)?;
+        columns.extend(added.into_iter().map(to_be_written));
+        output.write_columns(columns)?;
+    }
+    if let Some(path) = output.path() {
+        session.say(&format!("{} predictions written to {}", cells.rows(), path.display()));
     }
     Ok(())
 }
@@ -54,6 +53,25 @@ impl Values {
             Values::Numbers(numbers) => number_text(numbers[row]),
         }
     }
+
+    /// Their number.
+    pub fn rows(&self) -> usize {
+        match self {
+            Values::Labels(labels) => labels.len(),
+            Values::Clusters(clusters) => clusters.len(),
+            Values::Numbers(numbers) => numbers.len(),
+        }
+    }
+}
+
+/// Values as a column of a file.
+pub fn to_be_written((name, values): (String, Values)) -> OutputColumn {
+    let values = match values {
+        Values::Labels(labels) => OutputValues::Texts(labels.into_iter().map(Some).collect()),
+        Values::Clusters(clusters) => OutputValues::Numbers(clusters.into_iter().map(f64::from).collect()),
+        Values::Numbers(numbers) => OutputValues::Numbers(numbers),
+    };
+    OutputColumn { name, values }
 }
 
 /// Names and values of the columns that are added. A name that is taken gets an underscore.
@@ -121,6 +139,40 @@ pub fn free(mut name: String, taken: &[String]) -> String {
         name.push('_');
     }
     name
+}
+
+/// Columns of a table that was read, to be written: numbers as numbers, everything else as it was spelled.
+pub fn read_columns(cells: &Cells, table: &Table, shown: &[usize]) -> Result<Vec<OutputColumn>> {
+    let columns: Vec<Option<&Column>> = shown.iter().map(|&j| table.column(&cells.names()[j]).ok()).collect();
+    let is_number = |column: &Option<&Column>| {
+        column
+            .is_some_and(|column| matches!(column.kind(), Kind::Number | Kind::Count) && column.rows() == cells.rows())
+    };
+    let mut values: Vec<OutputValues> = columns
+        .iter()
+        .map(
+            |column| {
+                if is_number(column) { OutputValues::Numbers(Vec::new()) } else { OutputValues::Texts(Vec::new()) }
+            },
+        )
+        .collect();
+    let mut i = 0;
+    cells.each_row(table, |row| {
+        for ((values, column), &j) in values.iter_mut().zip(&columns).zip(shown) {
+            match values {
+                OutputValues::Numbers(numbers) => {
+                    numbers.push(column.and_then(|column| column.number(i)).unwrap_or(f64::NAN));
+                }
+                OutputValues::Texts(texts) => {
+                    let missing = row[j].is_empty() || column.is_some_and(|column| column.is_missing(i));
+                    texts.push((!missing).then(|| row[j].to_string()));
+                }
+            }
+        }
+        i += 1;
+    })?;
+    let name = |&j: &usize| cells.names()[j].clone();
+    Ok(shown.iter().map(name).zip(values).map(|(name, values)| OutputColumn { name, values }).collect())
 }
 
 /// The columns of the table that are shown, and those that are added.

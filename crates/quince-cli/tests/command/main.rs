@@ -6,6 +6,7 @@ mod clustering;
 mod commands;
 mod interrupting;
 mod mixtures;
+mod outputs;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

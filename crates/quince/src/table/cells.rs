@@ -116,6 +116,13 @@ impl Cells {
         Ok(())
     }
 
+    /// The text of the file, with other texts in some cells (row, column, text), and nothing else changed; `None` where a file is no text
+    /// of cells with delimiters between them.
+    pub fn with_cells(&self, mut cells: Vec<(usize, usize, String)>) -> Option<Result<Vec<u8>>> {
+        cells.sort_by_key(|&(row, column, _)| (row, column));
+        self.written.as_ref().map(|written| written.with_cells(&cells))
+    }
+
     /// Gives every column its kind: the user's, or by the rule. Only once: the columns go over into the table.
     pub fn table(&mut self, options: &ReadOptions, run: &Run) -> Result<Table> {
         // Of several kinds given for a column the last counts, and dropping it counts most.

@@ -20,6 +20,7 @@ mod picture;
 mod read;
 mod target;
 mod vector;
+mod write;
 
 pub use cells::Cells;
 pub use describe::{ColumnDescription, Correlation, Description, NumberDescription};
@@ -30,6 +31,7 @@ pub use options::{
 };
 pub use read::{Format, Header, Pictures, ReadOptions};
 pub use target::{Labelled, TrainingSet};
+pub use write::{OutputColumn, OutputFormat, OutputValues, gzip};
 
 use crate::error::{Error, Place, Result, did_you_mean};
 use crate::matrix::Sparse;

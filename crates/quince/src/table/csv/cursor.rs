@@ -49,6 +49,11 @@ impl<'a> Cursor<'a> {
         byte == self.layout.delimiter || byte == b'\n' || byte == b'\r'
     }
 
+    /// Whether the record that begins here is a blank line.
+    pub(super) fn at_blank_line(&self) -> bool {
+        Cursor { ..*self }.skip_blank_line()
+    }
+
     /// If the record that begins here is a blank line, goes past it.
     #[inline]
     pub(super) fn skip_blank_line(&mut self) -> bool {

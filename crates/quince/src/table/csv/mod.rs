@@ -118,6 +118,43 @@ impl Written {
         Ok(())
     }
 
+    /// The text itself, with other texts in some cells, which are in the order of rows and columns.
+    pub(super) fn with_cells(&self, cells: &[(usize, usize, String)]) -> Result<Vec<u8>> {
+        let Some(first) = self.chunks.first() else { return Ok(self.bytes.clone()) };
+        let mut cursor = Cursor::new(&self.bytes, first.bytes.start, first.line, &self.layout);
+        let (mut text, mut copied, mut row) = (Vec::with_capacity(self.bytes.len()), 0, 0);
+        let mut cells = cells.iter().peekable();
+        while cells.peek().is_some() && !cursor.is_done() {
+            if cursor.at_blank_line() && self.width > 1 {
+                cursor.skip_blank_line();
+                continue;
+            }
+            for column in 0.. {
+                let start = cursor.at;
+                cursor.cell()?;
+                if let Some((.., new)) = cells.next_if(|cell| (cell.0, cell.1) == (row, column)) {
+                    text.extend_from_slice(&self.bytes[copied..start]);
+                    text.extend_from_slice(self.quoted(new).as_bytes());
+                    copied = cursor.at;
+                }
+                if cursor.step() == Behind::End {
+                    break;
+                }
+            }
+            row += 1;
+        }
+        text.extend_from_slice(&self.bytes[copied..]);
+        Ok(text)
+    }
+
+    fn quoted<'c>(&self, cell: &'c str) -> Cow<'c, str> {
+        let delimiter = char::from(self.layout.delimiter);
+        match cell.contains([delimiter, '"', '\n', '\r']) {
+            true => format!("\"{}\"", cell.replace('"', "\"\"")).into(),
+            false => cell.into(),
+        }
+    }
+
     /// One column as words, however it was read before.
     pub(super) fn words(&self, j: usize, run: &Run) -> Result<LargeStringArray> {
         let mut wants = vec![Want::Nothing; self.width];

@@ -1,0 +1,74 @@
+//! Files that commands write: the format is what their name says, and nothing is changed that was not asked for.
+
+use crate::Bench;
+use quince::Table;
+
+#[test]
+fn predictions_are_written_in_the_format_that_the_name_says() {
+    let bench = Bench::new("output-formats");
+    bench.example("penguins.csv");
+    bench.ok("train penguins.csv -t species -m naive-bayes -o m.quince");
+    bench.ok("predict m.quince penguins.csv -o p.csv");
+    let read = |name: &str| Table::read(bench.folder.join(name)).unwrap();
+    let expected = read("p.csv");
+    for name in ["p.parquet", "p.jsonl", "p.json", "p.tsv", "p.csv.gz", "p.jsonl.gz"] {
+        let answer = bench.ok(&format!("predict m.quince penguins.csv -o {name}"));
+        assert!(answer.out.is_empty() && answer.err.contains(&format!("344 predictions written to {name}")));
+        let table = read(name);
+        assert_eq!((table.rows(), table.columns().len()), (344, expected.columns().len()), "{name}");
+        for (column, as_csv) in table.columns().iter().zip(expected.columns()) {
+            assert_eq!(column.name(), as_csv.name(), "{name}");
+            for i in [0, 3, 343] {
+                assert_eq!(column.number(i), as_csv.number(i), "{name}, {} of row {i}", column.name());
+                assert_eq!(column.text(i), as_csv.text(i), "{name}, {} of row {i}", column.name());
+            }
+        }
+    }
+    assert!(bench.read("p.parquet").starts_with(b"PAR1"));
+    bench.ok("predict m.quince penguins.csv -o p.arrow");
+    assert!(bench.read("p.arrow").starts_with(b"ARROW1"));
+    assert!(bench.read("p.csv.gz").starts_with(&[0x1f, 0x8b]));
+    bench.ok("sample m.quince -n 5 -o s.parquet");
+    assert_eq!(read("s.parquet").rows(), 5);
+    bench.ok("cluster penguins.csv --drop species -k 3 -o c.jsonl");
+    assert_eq!(read("c.jsonl").rows(), 344);
+    bench.ok("impute penguins.csv -o i.parquet --filled list.json");
+    assert!(read("i.parquet").columns().iter().all(|column| column.missing_count() == 0));
+    assert_eq!(read("list.json").rows(), 19);
+}
+
+#[test]
+fn a_name_that_promises_what_is_not_written_is_refused_before_the_work() {
+    let bench = Bench::new("output-refused");
+    bench.example("iris.csv");
+    bench.ok("train iris.csv -t species -m ridge -o m.quince");
+    for (line, problem) in [
+        ("predict m.quince iris.csv -o p.xlsx", "cannot be a .xlsx file: that format is not written"),
+        ("predict m.quince iris.csv -o p.arff", "cannot be a .arff file"),
+        ("predict m.quince iris.csv -o p.csv.zip", "cannot be a .zip file"),
+        ("predict m.quince iris.csv -o p.parquet.gz", "such a file is packed by itself"),
+        ("predict m.quince iris.csv --json -o p.parquet", "cannot be a .parquet file together with --json"),
+        ("cluster iris.csv --drop species -k 3 -o c.xls", "cannot be a .xls file"),
+    ] {
+        let answer = bench.run(line);
+        assert_eq!(answer.code, Some(1), "{line}\n{}", answer.err);
+        assert!(answer.err.contains(problem), "{line}\n{}", answer.err);
+    }
+    assert_eq!(bench.names(), ["iris.csv", "m.quince"]);
+}
+
+#[test]
+fn imputing_changes_nothing_but_missing_cells() {
+    let bench = Bench::new("impute-bytes");
+    // A byte-order mark, needless quotes, spaces, a blank line, line ends of two kinds, no end of the last line.
+    let before =
+        "\u{feff}\"a\";b ;\"c d\"\r\n\"1\";2.50; x\r\n007;;\"y\"\n\n3;4e0;\"x\"\r\n4;5.0;?\r\n5;\"6\"; x \r\n6;7;y";
+    bench.file("t.csv", before);
+    bench.ok("impute t.csv -o filled.csv");
+    let after = String::from_utf8(bench.read("filled.csv")).unwrap();
+    let parts = before.split(";;").flat_map(|part| part.split('?')).collect::<Vec<_>>();
+    assert_eq!(parts.len(), 3);
+    assert!(after.starts_with(parts[0]) && after.ends_with(parts[2]), "{after}");
+    assert!(after.contains(parts[1]), "{after}");
+    assert!(!after.contains(";;") && !after.contains('?'));
+}

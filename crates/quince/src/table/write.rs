@@ -1,0 +1,251 @@
+//! Tables written to files: JSON, JSON lines, Parquet, Arrow's file format. Text tables are cells with delimiters between them,
+//! which whoever has the cells writes at once.
+
+use crate::error::{Error, Result};
+use crate::numbers::number_text;
+use std::path::Path;
+
+/// A column to be written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutputColumn {
+    /// Its name.
+    pub name: String,
+    /// Its cells.
+    pub values: OutputValues,
+}
+
+/// The cells of a column to be written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OutputValues {
+    /// Numbers; not-a-number is a missing value.
+    Numbers(Vec<f64>),
+    /// Texts; none is a missing value.
+    Texts(Vec<Option<String>>),
+}
+
+impl OutputValues {
+    fn len(&self) -> usize {
+        match self {
+            OutputValues::Numbers(numbers) => numbers.len(),
+            OutputValues::Texts(texts) => texts.len(),
+        }
+    }
+}
+
+/// A format that tables are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OutputFormat {
+    /// Cells with delimiters between them: CSV, TSV.
+    Delimited,
+    /// An array of objects, one per row.
+    Json,
+    /// One object per line.
+    JsonLines,
+    /// Apache Parquet.
+    Parquet,
+    /// Arrow's file format, which is also called Feather.
+    Arrow,
+}
+
+/// Endings of files that hold tables in a format that is not written.
+const NOT_WRITTEN: [&str; 18] = [
+    "arff", "libsvm", "svmlight", "svm", "xlsx", "xls", "ods", "orc", "avro", "db", "sqlite", "pkl", "npy", "npz",
+    "sav", "dta", "h5", "quince",
+];
+
+/// Endings of packed files that are not written.
+const NOT_PACKED: [&str; 6] = ["zip", "bz2", "xz", "zst", "lz4", "7z"];
+
+impl OutputFormat {
+    /// What the ending of a file's name asks for, and whether the file is packed by gzip. Delimited text if it says nothing.
+    pub fn of_file(path: &Path) -> Result<(OutputFormat, bool)> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let (name, packed) = name.strip_suffix(".gz").map_or((&*name, false), |name| (name, true));
+        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+        let format = match ending {
+            "json" => OutputFormat::Json,
+            "jsonl" | "ndjson" => OutputFormat::JsonLines,
+            "parquet" | "pq" => OutputFormat::Parquet,
+            "arrow" | "feather" | "ipc" => OutputFormat::Arrow,
+            _ if NOT_WRITTEN.contains(&ending) || NOT_PACKED.contains(&ending) => {
+                return Err(Error::setting(
+                    "output",
+                    format!("cannot be a .{ending} file: that format is not written"),
+                    "Name a file that ends in .csv, .tsv, .json, .jsonl, .parquet or .arrow; text may be packed as .gz.",
+                ));
+            }
+            _ => OutputFormat::Delimited,
+        };
+        if packed && matches!(format, OutputFormat::Parquet | OutputFormat::Arrow) {
+            return Err(Error::setting(
+                "output",
+                format!("cannot be .{ending}.gz: such a file is packed by itself"),
+                "Leave out .gz.",
+            ));
+        }
+        Ok((format, packed))
+    }
+
+    /// The bytes of a file with these columns, which are of one length.
+    ///
+    /// ```
+    /// # use quince::table::{OutputColumn, OutputFormat, OutputValues};
+    /// let ages = OutputColumn { name: "age".into(), values: OutputValues::Numbers(vec![31.0, f64::NAN]) };
+    /// let bytes = OutputFormat::JsonLines.encode(vec![ages])?;
+    /// assert_eq!(String::from_utf8(bytes).unwrap(), "{\"age\":31}\n{\"age\":null}\n");
+    /// # quince::Result::Ok(())
+    /// ```
+    pub fn encode(self, columns: Vec<OutputColumn>) -> Result<Vec<u8>> {
+        let rows = columns.first().map_or(0, |column| column.values.len());
+        if let Some(other) = columns.iter().find(|column| column.values.len() != rows) {
+            let problem = format!("column '{}' has {} cells, the first {rows}", other.name, other.values.len());
+            return Err(Error::shape(problem, "Give columns of one length."));
+        }
+        match self {
+            OutputFormat::Delimited => Ok(delimited(&columns, rows).into_bytes()),
+            OutputFormat::Json if rows == 0 => Ok(b"[]\n".to_vec()),
+            OutputFormat::Json => Ok(format!("[{}]\n", objects(&columns, rows, ",\n ")).into_bytes()),
+            OutputFormat::JsonLines => Ok(objects(&columns, rows, "\n").into_bytes()),
+            OutputFormat::Parquet | OutputFormat::Arrow => self.encode_batch(columns),
+        }
+    }
+
+    #[cfg(feature = "parquet")]
+    fn encode_batch(self, columns: Vec<OutputColumn>) -> Result<Vec<u8>> {
+        let refuse = |error: &dyn std::fmt::Display| Error::data(format!("the table cannot be written: {error}"), "");
+        let batch = batch(columns).map_err(|error| refuse(&error))?;
+        let mut bytes = Vec::new();
+        if self == OutputFormat::Parquet {
+            use parquet::basic::Compression;
+            use parquet::file::properties::WriterProperties;
+            let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+            parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties))
+                .and_then(|mut writer| writer.write(&batch).and_then(|()| writer.close()))
+                .map_err(|error| refuse(&error))?;
+        } else {
+            arrow_ipc::writer::FileWriter::try_new(&mut bytes, &batch.schema())
+                .and_then(|mut writer| writer.write(&batch).and_then(|()| writer.finish()))
+                .map_err(|error| refuse(&error))?;
+        }
+        Ok(bytes)
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn encode_batch(self, _columns: Vec<OutputColumn>) -> Result<Vec<u8>> {
+        let remedy = "Build quince with the feature `parquet`, or write another format.";
+        Err(Error::setting("output", "needs the feature `parquet`", remedy))
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn batch(columns: Vec<OutputColumn>) -> std::result::Result<arrow_array::RecordBatch, arrow_schema::ArrowError> {
+    use arrow_array::{ArrayRef, Float64Array, LargeStringArray, RecordBatch};
+    use std::sync::Arc;
+    let array = |values: OutputValues| -> ArrayRef {
+        match values {
+            OutputValues::Numbers(numbers) => {
+                Arc::new(Float64Array::from_iter(numbers.into_iter().map(|x| (!x.is_nan()).then_some(x))))
+            }
+            OutputValues::Texts(texts) => Arc::new(LargeStringArray::from_iter(texts)),
+        }
+    };
+    RecordBatch::try_from_iter_with_nullable(
+        columns.into_iter().map(|column| (column.name, array(column.values), true)),
+    )
+}
+
+/// One JSON object per row.
+fn objects(columns: &[OutputColumn], rows: usize, between: &str) -> String {
+    let text = |text: &str| serde_json::Value::from(text).to_string();
+    let names: Vec<String> = columns.iter().map(|column| text(&column.name)).collect();
+    let value = |values: &OutputValues, i: usize| match values {
+        OutputValues::Numbers(numbers) if numbers[i].is_finite() => number_text(numbers[i]),
+        OutputValues::Numbers(_) => "null".to_string(),
+        OutputValues::Texts(texts) => texts[i].as_deref().map_or_else(|| "null".to_string(), text),
+    };
+    let object = |i: usize| {
+        let pairs = names.iter().zip(columns).map(|(name, column)| format!("{name}:{}", value(&column.values, i)));
+        format!("{{{}}}", pairs.collect::<Vec<_>>().join(","))
+    };
+    let lines = (0..rows).map(object).collect::<Vec<_>>().join(between);
+    if between == "\n" && rows > 0 { lines + "\n" } else { lines }
+}
+
+/// CSV.
+fn delimited(columns: &[OutputColumn], rows: usize) -> String {
+    let quoted = |cell: &str| match cell.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", cell.replace('"', "\"\"")),
+        false => cell.to_string(),
+    };
+    let line = |cells: Vec<String>| cells.join(",") + "\n";
+    let cell = |values: &OutputValues, i: usize| match values {
+        OutputValues::Numbers(numbers) if numbers[i].is_nan() => String::new(),
+        OutputValues::Numbers(numbers) => number_text(numbers[i]),
+        OutputValues::Texts(texts) => texts[i].as_deref().map_or_else(String::new, quoted),
+    };
+    let mut text = line(columns.iter().map(|column| quoted(&column.name)).collect());
+    for i in 0..rows {
+        text += &line(columns.iter().map(|column| cell(&column.values, i)).collect());
+    }
+    text
+}
+
+/// The bytes, packed by gzip.
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packer.write_all(bytes).and_then(|()| packer.finish()).expect("a vector takes all bytes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Run;
+    use crate::table::{ReadOptions, Table};
+
+    fn columns() -> Vec<OutputColumn> {
+        let texts = ["plain", "with, comma", "with \"quotes\"", "two\nlines"].map(|text| Some(text.to_string()));
+        vec![
+            OutputColumn { name: "x".into(), values: OutputValues::Numbers(vec![0.1, f64::NAN, -3.0, 1e-300, 7.25]) },
+            OutputColumn {
+                name: "a \"name\"".into(),
+                values: OutputValues::Texts(texts.into_iter().chain([None]).collect()),
+            },
+        ]
+    }
+
+    #[test]
+    fn every_format_reads_back_as_it_was_written() {
+        use OutputFormat::{Delimited, Json, JsonLines};
+        let formats = [(Delimited, "t.csv"), (Json, "t.json"), (JsonLines, "t.jsonl")];
+        #[cfg(feature = "parquet")]
+        let formats = formats.into_iter().chain([(OutputFormat::Parquet, "t.parquet")]);
+        for (format, name) in formats {
+            let bytes = format.encode(columns()).unwrap();
+            let options = ReadOptions::default();
+            let mut cells = crate::table::Cells::parse(bytes, name, &options, &Run::new()).unwrap();
+            let table: Table = cells.table(&options, &Run::new()).unwrap();
+            let (x, texts) = (table.column("x").unwrap(), table.column("a \"name\"").unwrap());
+            let OutputValues::Texts(expected) = &columns()[1].values else { unreachable!("they are texts") };
+            for (i, number) in [Some(0.1), None, Some(-3.0), Some(1e-300), Some(7.25)].into_iter().enumerate() {
+                assert_eq!(x.number(i), number, "{name}, row {i}");
+                assert_eq!(texts.text(i).as_deref(), expected[i].as_deref(), "{name}, row {i}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_file_says_its_format_and_what_is_not_written_is_refused() {
+        let of = |name: &str| OutputFormat::of_file(Path::new(name));
+        assert_eq!(of("a/b.Parquet"), Ok((OutputFormat::Parquet, false)));
+        assert_eq!(of("b.csv.gz"), Ok((OutputFormat::Delimited, true)));
+        assert_eq!(of("b.ndjson.gz"), Ok((OutputFormat::JsonLines, true)));
+        assert_eq!(of("b"), Ok((OutputFormat::Delimited, false)));
+        assert_eq!(of("b.feather"), Ok((OutputFormat::Arrow, false)));
+        for name in ["b.arff", "b.xlsx", "b.csv.zip", "b.parquet.gz"] {
+            let error = of(name).unwrap_err();
+            assert!(!error.remedy().is_empty(), "{name}: {error}");
+        }
+    }
+}
