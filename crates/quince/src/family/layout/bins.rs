@@ -11,6 +11,9 @@ struct Grid {
 
 /// The grid on which nearly all values lie, such as whole numbers or numbers with one decimal; `None` if there is none.
 fn grid(sorted: &[f64]) -> Option<Grid> {
+    // Of values that repeat, above all zeros, each counts once: zero lies on every grid.
+    let mut sorted = sorted.to_vec();
+    sorted.dedup();
     let (low, high) = (sorted.first()?, sorted.last()?);
     let gaps = sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0);
     let least = gaps.fold(f64::INFINITY, f64::min);
@@ -96,6 +99,11 @@ mod tests {
         ages.sort_by(f64::total_cmp);
         let edges = equal_widths(&ages, 128);
         assert_eq!((edges.len(), edges[0], edges[50]), (51, -0.5, 49.5));
+        // Zeros lie on every grid, and make none.
+        let mut mostly_zero: Vec<f64> = (0..40).map(|i| 1.5 + (f64::from(i) * 0.618_034).fract()).collect();
+        mostly_zero.extend([0.0; 1960]);
+        mostly_zero.sort_by(f64::total_cmp);
+        assert_eq!(step(&mostly_zero), 0.0);
         // What is too large to have a half beside it has bins all the same.
         assert!(equal_widths(&[1e17, 1e17 + 16.0, 1e17 + 32.0], 8).windows(2).all(|pair| pair[0] < pair[1]));
     }
