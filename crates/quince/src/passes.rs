@@ -1,17 +1,21 @@
 //! Learning by passes: one way over rows, for every method whose fit is sums over them.
 //!
 //! A pass takes rows in *chunks*: those that are at hand. In memory there is one chunk of all rows; rows that do not fit
-//! there come in several, one after another. A chunk is cut into *parts* that depend on its number of rows alone. Each
-//! part gathers statistics of its own, and those of all parts and chunks are merged in order:
+//! there come in several, one after another, each of which owns its rows and is dropped before the next is asked for. A chunk is
+//! cut into *parts* that depend on its number of rows alone. Each part gathers statistics of its own, and those of all parts and
+//! chunks are merged in order:
 //!
 //! ```text
-//! rows ─► chunk ─► part ─► statistics ─┐
-//!                  part ─► statistics ─┼─► merged in order ─► parameters
-//!         chunk ─► part ─► statistics ─┘
+//! source ─► chunk ─► part ─► statistics ─┐
+//!                    part ─► statistics ─┼─► merged in order ─► parameters
+//!           chunk ─► part ─► statistics ─┘
 //! ```
 //!
 //! So sums have the same bits on any number of threads. Threads take a few rows of each part at a time, and in between
 //! the run is asked whether it is to stop.
+//!
+//! A pass has three modes: parts gather statistics ([`Pass::gather`]); parts keep what is known of their rows from pass to pass
+//! ([`Pass::visit`]); and threads share one sum that is too large to have one for each part ([`Pass::split`]).
 
 use crate::error::Result;
 use crate::run::Run;
@@ -24,15 +28,24 @@ const MAX_PARTS: usize = 8;
 /// The fewest rows that are worth statistics of their own.
 const MIN_ROWS_PER_PART: usize = 1024;
 
-/// Rows that are at hand, in whatever form a pass reads them.
+/// Rows that are at hand, in whatever form a pass reads them: they are borrowed from memory, or belong to the chunk.
 pub(crate) trait Chunk: Sync {
     /// Their number.
     fn count(&self) -> usize;
+
+    /// The number of the first of them among all rows.
+    fn first(&self) -> usize {
+        0
+    }
 }
 
 impl<C: Chunk + ?Sized> Chunk for &C {
     fn count(&self) -> usize {
         (**self).count()
+    }
+
+    fn first(&self) -> usize {
+        (**self).first()
     }
 }
 
@@ -40,6 +53,24 @@ impl<C: Chunk + ?Sized> Chunk for &C {
 impl Chunk for usize {
     fn count(&self) -> usize {
         *self
+    }
+}
+
+/// Where rows come from, for methods that go over them more than once. Each pass asks for the chunks again, which are the same
+/// every time.
+pub(crate) trait Source: Copy {
+    type Chunk: Chunk;
+
+    /// All rows, chunk after chunk.
+    fn chunks(&self) -> impl Iterator<Item = Result<Self::Chunk>>;
+}
+
+/// Rows in memory, which are one chunk.
+impl<'a, C: Chunk> Source for &'a C {
+    type Chunk = &'a C;
+
+    fn chunks(&self) -> impl Iterator<Item = Result<&'a C>> {
+        at_hand(*self).into_iter()
     }
 }
 
@@ -95,6 +126,7 @@ pub(crate) struct Pass<'r> {
     check: fn(&Run) -> Result<()>,
     max_parts: usize,
     parts_at_once: usize,
+    pieces_at_once: usize,
     rows_per_check: usize,
 }
 
@@ -102,7 +134,14 @@ impl<'r> Pass<'r> {
     /// A pass that asks the run after this number of rows of each part.
     pub(crate) fn new(rows_per_check: usize, run: &'r Run) -> Pass<'r> {
         let rows_per_check = rows_per_check.max(1);
-        Pass { run, check: Run::check, max_parts: MAX_PARTS, parts_at_once: MAX_PARTS, rows_per_check }
+        Pass {
+            run,
+            check: Run::check,
+            max_parts: MAX_PARTS,
+            parts_at_once: MAX_PARTS,
+            pieces_at_once: usize::MAX,
+            rows_per_check,
+        }
     }
 
     /// One that goes on after the deadline: what it gathers is needed for any answer at all. A cancel still ends it.
@@ -118,6 +157,11 @@ impl<'r> Pass<'r> {
     /// With the statistics of no more parts in memory than there are threads. Threads wait for each other more often.
     pub(crate) fn few_parts_at_once(self) -> Pass<'r> {
         Pass { parts_at_once: self.run.thread_count().max(1), ..self }
+    }
+
+    /// That adds to this number of pieces of a sum between two checks (see [`Pass::split`]).
+    pub(crate) fn pieces_at_once(self, pieces_at_once: usize) -> Pass<'r> {
+        Pass { pieces_at_once: pieces_at_once.max(1), ..self }
     }
 
     /// Gathers statistics: `add` takes those of a part, the chunk, and which of its rows to add. `empty` makes the statistics
@@ -139,21 +183,20 @@ impl<'r> Pass<'r> {
         add: impl Fn(&mut W, &C, Range<usize>) + Sync + Send,
         finish: impl Fn(W) -> S,
     ) -> Result<S> {
-        let mut all: Option<S> = None;
-        for chunk in chunks {
-            let chunk = chunk?;
+        let all = accumulate(chunks, None, |all: &mut Option<S>, chunk| {
             let parts = cuts(chunk.count(), partials(chunk.count()).min(self.max_parts));
             for some in parts.chunks(self.parts_at_once) {
                 let mut working: Vec<W> = some.iter().map(|_| empty()).collect();
-                self.visit_parts(some, &mut working, |part, rows| add(part, &chunk, rows))?;
+                self.visit_parts(some, &mut working, |part, rows| add(part, chunk, rows))?;
                 for part in working {
-                    match &mut all {
-                        None => all = Some(finish(part)),
+                    match all {
+                        None => *all = Some(finish(part)),
                         Some(all) => all.merge(finish(part)),
                     }
                 }
             }
-        }
+            Ok(())
+        })?;
         Ok(all.unwrap_or_else(|| finish(empty())))
     }
 
@@ -165,6 +208,30 @@ impl<'r> Pass<'r> {
         task: impl Fn(&mut T, Range<usize>) + Sync + Send,
     ) -> Result<()> {
         self.visit_parts(&cuts(rows, states.len()), states, task)
+    }
+
+    /// Adds rows to one sum, whose pieces the threads share. `prepare` writes down once for all of them what they need of some rows,
+    /// and `add` adds that to the piece of this number.
+    pub(crate) fn split<C: Chunk, P: Default + Sync, T: Send>(
+        &self,
+        chunks: impl IntoIterator<Item = Result<C>>,
+        pieces: &mut [T],
+        prepare: impl Fn(&mut P, &C, Range<usize>),
+        add: impl Fn(&mut T, usize, &C, &P) + Sync + Send,
+    ) -> Result<()> {
+        accumulate(chunks, P::default(), |prepared, chunk| {
+            for start in (0..chunk.count()).step_by(self.rows_per_check) {
+                let end = start.saturating_add(self.rows_per_check).min(chunk.count());
+                prepare(prepared, chunk, start..end);
+                for (round, some) in pieces.chunks_mut(self.pieces_at_once).enumerate() {
+                    let first = round * self.pieces_at_once;
+                    self.run.each(some, |piece, sums| add(sums, first + piece, chunk, prepared));
+                    (self.check)(self.run)?;
+                }
+            }
+            Ok(())
+        })
+        .map(drop)
     }
 
     fn visit_parts<T: Send>(
@@ -185,6 +252,18 @@ impl<'r> Pass<'r> {
         }
         Ok(())
     }
+}
+
+/// Adds chunk after chunk to statistics. A chunk is dropped before the next is asked for.
+pub(crate) fn accumulate<C, S>(
+    chunks: impl IntoIterator<Item = Result<C>>,
+    mut statistics: S,
+    mut add: impl FnMut(&mut S, &C) -> Result<()>,
+) -> Result<S> {
+    for chunk in chunks {
+        add(&mut statistics, &chunk?)?;
+    }
+    Ok(statistics)
 }
 
 /// All rows as one chunk, because they are in memory.
@@ -261,6 +340,29 @@ mod tests {
         let sums = pass.gather(chunks, || vec![0.0; 3], |sum, chunk, rows| add(sum, chunk, rows)).unwrap();
         let n: f64 = sizes.iter().sum::<usize>() as f64;
         assert_eq!(sums[..2], [n, n * (n - 1.0) / 2.0]);
+    }
+
+    #[test]
+    fn threads_that_share_a_sum_add_all_rows_to_each_piece_in_order() {
+        let sums = |threads: usize, rows_per_check: usize| {
+            let run = Run::new().threads(threads);
+            let mut pieces = vec![Vec::new(); 7];
+            let prepare = |rows: &mut Vec<usize>, chunk: &Numbers, range: Range<usize>| {
+                rows.clear();
+                rows.extend(range.map(|i| chunk.first + i));
+            };
+            let chunks = [(0, 5), (5, 0), (5, 100)].map(|(first, count)| Ok(Numbers { first, count }));
+            let pass = Pass::new(rows_per_check, &run).pieces_at_once(3);
+            pass.split(chunks, &mut pieces, prepare, |piece, number, _, rows| {
+                piece.extend(rows.iter().map(|row| row * number));
+            })
+            .unwrap();
+            pieces
+        };
+        let expected: Vec<Vec<usize>> = (0..7).map(|number| (0..105).map(|row| row * number).collect()).collect();
+        for (threads, rows_per_check) in [(1, 1), (2, 10), (8, usize::MAX)] {
+            assert_eq!(sums(threads, rows_per_check), expected);
+        }
     }
 
     #[test]

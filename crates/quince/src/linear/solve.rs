@@ -17,8 +17,8 @@
 use super::positive;
 use crate::error::{Error, Result};
 use crate::matrix::{
-    About, Cholesky, Features, Matrix, Moments, Orientation, PivotedCholesky, Sparse, Triangle, centred_moments,
-    moments, row_products, triangular_factor,
+    About, Cholesky, Features, Matrix, Moments, Orientation, PivotedCholesky, Sparse, Triangle, WithTargets,
+    centred_moments, moments, row_products, triangular_factor,
 };
 use crate::run::{Certificate, Outcome, Report, Run};
 use faer::Mat;
@@ -138,7 +138,7 @@ impl Problem<'_> {
     }
 
     pub(super) fn targets_about<'b>(&'b self, means: &'b [f64]) -> About<'b> {
-        About { values: self.targets, centre: means }
+        About::new(self.targets, means)
     }
 
     /// Ỹ: the targets about their means, rows weighted.
@@ -154,12 +154,13 @@ impl Problem<'_> {
 
     /// X̃ᵀX̃ and X̃ᵀỸ; fills in the means.
     fn moments(&self, centred: &mut Centred, run: &Run) -> Result<Moments> {
-        let (targets, roots) = (self.targets_about(&centred.target_means), centred.roots.as_deref());
+        let rows = WithTargets::new(self.features, self.targets, centred.roots.as_deref());
+        let (shape, target_means) = (self.features.shape(), &centred.target_means);
         if !self.intercept {
             self.features.means(None, run)?; // which refuses what is not finite
-            return moments(self.features.centred(&centred.means), targets, roots, run);
+            return moments(&rows, shape, &centred.means, target_means, run);
         }
-        let (means, found) = centred_moments(self.features, targets, roots, run)?;
+        let (means, found) = centred_moments(&rows, shape, target_means, run)?;
         centred.means = means;
         Ok(found)
     }

@@ -5,9 +5,9 @@
 
 use super::simd::{centre_and_convert, convert};
 use super::view::with_view;
-use super::{Dense, Matrix, Real, Rows, Sparse};
+use super::{Dense, Matrix, Real, RowShape, Rows, Sparse, Weighted, means};
 use crate::error::{Error, Result};
-use crate::passes::{Chunk, Pass, at_hand};
+use crate::passes::Chunk;
 use crate::run::Run;
 use std::ops::Range;
 
@@ -207,18 +207,17 @@ impl<'a> Features<'a> {
 
     /// The mean of each column, rows weighted. Not-a-number and infinite values are refused here, with their place.
     pub(crate) fn means(&self, weights: Option<&[f64]>, run: &Run) -> Result<Vec<f64>> {
-        let total = weights.map_or(self.rows as f64, |w| w.iter().sum());
-        let pass = Pass::new(10_000_000 / self.row_cost(), run).whatever_the_deadline();
-        let sums = || vec![0.0; self.columns()];
-        let mut means = pass.gather(at_hand(self), sums, |sum, features, rows| {
-            features.add_columns(rows, weights, sum);
-        })?;
-        // A sum over all rows is finite only if every value is (or it overflows, which is refused just as well).
-        if means.iter().any(|sum| !sum.is_finite()) {
-            return Err(self.not_finite());
+        means(&Weighted { features: *self, weights }, self.shape(), run)
+    }
+
+    /// What a pass must know of these rows beforehand.
+    pub(crate) fn shape(&self) -> RowShape {
+        RowShape {
+            columns: self.columns(),
+            dense_columns: self.dense_columns(),
+            has_sparse: self.sparse.is_some(),
+            row_cost: self.row_cost(),
         }
-        means.iter_mut().for_each(|mean| *mean /= total);
-        Ok(means)
     }
 
     /// A point that is likely to be near the means of the columns: the mean of a few rows from all over. Of a column that is
@@ -243,7 +242,8 @@ impl<'a> Features<'a> {
         8 + self.dense_columns() + entries
     }
 
-    fn add_columns(&self, rows: Range<usize>, weights: Option<&[f64]>, sums: &mut [f64]) {
+    /// Adds some rows, weighted, to sums of columns.
+    pub(super) fn add_columns(&self, rows: Range<usize>, weights: Option<&[f64]>, sums: &mut [f64]) {
         let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
         if let Some(dense) = self.dense {
             with_view!(dense, view => view.for_block(rows.clone(), 0..view.columns(), |i, j, value| {
@@ -260,25 +260,39 @@ impl<'a> Features<'a> {
 
     /// An error unless every value is finite.
     pub fn check_finite(&self) -> Result<()> {
+        self.check_finite_from(0)
+    }
+
+    /// The same of rows the first of which is row `first` of all.
+    pub(crate) fn check_finite_from(&self, first: usize) -> Result<()> {
         let mut fine = true;
         (0..self.rows).for_each(|i| self.for_row(i, |_, value| fine &= value.is_finite()));
-        if fine { Ok(()) } else { Err(self.not_finite()) }
+        if fine { Ok(()) } else { Err(self.not_finite_from(first)) }
     }
 
     pub(crate) fn not_finite(&self) -> Error {
-        self.refuse(|_, value| !value.is_finite())
+        self.not_finite_from(0)
+    }
+
+    fn not_finite_from(&self, first: usize) -> Error {
+        self.refuse(first, |_, value| !value.is_finite())
     }
 
     /// The error for a number larger than `limit`, where dense columns may have missing values.
     pub(crate) fn too_large(&self, limit: f64) -> Error {
         let dense = self.dense_columns();
-        self.refuse(|j, value| value.abs() > limit || (j >= dense && value.is_nan()))
+        self.refuse(0, |j, value| value.abs() > limit || (j >= dense && value.is_nan()))
     }
 
     /// The error for an infinite number, or a missing value among sparse columns.
     pub(crate) fn infinite(&self) -> Error {
+        self.infinite_from(0)
+    }
+
+    /// The same of rows the first of which is row `first` of all.
+    pub(crate) fn infinite_from(&self, first: usize) -> Error {
         let dense = self.dense_columns();
-        self.refuse(|j, value| value.is_infinite() || (j >= dense && value.is_nan()))
+        self.refuse(first, |j, value| value.is_infinite() || (j >= dense && value.is_nan()))
     }
 
     /// A dense column.
@@ -287,7 +301,7 @@ impl<'a> Features<'a> {
             .map_or_else(Vec::new, |dense| with_view!(dense, view => (0..self.rows).map(|i| view.get(i, j)).collect()))
     }
 
-    fn refuse(&self, wrong: impl Fn(usize, f64) -> bool) -> Error {
+    fn refuse(&self, first: usize, wrong: impl Fn(usize, f64) -> bool) -> Error {
         let mut found = None;
         for i in 0..self.rows {
             self.for_row(i, |j, value| {
@@ -301,20 +315,22 @@ impl<'a> Features<'a> {
         }
         match found {
             Some((i, j, value)) if value.is_finite() => Error::data(
-                format!("{value:e} in row {}, column {} is too large to measure distances", i + 1, j + 1),
+                format!("{value:e} in row {}, column {} is too large to measure distances", first + i + 1, j + 1),
                 "Rescale the column.",
             ),
             Some((i, j, value)) => {
                 let what = if value.is_nan() { "NaN" } else { "infinity" };
                 Error::not_finite(
-                    format!("the features contain {what}: row {}, column {}", i + 1, j + 1),
+                    format!("the features contain {what}: row {}, column {}", first + i + 1, j + 1),
                     "Impute missing values and remove infinities, or give a table, whose missing values are imputed for you.",
                 )
             }
-            None => Error::data(
-                "the features are too large to be added up",
-                "Rescale the columns so that sums stay below 1e308.",
-            ),
+            None => too_large_to_add_up(),
         }
     }
+}
+
+/// The error for finite values whose sum is not.
+pub(crate) fn too_large_to_add_up() -> Error {
+    Error::data("the features are too large to be added up", "Rescale the columns so that sums stay below 1e308.")
 }

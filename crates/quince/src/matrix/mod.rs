@@ -6,9 +6,12 @@
 //! becomes dense but a tile at a time. All sums are in f64, and in an order that depends on the shape alone.
 
 mod cholesky;
+mod chunk;
 mod features;
 pub(crate) mod fused;
 pub(crate) mod gram;
+#[cfg(test)]
+pub(crate) mod lazy;
 mod moments;
 mod outputs;
 mod pivoted;
@@ -23,7 +26,9 @@ mod tests;
 pub(crate) mod view;
 
 pub(crate) use cholesky::{Cholesky, Triangle};
+pub(crate) use chunk::{RowShape, RowsWithTargets, Weighted, WeightedRows, WithTargets, means};
 pub use features::Features;
+pub(crate) use features::too_large_to_add_up;
 pub(crate) use moments::{Moments, centred_moments, moments, row_products};
 pub(crate) use pivoted::PivotedCholesky;
 pub use rows::Rows;

@@ -3,6 +3,7 @@
 use super::simd::vectorised;
 use super::store::Store;
 use crate::error::{Error, Result};
+use crate::passes::Chunk;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
@@ -34,6 +35,12 @@ pub struct Sparse {
     starts: Vec<usize>,
     indices: Store<u32>,
     values: Store<f64>,
+}
+
+impl Chunk for Sparse {
+    fn count(&self) -> usize {
+        self.rows
+    }
 }
 
 impl Sparse {

@@ -39,7 +39,11 @@ pub(crate) struct About<'a> {
     pub(crate) centre: &'a [f64],
 }
 
-impl About<'_> {
+impl<'a> About<'a> {
+    pub(crate) fn new(values: &'a Matrix, centre: &'a [f64]) -> About<'a> {
+        About { values, centre }
+    }
+
     /// Row `i`, centred.
     pub(crate) fn row(&self, i: usize) -> impl Iterator<Item = f64> + '_ {
         self.values.row(i).iter().zip(self.centre).map(|(value, centre)| value - centre)

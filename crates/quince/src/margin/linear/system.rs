@@ -9,7 +9,7 @@
 //! mean of x; otherwise a multiple of the mean's outer product is added.
 
 use crate::error::Result;
-use crate::matrix::{About, Cholesky, Features, Matrix, Triangle, centred_moments};
+use crate::matrix::{Cholesky, Features, Matrix, Triangle, WithTargets, centred_moments};
 use crate::run::Run;
 
 /// The equations, factored.
@@ -42,8 +42,7 @@ impl System {
         let mut roots = thetas;
         roots.iter_mut().for_each(|root| *root = root.sqrt());
         let nothing = Matrix::zeros(roots.len(), 0);
-        let beside = About { values: &nothing, centre: &[] };
-        let (means, found) = centred_moments(rows, beside, Some(&roots), run)?;
+        let (means, found) = centred_moments(&WithTargets::new(rows, &nothing, Some(&roots)), rows.shape(), &[], run)?;
         let mut matrix = found.gram;
         matrix.add_to_diagonal(1.0);
         let missing = if intercept_penalty.is_infinite() {
