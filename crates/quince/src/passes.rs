@@ -200,14 +200,20 @@ impl<'r> Pass<'r> {
         Ok(all.unwrap_or_else(|| finish(empty())))
     }
 
-    /// Visits rows with states that outlive the pass, one for each part: labels, bounds.
-    pub(crate) fn visit<T: Send>(
+    /// Visits rows with states that outlive the pass, one for each of the [`parts`] of each chunk: labels, bounds.
+    pub(crate) fn visit<C: Chunk, T: Send>(
         &self,
-        rows: usize,
+        chunks: impl IntoIterator<Item = Result<C>>,
         states: &mut [T],
-        task: impl Fn(&mut T, Range<usize>) + Sync + Send,
+        task: impl Fn(&mut T, &C, Range<usize>) + Sync + Send,
     ) -> Result<()> {
-        self.visit_parts(&cuts(rows, states.len()), states, task)
+        accumulate(chunks, states, |states, chunk| {
+            let parts = parts(chunk.count());
+            let (own, later) = std::mem::take(states).split_at_mut(parts.len());
+            *states = later;
+            self.visit_parts(&parts, own, |state, rows| task(state, chunk, rows))
+        })
+        .map(drop)
     }
 
     /// Adds rows to one sum, whose pieces the threads share. `prepare` writes down once for all of them what they need of some rows,
@@ -277,6 +283,11 @@ pub(crate) fn cuts(total: usize, parts: usize) -> Vec<Range<usize>> {
     (0..parts).map(|part| total * part / parts..total * (part + 1) / parts).collect()
 }
 
+/// The parts of a chunk of this many rows.
+pub(crate) fn parts(rows: usize) -> Vec<Range<usize>> {
+    cuts(rows, partials(rows))
+}
+
 /// The number of parts of a chunk of this many rows.
 pub(crate) fn partials(rows: usize) -> usize {
     (rows / MIN_ROWS_PER_PART).clamp(1, MAX_PARTS)
@@ -340,6 +351,21 @@ mod tests {
         let sums = pass.gather(chunks, || vec![0.0; 3], |sum, chunk, rows| add(sum, chunk, rows)).unwrap();
         let n: f64 = sizes.iter().sum::<usize>() as f64;
         assert_eq!(sums[..2], [n, n * (n - 1.0) / 2.0]);
+    }
+
+    #[test]
+    fn states_of_parts_are_met_again_in_every_pass() {
+        let run = Run::new().threads(2);
+        let sizes = [3000, 0, 1, 20_000];
+        let chunks = || sizes.iter().map(|&count| Ok(count));
+        let states: usize = sizes.iter().map(|&count| parts(count).len()).sum();
+        assert_eq!(states, 2 + 1 + 1 + 8);
+        let mut counts = vec![0; states];
+        for pass in 1..=3 {
+            Pass::new(70, &run).visit(chunks(), &mut counts, |count, _, rows| *count += rows.len()).unwrap();
+            assert_eq!(counts.iter().sum::<usize>(), pass * 23_001);
+            assert_eq!(counts[..5], [pass * 1500, pass * 1500, 0, pass, pass * 2500]);
+        }
     }
 
     #[test]

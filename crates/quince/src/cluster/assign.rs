@@ -9,16 +9,17 @@
 //! fused product. In many columns there is one per row and centre (Elkan), and only centres whose bound is crossed are measured.
 
 use super::part::{AssignmentMethod, AssignmentPart, AssignmentStep};
-use super::points::{Centres, Points, pass};
+use super::points::{Centres, Frame, PointRows, error_of, pass};
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::matrix::simd::squared_distance;
-use crate::passes::{InOrder, Merge, at_hand, cuts, partials};
+use crate::passes::{InOrder, Merge, Source};
 use crate::run::Run;
 
 /// Every row and the centre it belongs to.
-pub(super) struct Assignment<'a> {
-    points: &'a Points<'a>,
+pub(super) struct Assignment<'f, S> {
+    rows: S,
+    frame: &'f Frame,
     method: AssignmentMethod,
     k: usize,
     parts: Vec<AssignmentPart>,
@@ -27,32 +28,30 @@ pub(super) struct Assignment<'a> {
     furthest: f64,
 }
 
-impl<'a> Assignment<'a> {
+impl<'f, S: Source<Chunk: PointRows>> Assignment<'f, S> {
     /// For centres that will move.
-    pub(super) fn new(points: &'a Points<'a>, k: usize) -> Assignment<'a> {
-        Assignment::by(AssignmentMethod::choose(points, k), points, k)
+    pub(super) fn new(rows: S, frame: &'f Frame, k: usize) -> Assignment<'f, S> {
+        Assignment::by(AssignmentMethod::choose(frame, k), rows, frame, k)
     }
 
     /// For centres that will not: no bounds need be kept.
-    pub(super) fn once(points: &'a Points<'a>, k: usize) -> Assignment<'a> {
-        let method = AssignmentMethod::choose(points, k);
-        Assignment::by(
-            if method == AssignmentMethod::ElkanBounds { AssignmentMethod::HamerlyBound } else { method },
-            points,
-            k,
-        )
+    pub(super) fn once(rows: S, frame: &'f Frame, k: usize) -> Assignment<'f, S> {
+        let method = match AssignmentMethod::choose(frame, k) {
+            AssignmentMethod::ElkanBounds => AssignmentMethod::HamerlyBound,
+            method => method,
+        };
+        Assignment::by(method, rows, frame, k)
     }
 
-    fn by(method: AssignmentMethod, points: &'a Points<'a>, k: usize) -> Assignment<'a> {
-        let part = |rows| AssignmentPart::new(rows, k, points.columns(), method);
-        let parts = cuts(points.rows(), partials(points.rows())).into_iter().map(part).collect();
-        Assignment { points, method, k, parts, moved: vec![0.0; k], furthest: 0.0 }
+    fn by(method: AssignmentMethod, rows: S, frame: &'f Frame, k: usize) -> Assignment<'f, S> {
+        let parts = frame.parts().map(|part| AssignmentPart::new(part, k, frame.columns(), method)).collect();
+        Assignment { rows, frame, method, k, parts, moved: vec![0.0; k], furthest: 0.0 }
     }
 
     /// For rows whose clusters are known.
-    pub(super) fn of(labels: &[u32], points: &'a Points<'a>, k: usize) -> Assignment<'a> {
-        let mut known = Assignment::by(AssignmentMethod::Direct, points, k);
-        known.parts.iter_mut().for_each(|part| part.labels.copy_from_slice(&labels[part.rows.clone()]));
+    pub(super) fn of(labels: &[u32], rows: S, frame: &'f Frame, k: usize) -> Assignment<'f, S> {
+        let mut known = Assignment::by(AssignmentMethod::Direct, rows, frame, k);
+        known.parts.iter_mut().for_each(|part| part.labels = labels[part.all_rows()].to_vec());
         known
     }
 
@@ -60,25 +59,25 @@ impl<'a> Assignment<'a> {
     /// once the rows are added up.
     pub(super) fn assign(&mut self, centres: &Centres, all: bool, run: &Run) -> Result<()> {
         let half = if self.method == AssignmentMethod::HamerlyBound && !all {
-            half_distances(centres, self.points.rows())
+            half_distances(centres, self.frame.rows())
         } else {
             vec![]
         };
         let moved_single = self.moved.iter().map(|&moved| (moved as f32).next_up()).collect();
-        let (points, method, moved, furthest) = (self.points, self.method, self.moved.as_slice(), self.furthest);
-        let step = AssignmentStep { points, centres, method, moved, moved_single, furthest, half, all };
+        let (method, moved, furthest) = (self.method, self.moved.as_slice(), self.furthest);
+        let step = AssignmentStep { centres, method, moved, moved_single, furthest, half, all };
         self.parts.iter_mut().for_each(|part| part.changed = 0);
         // Products in single precision are fast; a row is read once.
-        let work = (4 + self.k / if method == AssignmentMethod::Direct { 1 } else { 4 }) * points.width();
-        pass(work, run).visit(points.rows(), &mut self.parts, |part, rows| part.assign(&step, rows))
+        let work = (4 + self.k / if method == AssignmentMethod::Direct { 1 } else { 4 }) * self.frame.width();
+        let assign = |part: &mut AssignmentPart, chunk: &S::Chunk, rows| part.assign(&chunk.points(), &step, rows);
+        pass(work, run).visit(self.rows.chunks(), &mut self.parts, assign)
     }
 
     /// Adds up the rows of each cluster.
     pub(super) fn add_up(&mut self, run: &Run) -> Result<()> {
-        let points = self.points;
         self.parts.iter_mut().for_each(AssignmentPart::clear_sums);
-        let pass = pass(4 * points.width(), run);
-        pass.visit(points.rows(), &mut self.parts, |part, rows| part.add_up(points, rows))
+        let add_up = |part: &mut AssignmentPart, chunk: &S::Chunk, rows| part.add_up(&chunk.points(), rows);
+        pass(4 * self.frame.width(), run).visit(self.rows.chunks(), &mut self.parts, add_up)
     }
 
     /// Loosens the bounds after centres have moved by the roots of these.
@@ -99,7 +98,7 @@ impl<'a> Assignment<'a> {
         }
         let (mut looked, mut crossed) = (0usize, 0usize);
         for part in &self.parts {
-            for place in (0..part.rows.len()).step_by((self.points.rows() / 2048).max(1)) {
+            for place in (0..part.labels.len()).step_by((self.frame.rows() / 2048).max(1)) {
                 let upper = f64::from(part.upper[place]) + self.moved[part.labels[place] as usize];
                 if self.method == AssignmentMethod::HamerlyBound {
                     looked += 1;
@@ -122,7 +121,7 @@ impl<'a> Assignment<'a> {
 
     /// The sum of the rows of each cluster, and its weight.
     pub(super) fn sums(&self) -> (Matrix, Vec<f64>) {
-        let mut all = (Matrix::zeros(self.k, self.points.columns()), vec![0.0; self.k]);
+        let mut all = (Matrix::zeros(self.k, self.frame.columns()), vec![0.0; self.k]);
         for part in &self.parts {
             all.merge((part.sums.clone(), part.sizes.clone()));
         }
@@ -161,7 +160,7 @@ impl<'a> Assignment<'a> {
             // A row whose cluster has no other stays: moving it would only empty another one.
             let Some((part, place)) = far
                 .by_ref()
-                .map(|i| self.place(i))
+                .map(|i| place(&self.parts, i))
                 .find(|&(part, place)| members[self.parts[part].labels[place] as usize] > 1)
             else {
                 break;
@@ -169,7 +168,7 @@ impl<'a> Assignment<'a> {
             let part = &mut self.parts[part];
             members[part.labels[place] as usize] -= 1;
             members[c] += 1;
-            part.put(self.points, place, c as u32);
+            part.relabel(place, c as u32);
             // The bounds of this row no longer hold: it is measured from all centres in the next step.
             let width = self.method.bounds_per_row(self.k);
             part.upper[place] = f32::INFINITY;
@@ -184,20 +183,20 @@ impl<'a> Assignment<'a> {
 
     /// The rows furthest from their own centres, at most `count`, the furthest first, of equals the first.
     fn furthest_rows(&self, count: usize, centres: &Centres, run: &Run) -> Result<Vec<usize>> {
-        let points = self.points;
         let thin = |far: &mut Vec<(f64, usize)>| {
             far.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
             far.truncate(count);
         };
-        let pass = pass(4 * points.width(), run);
-        let InOrder(mut far) = pass.gather(at_hand(points), InOrder::new, |InOrder(far), points, rows| {
+        let (pass, parts) = (pass(4 * self.frame.width(), run), &self.parts);
+        let InOrder(mut far) = pass.gather(self.rows.chunks(), InOrder::new, |InOrder(far), chunk, rows| {
+            let points = chunk.points();
             let mut buffer = vec![0.0; points.columns()];
             for i in rows.filter(|&i| points.weight(i) > 0.0) {
-                let label = self.label(i) as usize;
+                let label = label(parts, points.first + i) as usize;
                 let square = points.squared_distance(i, centres, label, &mut buffer);
                 // Further than the rounding of a mean.
                 if square > 1e-28 * centres.squares[label] {
-                    far.push((square, i));
+                    far.push((square, points.first + i));
                 }
                 if far.len() > 2 * count {
                     thin(far);
@@ -208,21 +207,22 @@ impl<'a> Assignment<'a> {
         Ok(far.into_iter().map(|(_, i)| i).collect())
     }
 
-    /// The part that holds row `i`, and its place there.
-    fn place(&self, i: usize) -> (usize, usize) {
-        let part = self.parts.partition_point(|part| part.rows.end <= i);
-        (part, i - self.parts[part].rows.start)
-    }
-
-    fn label(&self, i: usize) -> u32 {
-        let (part, place) = self.place(i);
-        self.parts[part].labels[place]
-    }
-
     /// The within-cluster error.
     pub(super) fn error(&self, centres: &Centres, run: &Run) -> Result<f64> {
-        self.points.error_of(|i| self.label(i), centres, run)
+        let parts = &self.parts;
+        error_of(self.rows, self.frame, |i| label(parts, i), centres, run)
     }
+}
+
+/// The part that holds row `i` of all, and its place there.
+fn place(parts: &[AssignmentPart], i: usize) -> (usize, usize) {
+    let part = parts.partition_point(|part| part.all_rows().end <= i);
+    (part, i - parts[part].all_rows().start)
+}
+
+fn label(parts: &[AssignmentPart], i: usize) -> u32 {
+    let (part, place) = place(parts, i);
+    parts[part].labels[place]
 }
 
 /// Half the distance from each centre to the nearest other: a row nearer than that to its own has no nearer one. Empty

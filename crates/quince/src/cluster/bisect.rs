@@ -4,7 +4,7 @@
 
 use super::lloyd::{StoppingRule, lloyd};
 use super::partition::{Partition, SearchSummary};
-use super::points::{Centres, Points, pass};
+use super::points::{Centres, Frame, Points, pass};
 use super::{Clustering, KMeans};
 use crate::error::Result;
 use crate::matrix::{Features, Matrix, Rows};
@@ -79,12 +79,7 @@ pub(super) fn bisect(settings: &KMeans, points: &Points<'_>, k: usize, run: &Run
         let whole = leaves.swap_remove(widest);
         let (halves, starts) = bisect_once(settings, points, &whole, trace.len() as u64 * 1000, run)?;
         restarts = restarts.min(starts);
-        // The search stops for the reason of any bisection that was cut short; a budget before any other reason.
-        if starts < settings.restarts || halves.stop == StopReason::Budget {
-            stop = StopReason::Budget;
-        } else if halves.stop != StopReason::Converged && stop == StopReason::Converged {
-            stop = halves.stop;
-        }
+        stop = reason(stop, if starts < settings.restarts { StopReason::Budget } else { halves.stop });
         if halves.labels.iter().all(|label| *label == halves.labels[0]) {
             // Equal rows, whose mean is off by a rounding: they have no halves.
             leaves.push(Leaf { error: 0.0, ..whole });
@@ -119,7 +114,16 @@ pub(super) fn bisect(settings: &KMeans, points: &Points<'_>, k: usize, run: &Run
     };
     let tree = BisectionTree { centres: Matrix::new(sides.len(), columns, centres)?, sides };
     let search = SearchSummary { asked: k, restarts, polished: false, tree: Some(tree) };
-    Ok(partition.clustering(points, search))
+    Ok(partition.clustering(points.frame, search))
+}
+
+/// The search stops for the reason of any bisection that was cut short; a budget before any other reason.
+fn reason(stop: StopReason, of_bisection: StopReason) -> StopReason {
+    match (stop, of_bisection) {
+        (_, StopReason::Budget) => StopReason::Budget,
+        (StopReason::Converged, other) => other,
+        (stop, _) => stop,
+    }
 }
 
 /// Numbers the clusters by their size, the largest first, of equals the one with the first row, and lets the sides of the tree
@@ -145,13 +149,14 @@ fn bisect_once(
     task: u64,
     run: &Run,
 ) -> Result<(Partition, usize)> {
-    let (part, weights, copied);
+    let (part, weights, frame, copied);
     let inner = if whole.rows.len() == points.rows() {
         points
     } else {
         part = take(&points.features, &whole.rows, run)?;
         weights = points.weights.map(|weights| whole.rows.iter().map(|&i| weights[i]).collect::<Vec<f64>>());
-        copied = run.finish(|| Points::new(part.features(), weights.as_deref(), run))?;
+        frame = run.finish(|| Frame::of_features(part.features(), weights.as_deref(), run))?;
+        copied = frame.points(part.features(), weights.as_deref(), 0);
         &copied
     };
     let stopping = StoppingRule { steps: settings.steps, tolerance: settings.tolerance };
@@ -161,14 +166,14 @@ fn bisect_once(
             break;
         }
         let start = run.finish(|| settings.init(inner, 2, task + restart as u64, run))?;
-        let halves = lloyd(inner, start, stopping, run)?;
+        let halves = lloyd(inner, inner.frame, start, stopping, run)?;
         starts += 1;
         if best.as_ref().is_none_or(|best| halves.error < best.error) {
             best = Some(halves);
         }
     }
     let best = best.expect("there is at least one restart");
-    Ok((Partition { centres: inner.absolute(best.centres), ..best }, starts))
+    Ok((Partition { centres: inner.frame.absolute(best.centres), ..best }, starts))
 }
 
 /// A copy of some rows, some of them at a time.
@@ -186,7 +191,7 @@ fn take(features: &Features<'_>, rows: &[usize], run: &Run) -> Result<Rows> {
 
 fn leaf(points: &Points<'_>, rows: Vec<usize>, side: Option<usize>, run: &Run) -> Result<Leaf> {
     let columns = points.columns();
-    let pass = pass(4 * points.width(), run);
+    let pass = pass(4 * points.frame.width(), run);
     let nothing = || (vec![0.0; columns], 0.0);
     let (mut centre, size) = pass.gather(at_hand(rows.len()), nothing, |(sum, size), _, some| {
         let mut buffer = vec![0.0; columns];
@@ -198,7 +203,7 @@ fn leaf(points: &Points<'_>, rows: Vec<usize>, side: Option<usize>, run: &Run) -
     if size > 0.0 {
         centre.iter_mut().for_each(|x| *x /= size);
     }
-    let centres = Centres::new(Matrix::new(1, columns, centre)?, points);
+    let centres = Centres::new(Matrix::new(1, columns, centre)?, points.frame);
     let error = pass.gather(
         at_hand(rows.len()),
         || 0.0,

@@ -11,7 +11,7 @@ use super::points::{Centres, Points, ScoreScratch, pass};
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::matrix::fused::{Visit, WIDE};
-use crate::passes::{cuts, partials};
+use crate::passes::{at_hand, parts};
 use crate::run::{Run, Stream};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -104,7 +104,7 @@ impl<'a> Sampler<'a> {
             row: vec![0.0; points.columns()],
             rows,
         };
-        Sampler { points, parts: cuts(points.rows(), partials(points.rows())).into_iter().map(part).collect() }
+        Sampler { points, parts: parts(points.rows()).into_iter().map(part).collect() }
     }
 
     /// Makes the first row that is kept the nearest of all rows.
@@ -132,10 +132,11 @@ impl<'a> Sampler<'a> {
     /// The candidate that lowers the error most, the first of equals.
     fn compare(&mut self, candidates: &[usize], run: &Run) -> Result<usize> {
         let points = self.points;
-        let centres = Centres::new(rows_of(points, candidates), points);
+        let centres = Centres::new(rows_of(points, candidates), points.frame);
         self.parts.iter_mut().for_each(|part| part.errors.fill(0.0));
-        let work = (3 + candidates.len()) * points.width();
-        pass(work, run).visit(points.rows(), &mut self.parts, |part, rows| part.compare(points, &centres, rows))?;
+        let work = (3 + candidates.len()) * points.frame.width();
+        pass(work, run)
+            .visit(at_hand(points), &mut self.parts, |part, points, rows| part.compare(points, &centres, rows))?;
         let error = |c: usize| self.parts.iter().map(|part| part.errors[c]).sum::<f64>();
         let errors: Vec<f64> = (0..candidates.len()).map(error).collect();
         Ok((0..errors.len()).min_by(|&a, &b| errors[a].total_cmp(&errors[b])).unwrap_or(0))
@@ -144,9 +145,9 @@ impl<'a> Sampler<'a> {
     /// Keeps a row that was candidate number `bit`.
     fn keep(&mut self, row: usize, bit: usize, run: &Run) -> Result<()> {
         let points = self.points;
-        let centre = Centres::new(rows_of(points, &[row]), points);
+        let centre = Centres::new(rows_of(points, &[row]), points.frame);
         self.parts.iter_mut().for_each(|part| part.mass = 0.0);
-        pass(4 * points.width(), run).visit(points.rows(), &mut self.parts, |part, rows| {
+        pass(4 * points.frame.width(), run).visit(at_hand(points), &mut self.parts, |part, points, rows| {
             part.keep(points, &centre, bit, rows);
         })
     }
@@ -240,7 +241,7 @@ fn measure(
     row: &mut [f64],
     squares: &mut [[f64; WIDE]; MAX_CANDIDATES],
 ) {
-    let scored = points.scored && !rows.is_empty();
+    let scored = points.frame.scored && !rows.is_empty();
     let mut scores = Keep([[0.0; WIDE]; MAX_CANDIDATES]);
     if scored {
         points.each_score(rows, centres, scratch, &mut scores);
@@ -269,6 +270,7 @@ impl Visit for Keep {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::points::Frame;
 
     fn square(x: &[f64], y: &[f64]) -> f64 {
         x.iter().zip(y).map(|(a, b)| (a - b) * (a - b)).sum()
@@ -281,7 +283,8 @@ mod tests {
         let weights: Vec<f64> = (0..5000).map(|i| f64::from(i % 3)).collect();
         let x = Matrix::from_rows(&rows);
         let run = Run::new();
-        let points = Points::new(x.features(), Some(&weights), &run).unwrap();
+        let frame = Frame::of_features(x.features(), Some(&weights), &run).unwrap();
+        let points = frame.points(x.features(), Some(&weights), 0);
         let mut sampler = Sampler::new(&points);
         sampler.begin();
         sampler.keep(7, 0, &run).unwrap();

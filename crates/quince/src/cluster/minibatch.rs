@@ -16,7 +16,7 @@
 
 use super::assign::Assignment;
 use super::partition::{Partition, centre_update_decrease};
-use super::points::{Centres, Points};
+use super::points::{Centres, Frame, Points};
 use super::{KMeans, KMeansModel};
 use crate::error::{Error, Result};
 use crate::matrix::{Features, Matrix};
@@ -66,9 +66,10 @@ impl MiniBatchUpdates {
             let problem = format!("there are {} centres and {} sizes", self.centres.rows(), self.sizes.len());
             return Err(Error::data(problem, "Give every centre the weight of its rows."));
         }
-        let points = Points::new(batch, weights, run)?;
-        let about = Centres::new(points.about_origin(self.centres.clone()), &points);
-        let mut rows = Assignment::once(&points, about.count());
+        let frame = Frame::of_features(batch, weights, run)?;
+        let points = frame.points(batch, weights, 0);
+        let about = Centres::new(frame.about_origin(self.centres.clone()), &frame);
+        let mut rows = Assignment::once(&points, &frame, about.count());
         rows.assign(&about, true, run)?;
         rows.add_up(run)?;
         let error = rows.error(&about, run)?;
@@ -83,7 +84,7 @@ impl MiniBatchUpdates {
                 *x += step;
             }
         }
-        let next = points.absolute(next);
+        let next = frame.absolute(next);
         taught().for_each(|c| self.centres.row_mut(c).copy_from_slice(next.row(c)));
         Ok((error, moved))
     }
@@ -105,7 +106,8 @@ pub(super) fn by_batches(
     task: u64,
     run: &Run,
 ) -> Result<Partition> {
-    let mut batches = MiniBatchUpdates::new(points.absolute(start));
+    let frame = points.frame;
+    let mut batches = MiniBatchUpdates::new(frame.absolute(start));
     let mut stream = run.stream(task + (1 << 32));
     let mut order: Vec<usize> = (0..points.rows()).filter(|&i| points.weight(i) > 0.0).collect();
     let count = order.len();
@@ -123,7 +125,7 @@ pub(super) fn by_batches(
             let (error, moved) = run.finish(|| batches.learn(some.features(), weights.as_deref(), run))?;
             let stalled = average.no_improvement(error / weight);
             run.check_cancelled()?;
-            if stalled || moved <= settings.tolerance * points.mean_variance {
+            if stalled || moved <= settings.tolerance * frame.mean_variance {
                 stop = StopReason::Converged;
             } else if run.out_of_time() {
                 stop = StopReason::Budget;
@@ -133,13 +135,13 @@ pub(super) fn by_batches(
             }
         }
         run.progress("mini-batches", round + 1, settings.steps);
-        trace.push(average.value * points.total);
+        trace.push(average.value * frame.total);
         if stop != StopReason::StepLimit {
             break;
         }
     }
-    let centres = Centres::new(points.about_origin(batches.centres), points);
-    let mut rows = Assignment::once(points, centres.count());
+    let centres = Centres::new(frame.about_origin(batches.centres), frame);
+    let mut rows = Assignment::once(points, frame, centres.count());
     rows.assign(&centres, true, run)?;
     rows.add_up(run)?;
     let error = rows.error(&centres, run)?;

@@ -42,7 +42,7 @@ use crate::run::{Report, Run, StopReason, Stream};
 use lloyd::{StoppingRule, lloyd};
 use minibatch::by_batches;
 use partition::{BUDGET_REMARK, Partition, SearchSummary};
-use points::Points;
+use points::{Centres, Frame, Points};
 use sequential::one_at_a_time;
 
 crate::settings! {
@@ -161,7 +161,8 @@ impl KMeans {
             found.choice = Some(choice);
             return Ok(found);
         }
-        let points = run.finish(|| Points::new(features, weights, run))?;
+        let frame = run.finish(|| Frame::of_features(features, weights, run))?;
+        let points = frame.points(features, weights, 0);
         let k = self.fixed_k(features.rows())?;
         if self.algorithm == Algorithm::Bisecting {
             return bisect::bisect(self, &points, k, run);
@@ -193,7 +194,7 @@ impl KMeans {
             best.stop = StopReason::Budget;
         }
         best.largest_first();
-        Ok(best.clustering(&points, SearchSummary { asked: k, restarts, polished, tree: None }))
+        Ok(best.clustering(&frame, SearchSummary { asked: k, restarts, polished, tree: None }))
     }
 
     /// Finds clusters from given centres, one per row, and leaves them in their order.
@@ -220,9 +221,10 @@ impl KMeans {
         if centres.values().iter().any(|x| !x.is_finite()) {
             return Err(Error::data("a centre holds NaN or infinity", "Give finite numbers."));
         }
-        let points = run.finish(|| Points::new(features, weights, run))?;
-        let (found, polished) = self.run_from(&points, points.about_origin(centres.clone()), 0, run)?;
-        Ok(found.clustering(&points, SearchSummary { asked: centres.rows(), restarts: 1, polished, tree: None }))
+        let frame = run.finish(|| Frame::of_features(features, weights, run))?;
+        let points = frame.points(features, weights, 0);
+        let (found, polished) = self.run_from(&points, frame.about_origin(centres.clone()), 0, run)?;
+        Ok(found.clustering(&frame, SearchSummary { asked: centres.rows(), restarts: 1, polished, tree: None }))
     }
 
     fn fixed_k(&self, rows: usize) -> Result<usize> {
@@ -254,7 +256,7 @@ impl KMeans {
         let found = match self.algorithm {
             Algorithm::Sequential => one_at_a_time(points, start, self.steps, run)?,
             Algorithm::MiniBatch => by_batches(self, points, start, task, run)?,
-            Algorithm::Lloyd | Algorithm::Bisecting => lloyd(points, start, stopping, run)?,
+            Algorithm::Lloyd | Algorithm::Bisecting => lloyd(points, points.frame, start, stopping, run)?,
         };
         if !self.polish || self.algorithm != Algorithm::Lloyd || run.out_of_time() {
             return Ok((found, false));
@@ -292,11 +294,13 @@ pub(crate) fn divide(
     if features.columns() == 0 || k == 1 {
         return Ok(vec![0; features.rows()]);
     }
-    let points = Points::new(features, weights, run)?;
+    let frame = Frame::of_features(features, weights, run)?;
+    let points = frame.points(features, weights, 0);
     let start = init::plus_plus(&points, k, stream, run)?;
+    let stopping = StoppingRule { steps: 100, tolerance: 1e-4 };
     match how {
-        Division::Means => Ok(lloyd(&points, start, StoppingRule { steps: 100, tolerance: 1e-4 }, run)?.labels),
-        Division::Nearest => Ok(lloyd::nearest(&points, &points::Centres::new(start, &points), run)?.0),
+        Division::Means => Ok(lloyd(&points, &frame, start, stopping, run)?.labels),
+        Division::Nearest => Ok(lloyd::nearest(&points, &frame, &Centres::new(start, &frame), run)?.0),
     }
 }
 

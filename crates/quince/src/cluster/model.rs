@@ -2,7 +2,7 @@
 
 use super::bisect::BisectionTree;
 use super::lloyd::nearest;
-use super::points::{Centres, Points, pass, sparse_square};
+use super::points::{Centres, Frame, error_of, pass, sparse_square};
 use crate::error::{Error, Result};
 use crate::learn::{Fitted, Prediction, SavedParts, check_weights};
 use crate::matrix::simd::{squared_distance, squared_norm};
@@ -66,13 +66,14 @@ impl KMeansModel {
             return Ok((Vec::new(), 0.0));
         }
         weights.map_or(Ok(()), |weights| check_weights(weights, rows.rows()))?;
-        let points = Points::new(*rows, weights, run)?;
-        let centres = Centres::new(points.about_origin(self.centres.clone()), &points);
+        let frame = Frame::of_features(*rows, weights, run)?;
+        let points = frame.points(*rows, weights, 0);
+        let centres = Centres::new(frame.about_origin(self.centres.clone()), &frame);
         let Some(tree) = &self.tree else {
-            return nearest(&points, &centres, run);
+            return nearest(&points, &frame, &centres, run);
         };
-        let sides = Centres::new(points.about_origin(tree.centres.clone()), &points);
-        let work = points.width() * (2 * self.centres.rows()).min(64);
+        let sides = Centres::new(frame.about_origin(tree.centres.clone()), &frame);
+        let work = frame.width() * (2 * self.centres.rows()).min(64);
         let InOrder(labels) = pass(work, run).gather(at_hand(&points), InOrder::new, |labels, points, rows| {
             let mut row = vec![0.0; points.columns()];
             for i in rows {
@@ -80,7 +81,7 @@ impl KMeansModel {
                 labels.0.push(tree.cluster(points, &sides, i, &row));
             }
         })?;
-        let error = points.error_of(|i| labels[i], &centres, run)?;
+        let error = error_of(&points, &frame, |i| labels[i], &centres, run)?;
         Ok((labels, error))
     }
 

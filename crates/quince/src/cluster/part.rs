@@ -1,7 +1,7 @@
 //! The part of a chunk of rows that one thread works on: labels, bounds, and the sums of its clusters.
 
 use super::bounds::{AllScores, NearestTwo, any_crossed, dot, four_dots, lower_bounds, next_crossed};
-use super::points::{Centres, Points, ScoreScratch};
+use super::points::{Centres, Frame, Points, ScoreScratch};
 use crate::matrix::Matrix;
 use crate::matrix::fused::WIDE;
 use std::ops::Range;
@@ -18,11 +18,11 @@ pub(super) enum AssignmentMethod {
 }
 
 impl AssignmentMethod {
-    pub(super) fn choose(points: &Points<'_>, k: usize) -> AssignmentMethod {
-        let memory = points.rows() as f64 * k as f64 * 4.0;
+    pub(super) fn choose(frame: &Frame, k: usize) -> AssignmentMethod {
+        let memory = frame.rows() as f64 * k as f64 * 4.0;
         match () {
-            _ if !points.scored => AssignmentMethod::Direct,
-            _ if points.columns() >= 64 && memory <= 1e9 => AssignmentMethod::ElkanBounds,
+            _ if !frame.scored => AssignmentMethod::Direct,
+            _ if frame.columns() >= 64 && memory <= 1e9 => AssignmentMethod::ElkanBounds,
             _ => AssignmentMethod::HamerlyBound,
         }
     }
@@ -34,7 +34,10 @@ impl AssignmentMethod {
 
 /// A range of rows, and what is known of each of them from one assignment step to the next.
 pub(super) struct AssignmentPart {
-    pub(super) rows: Range<usize>,
+    /// The number of the first row of the chunk among all rows.
+    first: usize,
+    /// Which rows of the chunk.
+    rows: Range<usize>,
     pub(super) labels: Vec<u32>,
     /// Upper bounds of the distance from the own centre, less the total move of that centre.
     pub(super) upper: Vec<f32>,
@@ -52,7 +55,6 @@ pub(super) struct AssignmentPart {
 
 /// What all threads share in one assignment step.
 pub(super) struct AssignmentStep<'a> {
-    pub(super) points: &'a Points<'a>,
     pub(super) centres: &'a Centres,
     pub(super) method: AssignmentMethod,
     /// The total distance each centre has moved, and the sum over steps of the largest move.
@@ -66,9 +68,15 @@ pub(super) struct AssignmentStep<'a> {
 }
 
 impl AssignmentPart {
-    pub(super) fn new(rows: Range<usize>, k: usize, columns: usize, method: AssignmentMethod) -> AssignmentPart {
+    pub(super) fn new(
+        (first, rows): (usize, Range<usize>),
+        k: usize,
+        columns: usize,
+        method: AssignmentMethod,
+    ) -> AssignmentPart {
         let count = rows.len();
         AssignmentPart {
+            first,
             labels: vec![u32::MAX; count],
             upper: vec![0.0; count],
             lower: vec![0.0; count * method.bounds_per_row(k)],
@@ -84,22 +92,29 @@ impl AssignmentPart {
         }
     }
 
+    /// The numbers of its rows among all.
+    pub(super) fn all_rows(&self) -> Range<usize> {
+        self.first + self.rows.start..self.first + self.rows.end
+    }
+
     /// Assigns some rows of the part.
-    pub(super) fn assign(&mut self, step: &AssignmentStep<'_>, rows: Range<usize>) {
+    pub(super) fn assign(&mut self, points: &Points<'_>, step: &AssignmentStep<'_>, rows: Range<usize>) {
         let places = rows.start - self.rows.start..rows.end - self.rows.start;
         match step.method {
-            AssignmentMethod::Direct => places.for_each(|place| self.assign_directly(step, place)),
-            AssignmentMethod::ElkanBounds if !step.all => places.for_each(|place| self.assign_by_bounds(step, place)),
+            AssignmentMethod::Direct => places.for_each(|place| self.assign_directly(points, step, place)),
+            AssignmentMethod::ElkanBounds if !step.all => {
+                places.for_each(|place| self.assign_by_bounds(points, step, place))
+            }
             _ => {
                 for place in places {
                     if step.all || !self.stays(step, place) {
                         self.waiting.push((self.rows.start + place) as u32);
                         if self.waiting.len() == WIDE {
-                            self.assign_waiting(step);
+                            self.assign_waiting(points, step);
                         }
                     }
                 }
-                self.assign_waiting(step);
+                self.assign_waiting(points, step);
             }
         }
     }
@@ -118,33 +133,33 @@ impl AssignmentPart {
     }
 
     /// Scores the waiting rows with all centres.
-    fn assign_waiting(&mut self, step: &AssignmentStep<'_>) {
+    fn assign_waiting(&mut self, points: &Points<'_>, step: &AssignmentStep<'_>) {
         if self.waiting.is_empty() {
             return;
         }
         let waiting = std::mem::take(&mut self.waiting);
         if step.method == AssignmentMethod::ElkanBounds {
-            self.renew_bounds(step, &waiting);
+            self.renew_bounds(points, step, &waiting);
         } else {
             let mut two = NearestTwo::new();
-            step.points.each_score(&waiting, step.centres, &mut self.scratch, &mut two);
+            points.each_score(&waiting, step.centres, &mut self.scratch, &mut two);
             for (lane, &i) in waiting.iter().enumerate() {
                 let row = i as usize;
                 let place = row - self.rows.start;
                 let (best, second) = (f64::from(two.best[lane]), f64::from(two.second[lane]));
-                let error_bound = step.points.error_bound(row, best, step.centres);
+                let error_bound = points.error_bound(row, best, step.centres);
                 let (mut label, mut next) = (two.label[lane], second);
-                let (_, mut upper) = step.points.between(row, best, error_bound);
+                let (_, mut upper) = points.between(row, best, error_bound);
                 // Where a score overflowed the difference is no number, and nothing is sure.
                 let sure = best - second > error_bound.at(best) + error_bound.at(second);
                 if !sure {
-                    let (exact, square) = step.points.nearest_directly(row, step.centres, &mut self.row);
+                    let (exact, square) = points.nearest_directly(row, step.centres, &mut self.row);
                     (label, upper, next) = (exact, square.sqrt() * (1.0 + 1e-12), best);
                 }
-                let (lower, _) = step.points.between(row, next, error_bound);
+                let (lower, _) = points.between(row, next, error_bound);
                 self.upper[place] = ((upper - step.moved[label as usize]) as f32).next_up();
                 self.lower[place] = ((lower + step.furthest) as f32).next_down();
-                self.label(step, place, label);
+                self.label(points, step, place, label);
             }
         }
         self.waiting = waiting;
@@ -152,17 +167,22 @@ impl AssignmentPart {
     }
 
     /// Labels a row; where every row is measured, all are added up afterwards.
-    fn label(&mut self, step: &AssignmentStep<'_>, place: usize, label: u32) {
+    fn label(&mut self, points: &Points<'_>, step: &AssignmentStep<'_>, place: usize, label: u32) {
         if step.all {
-            self.changed += usize::from(self.labels[place] != label);
-            self.labels[place] = label;
+            self.relabel(place, label);
         } else {
-            self.put(step.points, place, label);
+            self.put(points, place, label);
         }
     }
 
+    /// Puts a row into a cluster, before all rows are added up.
+    pub(super) fn relabel(&mut self, place: usize, label: u32) {
+        self.changed += usize::from(self.labels[place] != label);
+        self.labels[place] = label;
+    }
+
     /// Moves a row to a cluster, with sums and counts.
-    pub(super) fn put(&mut self, points: &Points<'_>, place: usize, label: u32) {
+    fn put(&mut self, points: &Points<'_>, place: usize, label: u32) {
         let old = self.labels[place];
         if old == label {
             return;
@@ -179,24 +199,24 @@ impl AssignmentPart {
         self.changed += 1;
     }
 
-    fn assign_directly(&mut self, step: &AssignmentStep<'_>, place: usize) {
+    fn assign_directly(&mut self, points: &Points<'_>, step: &AssignmentStep<'_>, place: usize) {
         if !step.all && self.stays(step, place) {
             return;
         }
         let row = self.rows.start + place;
-        let (label, best, second) = step.points.nearest_two_directly(row, step.centres, &mut self.row);
+        let (label, best, second) = points.nearest_two_directly(row, step.centres, &mut self.row);
         // A sparse distance comes from a difference, which is rounded.
-        let slack = 1e-12 * (f64::from(step.points.norms[row]) + step.centres.largest);
+        let slack = 1e-12 * (f64::from(points.norms[row]) + step.centres.largest);
         self.upper[place] = ((best.sqrt() + slack - step.moved[label as usize]) as f32).next_up();
         self.lower[place] = ((second.sqrt() - slack + step.furthest) as f32).next_down();
-        self.label(step, place, label);
+        self.label(points, step, place, label);
     }
 
     /// Scores the waiting rows with all centres, and renews all their lower bounds.
-    fn renew_bounds(&mut self, step: &AssignmentStep<'_>, waiting: &[u32]) {
+    fn renew_bounds(&mut self, points: &Points<'_>, step: &AssignmentStep<'_>, waiting: &[u32]) {
         let k = step.centres.count();
         let mut all = AllScores(Vec::with_capacity(k));
-        step.points.each_score(waiting, step.centres, &mut self.scratch, &mut all);
+        points.each_score(waiting, step.centres, &mut self.scratch, &mut all);
         for (lane, &i) in waiting.iter().enumerate() {
             let row = i as usize;
             let place = row - self.rows.start;
@@ -210,26 +230,26 @@ impl AssignmentPart {
                 }
             }
             let (best, second) = (f64::from(best), f64::from(second));
-            let error_bound = step.points.error_bound(row, best, step.centres);
-            let (_, mut upper) = step.points.between(row, best, error_bound);
+            let error_bound = points.error_bound(row, best, step.centres);
+            let (_, mut upper) = points.between(row, best, error_bound);
             let sure = best - second > error_bound.at(best) + error_bound.at(second);
             if !sure {
-                let (exact, square) = step.points.nearest_directly(row, step.centres, &mut self.row);
+                let (exact, square) = points.nearest_directly(row, step.centres, &mut self.row);
                 (label, upper) = (exact, square.sqrt() * (1.0 + 1e-12));
             }
-            let norm = f64::from(step.points.norms[row]);
+            let norm = f64::from(points.norms[row]);
             let (square, slope) = error_bound.line_below(norm * norm);
             let line = ((square as f32).next_down(), slope as f32);
             let bounds = &mut self.lower[place * k..(place + 1) * k];
             lower_bounds(&all.0, lane, line, &step.moved_single, bounds);
             bounds[label as usize] = f32::INFINITY;
             self.upper[place] = ((upper - step.moved[label as usize]) as f32).next_up();
-            self.label(step, place, label);
+            self.label(points, step, place, label);
         }
     }
 
     /// Measures a row from the centres whose lower bound its upper bound has crossed.
-    fn assign_by_bounds(&mut self, step: &AssignmentStep<'_>, place: usize) {
+    fn assign_by_bounds(&mut self, points: &Points<'_>, step: &AssignmentStep<'_>, place: usize) {
         let k = step.centres.count();
         let label = self.labels[place] as usize;
         let upper = ((f64::from(self.upper[place]) + step.moved[label]) as f32).next_up();
@@ -237,10 +257,10 @@ impl AssignmentPart {
             return;
         }
         let row = self.rows.start + place;
-        step.points.single_row(row, &mut self.single);
+        points.single_row(row, &mut self.single);
         let (mut best, mut label) = (f64::from(dot(&self.single, step.centres.packed_row(label))), label);
-        let error_bound = step.points.error_bound(row, best, step.centres);
-        let (_, mut upper) = step.points.between(row, best, error_bound);
+        let error_bound = points.error_bound(row, best, step.centres);
+        let (_, mut upper) = points.between(row, best, error_bound);
         let mut crossed = [0u32; 4];
         let mut next = 0;
         loop {
@@ -254,18 +274,18 @@ impl AssignmentPart {
             let scores = four_dots(&self.single, crossed.map(|c| step.centres.packed_row(c as usize)));
             for (&c, score) in crossed[..count].iter().zip(scores) {
                 let (c, score) = (c as usize, f64::from(score));
-                let (below, above) = step.points.between(row, score, error_bound);
+                let (below, above) = points.between(row, score, error_bound);
                 let error = error_bound.at(score) + error_bound.at(best);
                 let mut nearer = score > best + error;
                 let clear = score < best - error && score.is_finite();
                 if !nearer && !clear {
-                    let mut exact = |c: usize| step.points.squared_distance(row, step.centres, c, &mut self.row);
+                    let mut exact = |c: usize| points.squared_distance(row, step.centres, c, &mut self.row);
                     let (own, other) = (exact(label), exact(c));
                     nearer = other < own || (other == own && c < label);
                 }
                 let bounds = &mut self.lower[place * k..(place + 1) * k];
                 if nearer {
-                    let (old_below, _) = step.points.between(row, best, error_bound);
+                    let (old_below, _) = points.between(row, best, error_bound);
                     bounds[label] = ((old_below + step.moved[label]) as f32).next_down();
                     bounds[c] = f32::INFINITY;
                     (label, best, upper) = (c, score, above);
@@ -276,7 +296,7 @@ impl AssignmentPart {
             }
         }
         self.upper[place] = ((upper - step.moved[label]) as f32).next_up();
-        self.put(step.points, place, label as u32);
+        self.put(points, place, label as u32);
     }
 
     /// Clears all sums, so that rows are added up again: rows that came and went may have left rounding errors behind.

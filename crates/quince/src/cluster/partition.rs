@@ -1,7 +1,7 @@
 //! The partition that a search found, and its report.
 
 use super::bisect::BisectionTree;
-use super::points::Points;
+use super::points::Frame;
 use super::{Clustering, KMeansModel};
 use crate::matrix::Matrix;
 use crate::matrix::simd::squared_distance;
@@ -64,8 +64,8 @@ impl Partition {
     }
 
     /// The answer, with its report.
-    pub(super) fn clustering(self, points: &Points<'_>, search: SearchSummary) -> Clustering {
-        let all = points.mean_variance * points.columns() as f64 * points.total;
+    pub(super) fn clustering(self, frame: &Frame, search: SearchSummary) -> Clustering {
+        let all = frame.mean_variance * frame.columns() as f64 * frame.total;
         let rounds = match &search.tree {
             Some(tree) => format!("by {}", count(tree.sides.len() / 2, "bisection")),
             None => format!("in {}", count(self.trace.len(), "round")),
@@ -79,7 +79,7 @@ impl Partition {
         let explained = if all > 0.0 { 1.0 - self.error / all } else { 1.0 };
         report.outcome = Outcome::Clusters { error: self.error, explained };
         report.fact("error", self.error);
-        report.fact("error per unit of weight", self.error / points.total);
+        report.fact("error per unit of weight", self.error / frame.total);
         report.fact("share explained", explained);
         report.fact("restarts", search.restarts as f64);
         if search.polished {
@@ -94,7 +94,7 @@ impl Partition {
         }
         let Partition { centres, labels, sizes, trace, error, .. } = self;
         report.trace = trace;
-        let model = KMeansModel { centres: points.absolute(centres), sizes, error, tree: search.tree };
+        let model = KMeansModel { centres: frame.absolute(centres), sizes, error, tree: search.tree };
         Clustering { model, labels, report, choice: None }
     }
 

@@ -8,23 +8,26 @@
 use crate::error::Result;
 use crate::matrix::fused::{ErrorBound, Visit, WIDE, each_score};
 use crate::matrix::simd::{squared_distance, squared_norm};
-use crate::matrix::{Features, Matrix};
-use crate::passes::{Chunk, Merge, Pass, at_hand};
+use crate::matrix::{Features, Matrix, RowShape, Weighted, WeightedRows, means, too_large_to_add_up};
+use crate::passes::{Chunk, Merge, Pass, Source, parts};
 use crate::run::Run;
+use std::ops::Range;
 
 /// The unit roundoff of f32.
 const F32_ROUNDING: f64 = 1.0 / (1u64 << 24) as f64;
 
-/// The rows to be clustered.
-pub(super) struct Points<'a> {
-    pub(super) features: Features<'a>,
-    pub(super) weights: Option<&'a [f64]>,
+/// The frame of reference of all rows to be clustered, whether they are at hand or come in chunks: what is found about them once, and
+/// every pass needs.
+pub(super) struct Frame {
+    pub(super) shape: RowShape,
     /// Sums, centres and direct distances are about this.
     pub(super) origin: Vec<f64>,
     /// Scores are about this: the column means, or zero for sparse rows.
     score_origin: Vec<f64>,
     /// ‖x - score origin‖ of every row.
-    pub(super) norms: Vec<f32>,
+    norms: Vec<f32>,
+    /// The number of rows of each chunk.
+    chunk_rows: Vec<usize>,
     /// Σ w ‖x - origin‖².
     pub(super) scatter: f64,
     pub(super) total: f64,
@@ -34,53 +37,66 @@ pub(super) struct Points<'a> {
     pub(super) scored: bool,
 }
 
-impl Chunk for Points<'_> {
-    fn count(&self) -> usize {
-        self.rows()
-    }
-}
-
-impl<'a> Points<'a> {
-    pub(super) fn new(features: Features<'a>, weights: Option<&'a [f64]>, run: &Run) -> Result<Points<'a>> {
-        let (rows, columns) = (features.rows(), features.columns());
-        let total = weights.map_or(rows as f64, |weights| weights.iter().sum());
-        let means = features.means(weights, run)?;
+impl Frame {
+    pub(super) fn of(rows: impl Source<Chunk: WeightedRows>, shape: RowShape, run: &Run) -> Result<Frame> {
+        let columns = shape.columns;
+        let means = means(rows, shape, run)?;
         // Sparse rows have zeros that must stay zeros.
-        let sparse = features.sparse_part().is_some();
-        let score_origin = if sparse { vec![0.0; columns] } else { means.clone() };
-        let Norms { norms, sum: about_mean, largest } = Norms::about(&score_origin, &features, weights, run)?;
+        let score_origin = if shape.has_sparse { vec![0.0; columns] } else { means.clone() };
+        let (mut chunk_rows, mut total, mut first_row) = (Vec::new(), 0.0, vec![0.0; columns]);
+        let chunks = rows.chunks().inspect(|chunk| {
+            let Ok(chunk) = chunk else { return };
+            if chunk_rows.iter().all(|rows| *rows == 0) {
+                chunk.features().pack(0..chunk.count().min(1), &mut first_row);
+            }
+            chunk_rows.push(chunk.count());
+            total += chunk.total_weight();
+        });
+        let Norms { norms, sum: about_mean, largest } = Norms::about(&score_origin, chunks, shape, run)?;
         if !about_mean.is_finite() {
-            return Err(features.not_finite());
+            return Err(too_large_to_add_up());
         }
         let length: f64 = means.iter().map(|mean| mean * mean).sum();
-        let variance = (about_mean / total - if sparse { length } else { 0.0 }).max(0.0);
-        let far = !sparse && length > 1e6 * variance;
-        let mut origin = vec![0.0; columns];
-        if far {
-            features.pack(std::iter::once(0), &mut origin);
-        }
+        let variance = (about_mean / total - if shape.has_sparse { length } else { 0.0 }).max(0.0);
+        let far = !shape.has_sparse && length > 1e6 * variance;
+        let origin = if far { first_row } else { vec![0.0; columns] };
         // Σ w ‖x - o‖² = Σ w ‖x - m‖² + W ‖m - o‖² for the mean m.
         let away: f64 = score_origin.iter().zip(&origin).map(|(m, o)| (m - o) * (m - o)).sum();
         let scatter = about_mean + total * away;
-        let scored = !sparse && (1e-20..1e20).contains(&largest);
+        let scored = !shape.has_sparse && (1e-20..1e20).contains(&largest);
         let mean_variance = variance / columns.max(1) as f64;
-        Ok(Points { features, weights, origin, score_origin, norms, scatter, total, mean_variance, scored })
+        Ok(Frame { shape, origin, score_origin, norms, chunk_rows, scatter, total, mean_variance, scored })
     }
 
+    /// The frame of rows in memory.
+    pub(super) fn of_features(features: Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<Frame> {
+        Frame::of(&Weighted { features, weights }, features.shape(), run)
+    }
+
+    /// Rows in this frame: all of them, or a chunk whose first row is row `first` of all.
+    pub(super) fn points<'a>(&'a self, features: Features<'a>, weights: Option<&'a [f64]>, first: usize) -> Points<'a> {
+        Points { features, weights, first, norms: &self.norms[first..first + features.rows()], frame: self }
+    }
+
+    /// The number of rows.
     pub(super) fn rows(&self) -> usize {
-        self.features.rows()
+        self.norms.len()
     }
 
     pub(super) fn columns(&self) -> usize {
-        self.features.columns()
+        self.shape.columns
     }
 
-    pub(super) fn weight(&self, i: usize) -> f64 {
-        self.weights.map_or(1.0, |weights| weights[i])
+    /// What it costs to read a row, in multiplications.
+    pub(super) fn width(&self) -> usize {
+        self.shape.row_cost
     }
 
-    pub(super) fn is_sparse(&self) -> bool {
-        self.features.sparse_part().is_some()
+    /// The parts of all chunks: the number of the first row of the chunk, and which rows of the chunk.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
+        let firsts = self.chunk_rows.iter().scan(0, |first, rows| Some(std::mem::replace(first, *first + rows)));
+        let of_chunk = |(first, rows): (usize, &usize)| parts(*rows).into_iter().map(move |part| (first, part));
+        firsts.zip(&self.chunk_rows).flat_map(of_chunk)
     }
 
     /// Centres in the coordinates of the features, moved to the origin.
@@ -98,20 +114,72 @@ impl<'a> Points<'a> {
         }
         centres
     }
+}
 
-    /// What it costs to read a row, in multiplications.
-    pub(super) fn width(&self) -> usize {
-        self.features.row_cost()
+/// Rows to be clustered that are at hand.
+#[derive(Clone, Copy)]
+pub(super) struct Points<'a> {
+    pub(super) features: Features<'a>,
+    pub(super) weights: Option<&'a [f64]>,
+    /// The number of the first of them among all rows.
+    pub(super) first: usize,
+    /// ‖x - score origin‖ of each.
+    pub(super) norms: &'a [f32],
+    pub(super) frame: &'a Frame,
+}
+
+impl Chunk for Points<'_> {
+    fn count(&self) -> usize {
+        self.rows()
+    }
+
+    fn first(&self) -> usize {
+        self.first
+    }
+}
+
+/// A chunk of rows to be clustered.
+pub(super) trait PointRows: Chunk {
+    fn points(&self) -> Points<'_>;
+}
+
+impl PointRows for Points<'_> {
+    fn points(&self) -> Points<'_> {
+        *self
+    }
+}
+
+impl<C: PointRows> PointRows for &C {
+    fn points(&self) -> Points<'_> {
+        (**self).points()
+    }
+}
+
+impl Points<'_> {
+    pub(super) fn rows(&self) -> usize {
+        self.features.rows()
+    }
+
+    pub(super) fn columns(&self) -> usize {
+        self.features.columns()
+    }
+
+    pub(super) fn weight(&self, i: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[i])
+    }
+
+    pub(super) fn is_sparse(&self) -> bool {
+        self.features.sparse_part().is_some()
     }
 
     /// Row `i` about the origin.
     pub(super) fn row(&self, i: usize, out: &mut [f64]) {
-        self.features.centred(&self.origin).pack(std::iter::once(i), out);
+        self.features.centred(&self.frame.origin).pack(std::iter::once(i), out);
     }
 
     /// Adds `factor` times row `i` to a centre's sum.
     pub(super) fn add_row(&self, i: usize, factor: f64, sum: &mut [f64], buffer: &mut [f64]) {
-        add_row(&self.features.centred(&self.origin), i, factor, sum, buffer);
+        add_row(&self.features.centred(&self.frame.origin), i, factor, sum, buffer);
     }
 
     /// ‖x - c‖² of row `i`.
@@ -133,25 +201,6 @@ impl<'a> Points<'a> {
             true => sparse_square(&self.features, i, centres.exact.row(c), 1.0, centres.squares[c]),
             false => squared_distance(loaded, centres.exact.row(c)),
         }
-    }
-
-    /// The within-cluster error of rows where `label` says they are.
-    pub(super) fn error_of(
-        &self,
-        label: impl Fn(usize) -> u32 + Sync + Send,
-        centres: &Centres,
-        run: &Run,
-    ) -> Result<f64> {
-        pass(4 * self.width(), run).gather(
-            at_hand(self),
-            || 0.0,
-            |sum, points, rows| {
-                let mut buffer = vec![0.0; points.columns()];
-                for i in rows {
-                    *sum += points.weight(i) * points.squared_distance(i, centres, label(i) as usize, &mut buffer);
-                }
-            },
-        )
     }
 
     /// The nearest centre by direct distances, the first of equals.
@@ -195,7 +244,7 @@ impl<'a> Points<'a> {
     /// Row `i` about the origin of scores, with a one after it, as a product with a packed centre takes it.
     pub(super) fn single_row(&self, i: usize, out: &mut [f32]) {
         let columns = self.columns();
-        self.features.centred(&self.score_origin).pack(std::iter::once(i), &mut out[..columns]);
+        self.features.centred(&self.frame.score_origin).pack(std::iter::once(i), &mut out[..columns]);
         out[columns] = 1.0;
     }
 
@@ -203,7 +252,7 @@ impl<'a> Points<'a> {
     pub(super) fn pack(&self, rows: &[u32], scratch: &mut ScoreScratch) {
         let columns = self.columns();
         scratch.lines.resize(WIDE * columns, 0.0);
-        let shifted = self.features.centred(&self.score_origin);
+        let shifted = self.features.centred(&self.frame.score_origin);
         shifted.pack(rows.iter().map(|&i| i as usize), &mut scratch.lines);
         scratch.panel.resize(columns + 1, [1.0; WIDE]);
         turn(&scratch.lines, columns, &mut scratch.panel[..columns]);
@@ -220,6 +269,28 @@ impl<'a> Points<'a> {
         self.pack(rows, scratch);
         each_score(&scratch.panel, &centres.packed, &mut scratch.sums, visit);
     }
+}
+
+/// The within-cluster error of rows where `label` says they are.
+pub(super) fn error_of(
+    rows: impl Source<Chunk: PointRows>,
+    frame: &Frame,
+    label: impl Fn(usize) -> u32 + Sync + Send,
+    centres: &Centres,
+    run: &Run,
+) -> Result<f64> {
+    pass(4 * frame.width(), run).gather(
+        rows.chunks(),
+        || 0.0,
+        |sum, chunk, rows| {
+            let points = chunk.points();
+            let mut buffer = vec![0.0; points.columns()];
+            for i in rows {
+                let cluster = label(points.first + i) as usize;
+                *sum += points.weight(i) * points.squared_distance(i, centres, cluster, &mut buffer);
+            }
+        },
+    )
 }
 
 /// Scratch space of one thread.
@@ -253,14 +324,14 @@ pub(super) struct Centres {
 }
 
 impl Centres {
-    pub(super) fn new(exact: Matrix, points: &Points<'_>) -> Centres {
+    pub(super) fn new(exact: Matrix, frame: &Frame) -> Centres {
         let columns = exact.columns();
         let mut packed = vec![0.0; exact.rows() * (columns + 1)];
         let mut largest: f64 = 0.0;
         for (c, out) in packed.chunks_mut(columns + 1).enumerate() {
             let mut square = 0.0;
             for (j, x) in exact.row(c).iter().enumerate() {
-                let shifted = x + (points.origin[j] - points.score_origin[j]);
+                let shifted = x + (frame.origin[j] - frame.score_origin[j]);
                 square += shifted * shifted;
                 out[j] = shifted as f32;
             }
@@ -317,13 +388,18 @@ struct Norms {
 }
 
 impl Norms {
-    fn about(score_origin: &[f64], features: &Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<Norms> {
-        let sparse = features.sparse_part().is_some();
-        pass(4 * features.row_cost(), run).gather(at_hand(features), Norms::default, |part, features, rows| {
-            let mut row = vec![0.0; features.columns()];
+    fn about<C: WeightedRows>(
+        score_origin: &[f64],
+        chunks: impl Iterator<Item = Result<C>>,
+        shape: RowShape,
+        run: &Run,
+    ) -> Result<Norms> {
+        pass(4 * shape.row_cost, run).gather(chunks, Norms::default, |part, chunk, rows| {
+            let (features, weights) = (chunk.features(), chunk.weights());
+            let mut row = vec![0.0; shape.columns];
             for i in rows {
                 let mut square = 0.0;
-                if sparse {
+                if shape.has_sparse {
                     features.for_row(i, |_, x| square += x * x);
                 } else {
                     features.centred(score_origin).pack(std::iter::once(i), &mut row);

@@ -7,7 +7,7 @@
 
 use super::assign::Assignment;
 use super::partition::{Partition, centre_update_decrease};
-use super::points::{Centres, Points, sparse_square};
+use super::points::{Centres, Frame, Points, sparse_square};
 use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::matrix::simd::{squared_distance, squared_norm};
@@ -15,25 +15,25 @@ use crate::run::{Run, StopReason};
 
 /// Assigns every row to the nearest of the centres (about the origin), and then moves one row at a time.
 pub(super) fn one_at_a_time(points: &Points<'_>, centres: Matrix, rounds: usize, run: &Run) -> Result<Partition> {
-    let k = centres.rows();
-    let mut centres = Centres::new(centres, points);
-    let mut rows = Assignment::once(points, k);
+    let (k, frame) = (centres.rows(), points.frame);
+    let mut centres = Centres::new(centres, frame);
+    let mut rows = Assignment::once(points, frame, k);
     rows.assign(&centres, true, run)?;
     rows.add_up(run)?;
     let (sums, sizes) = rows.sums();
-    centres = means(&sums, &sizes, centres.exact, points);
+    centres = means(&sums, &sizes, centres.exact, frame);
     let before = rows.error(&centres, run)?;
     let mut moving = Moving::new(points, rows.labels(), &centres.exact, sums, sizes);
     let (trace, stop) = moving.settle(before, rounds, run)?;
     // What was updated step by step is computed again.
     let mut labels = moving.labels;
-    let mut rows = Assignment::of(&labels, points, k);
+    let mut rows = Assignment::of(&labels, points, frame, k);
     rows.add_up(run)?;
     let (sums, sizes) = rows.sums();
-    centres = means(&sums, &sizes, centres.exact, points);
+    centres = means(&sums, &sizes, centres.exact, frame);
     let error = rows.error(&centres, run)?;
     // Rows without weight never moved; all others are at their nearest centre if there was time enough.
-    let mut nearest = Assignment::once(points, k);
+    let mut nearest = Assignment::once(points, frame, k);
     nearest.assign(&centres, true, run)?;
     nearest.add_up(run)?;
     let at_nearest = nearest.error(&centres, run)?;
@@ -45,11 +45,11 @@ pub(super) fn one_at_a_time(points: &Points<'_>, centres: Matrix, rounds: usize,
 }
 
 /// Centres at the means of their rows; one without rows keeps its place.
-fn means(sums: &Matrix, sizes: &[f64], mut centres: Matrix, points: &Points<'_>) -> Centres {
+fn means(sums: &Matrix, sizes: &[f64], mut centres: Matrix, frame: &Frame) -> Centres {
     for c in (0..sizes.len()).filter(|&c| sizes[c] > 0.0) {
         centres.row_mut(c).iter_mut().zip(sums.row(c)).for_each(|(x, sum)| *x = sum / sizes[c]);
     }
-    Centres::new(centres, points)
+    Centres::new(centres, frame)
 }
 
 /// Clusters that rows can move between.
@@ -80,7 +80,7 @@ impl<'a> Moving<'a> {
     fn settle(&mut self, mut error: f64, rounds: usize, run: &Run) -> Result<(Vec<f64>, StopReason)> {
         let mut trace = Vec::new();
         let mut row = vec![0.0; self.points.columns()];
-        let often = (100_000_000 / (self.sizes.len() * self.points.width())).clamp(1, 1 << 16);
+        let often = (100_000_000 / (self.sizes.len() * self.points.frame.width())).clamp(1, 1 << 16);
         for round in 0..rounds {
             // Computed again in every round, so that roundings do not add up.
             (0..self.sizes.len()).for_each(|c| self.squares[c] = squared_norm(self.means.row(c)));

@@ -7,7 +7,7 @@
 use super::view::with_view;
 use super::{Features, Matrix, Sparse};
 use crate::error::Result;
-use crate::passes::{Chunk, Pass, partials};
+use crate::passes::{Chunk, Pass, at_hand, partials};
 use crate::run::Run;
 use faer::{Mat, MatRef};
 use std::ops::Range;
@@ -187,7 +187,7 @@ pub(crate) fn triangular_factor(tall: &impl Tall, run: &Run) -> Result<Mat<f64>>
     let (height, width) = (tall.height(), tall.width());
     let tile_rows = (4 * width).clamp(64, 4096);
     let mut parts = vec![Mat::zeros(0, width); partials(height)];
-    Pass::new(tile_rows, run).visit(height, &mut parts, |triangle, rows| {
+    Pass::new(tile_rows, run).visit(at_hand(tall), &mut parts, |triangle, tall, rows| {
         if !rows.is_empty() {
             let mut tile = vec![0.0; rows.len() * width];
             tall.pack(rows.clone(), &mut tile);
