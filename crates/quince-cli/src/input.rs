@@ -9,7 +9,7 @@ use quince::registry::Method;
 use quince::table::{Cells, Header, Pictures, ReadOptions, TrainingSet};
 use quince::{Error, Kind, Model, Result, Run, Table};
 use serde_json::{Map, Value};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The run, the progress display and the way results are printed.
 pub struct Session {

@@ -6,7 +6,8 @@ use crate::family::block::{GaussianPlan, Shape, Shared, Shrinkage, VarianceFloor
 use crate::family::layout::FamilyName;
 use crate::family::layout::{LayoutOptions, Open};
 use crate::learn::{
-    Capability, Checked, Count, Domain, IntoSetting, Learner, MethodInfo, Prediction, Setting, SettingValue, Settings,
+    Capability, Checked, Count, Domain, IntoSetting, Learner, MethodInfo, PlainValue, Prediction, SettingValue,
+    Settings,
 };
 use crate::run::{Report, Run};
 use serde::{Deserialize, Serialize};
@@ -135,10 +136,10 @@ pub enum ShrinkageAmount {
 }
 
 impl SettingValue for ShrinkageAmount {
-    fn check(&self, setting: &Setting) -> Result<()> {
+    fn plain(&self) -> PlainValue<'_> {
         match self {
-            ShrinkageAmount::Fixed(amount) => amount.check(setting),
-            ShrinkageAmount::Auto => Ok(()),
+            ShrinkageAmount::Auto => PlainValue::Text("auto".into()),
+            ShrinkageAmount::Fixed(amount) => amount.plain(),
         }
     }
 }
