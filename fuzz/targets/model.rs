@@ -46,7 +46,11 @@ fn join(parts: &[u8]) -> Vec<u8> {
         let mut words = line.split(' ');
         let (name, dtype) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
         let shape: Vec<usize> = words.filter_map(|word| word.parse().ok()).collect();
-        let size = if dtype == "F64" { 8 } else { 1 };
+        let size = match dtype {
+            "F64" | "U64" => 8,
+            "U32" => 4,
+            _ => 1,
+        };
         let bytes = shape.iter().fold(size, |size: usize, side| size.saturating_mul(*side));
         if end + bytes.min(MOST + 1) <= MOST {
             let entry = json!({"dtype": dtype, "shape": shape, "data_offsets": [end, end + bytes]});

@@ -9,6 +9,7 @@ use quince::registry::Method;
 use quince::table::{Cells, Header, Pictures, ReadOptions, TrainingSet};
 use quince::{Error, Kind, Model, Result, Run, Table};
 use serde_json::{Map, Value};
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// The run, the progress display and the way results are printed.
@@ -203,16 +204,17 @@ pub fn assignment(text: &str) -> Result<(String, String)> {
 
 /// A place where nothing can be saved is better known before the work than after it.
 pub fn check_output(output: &Path, inputs: &[&Path]) -> Result<()> {
-    let refuse = |path: &Path, problem: &str| {
-        Err(Error::File { path: path.display().to_string(), problem: problem.into(), source: None })
+    let refuse = |path: &Path, problem: &str, kind: ErrorKind| {
+        Err(Error::File { path: path.display().to_string(), problem: problem.into(), kind, source: None })
     };
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-        return refuse(folder, "there is no such folder");
+        return refuse(folder, "there is no such folder", ErrorKind::NotFound);
     }
     let place = std::fs::canonicalize(output).ok();
     if place.is_some() && inputs.iter().any(|input| std::fs::canonicalize(input).ok() == place) {
-        return refuse(output, "this is what is read: it would be overwritten");
+        let problem = "this is what is read: it would be overwritten";
+        return refuse(output, problem, ErrorKind::InvalidInput);
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use pyo3::exceptions::{
 };
 use pyo3::prelude::*;
 use quince::Error;
+use std::io::ErrorKind;
 
 /// The Python exception that says the same.
 pub(crate) fn to_python(error: Error) -> PyErr {
@@ -13,11 +14,10 @@ pub(crate) fn to_python(error: Error) -> PyErr {
     match error {
         Error::Cancelled => PyKeyboardInterrupt::new_err(sentence),
         Error::OutOfTime { .. } => PyTimeoutError::new_err(sentence),
-        // The library says in words what the system said; these are its words.
-        Error::File { problem, .. } => match problem.as_str() {
-            "there is no such file" => PyFileNotFoundError::new_err(sentence),
-            "permission denied" => PyPermissionError::new_err(sentence),
-            "this is a folder, not a file" => PyIsADirectoryError::new_err(sentence),
+        Error::File { kind, .. } => match kind {
+            ErrorKind::NotFound => PyFileNotFoundError::new_err(sentence),
+            ErrorKind::PermissionDenied => PyPermissionError::new_err(sentence),
+            ErrorKind::IsADirectory => PyIsADirectoryError::new_err(sentence),
             _ => PyOSError::new_err(sentence),
         },
         _ => PyValueError::new_err(sentence),

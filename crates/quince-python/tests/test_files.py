@@ -219,8 +219,10 @@ def test_a_file_that_is_no_model_is_refused(tmp_path):
         quince.load(tmp_path / "cut")
     with pytest.raises(FileNotFoundError, match="there is no such file"):
         quince.load(tmp_path / "nowhere")
-    with pytest.raises(OSError, match="folder"):
+    with pytest.raises(IsADirectoryError, match="this is a folder, not a file"):
         quince.load(tmp_path)
+    with pytest.raises(FileNotFoundError, match="its folder does not exist"):
+        quince.Ridge().fit(X, Y).save(tmp_path / "nowhere" / "m.quince")
 
 
 @pytest.mark.parametrize(

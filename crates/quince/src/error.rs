@@ -1,6 +1,7 @@
 //! The error type. Every variant is a sentence a person can act on: what is wrong, where, and what to do.
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::sync::Arc;
 
 /// What is said of a file that never was a model.
@@ -27,6 +28,8 @@ pub enum Error {
         path: String,
         /// What the system said.
         problem: String,
+        /// The same for programs.
+        kind: ErrorKind,
         /// The system's own error, where it was one.
         source: Option<IoError>,
     },
@@ -175,13 +178,14 @@ impl Error {
 
     /// An error of the system with this file, in plain words.
     pub fn file(path: impl Into<String>, source: std::io::Error) -> Error {
-        let problem = match source.kind() {
-            std::io::ErrorKind::NotFound => "there is no such file".to_string(),
-            std::io::ErrorKind::PermissionDenied => "permission denied".to_string(),
-            std::io::ErrorKind::IsADirectory => "this is a folder, not a file".to_string(),
+        let kind = source.kind();
+        let problem = match kind {
+            ErrorKind::NotFound => "there is no such file".to_string(),
+            ErrorKind::PermissionDenied => "permission denied".to_string(),
+            ErrorKind::IsADirectory => "this is a folder, not a file".to_string(),
             _ => source.to_string(),
         };
-        Error::File { path: path.into(), problem, source: Some(IoError(Arc::new(source))) }
+        Error::File { path: path.into(), problem, kind, source: Some(IoError(Arc::new(source))) }
     }
 }
 
@@ -323,10 +327,11 @@ mod tests {
     #[test]
     fn an_error_of_the_system_is_the_source_of_ours() {
         use std::error::Error as _;
-        let error = Error::file("a.csv", std::io::ErrorKind::NotFound.into());
+        let error = Error::file("a.csv", ErrorKind::NotFound.into());
         assert_eq!(error.to_string(), "a.csv: there is no such file");
+        assert!(matches!(error, Error::File { kind: ErrorKind::NotFound, .. }));
         let source = error.source().unwrap().downcast_ref::<std::io::Error>().unwrap();
-        assert_eq!(source.kind(), std::io::ErrorKind::NotFound);
+        assert_eq!(source.kind(), ErrorKind::NotFound);
         assert_eq!(error.clone(), error);
     }
 

@@ -203,7 +203,7 @@ pub struct ConstantModel {
 
 /// Whether labels are drawn by the probabilities. The label of a row follows from the seed and its place among the rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Draw {
     /// The most probable label is predicted.
     #[default]
@@ -287,20 +287,20 @@ impl Fitted for ConstantModel {
         })
     }
 
-    fn save(&self, parts: &mut SavedParts) {
+    fn save(&self, parts: &mut SavedParts<'_>) {
         parts.put_vector("values", &self.values);
         if self.draw != Draw::Never {
             parts.put_json("draw", &self.draw);
         }
     }
 
-    fn load(parts: &SavedParts) -> Result<ConstantModel> {
+    fn load(parts: &mut SavedParts<'_>) -> Result<ConstantModel> {
         let classes = parts.classes();
-        let values = parts.vector("values", (classes > 0).then_some(classes))?;
+        let values = parts.take_vector("values", (classes > 0).then_some(classes))?;
         if values.is_empty() {
             return Err(parts.wrong("the baseline has no values"));
         }
-        let draw = if parts.has("draw") { parts.json("draw")? } else { Draw::Never };
+        let draw = if parts.has("draw") { parts.take_json("draw")? } else { Draw::Never };
         Ok(ConstantModel { values, classes: classes > 0, draw })
     }
 }

@@ -51,6 +51,7 @@ pub struct BayesModel {
 
 /// What is saved as JSON.
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Saved {
     priors: Priors,
     blocks: Vec<Block>,
@@ -254,7 +255,7 @@ impl Fitted for BayesModel {
         BayesModel::sample(self, count, class, run).map(Some)
     }
 
-    fn save(&self, parts: &mut SavedParts) {
+    fn save(&self, parts: &mut SavedParts<'_>) {
         parts.put_vector("classes", &self.totals);
         self.product.save(parts);
         let (priors, blocks, choices) = (self.priors.clone(), self.product.blocks.clone(), self.choices.clone());
@@ -262,10 +263,10 @@ impl Fitted for BayesModel {
         parts.put_json("blocks", &Saved { priors, blocks, choices, dense, calibration });
     }
 
-    fn load(parts: &SavedParts) -> Result<BayesModel> {
-        let Saved { priors, blocks, choices, dense, calibration } = parts.json("blocks")?;
+    fn load(parts: &mut SavedParts<'_>) -> Result<BayesModel> {
+        let Saved { priors, blocks, choices, dense, calibration } = parts.take_json("blocks")?;
         let classes = parts.classes();
-        let totals = parts.vector("classes", Some(classes))?;
+        let totals = parts.take_vector("classes", Some(classes))?;
         if totals.iter().any(|total| !(total.is_finite() && *total >= 0.0)) || classes == 0 {
             return Err(parts.wrong("the classes have no weights"));
         }

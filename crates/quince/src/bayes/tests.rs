@@ -290,7 +290,7 @@ proptest! {
             let model = fitted(blocks(names, &example, classes), &example, classes, &Run::new());
             let mut parts = SavedParts::for_tests(DENSE + SPARSE, classes);
             model.save(&mut parts);
-            let again = BayesModel::load(&parts).unwrap();
+            let again = BayesModel::load(&mut parts).unwrap();
             let features = example.rows.features();
             prop_assert_eq!(scores(&model, &features, &Run::new()), scores(&again, &features, &Run::new()), "{}", names);
         }
@@ -448,10 +448,10 @@ fn a_block_that_claims_what_is_not_there_is_refused() {
         let model = fitted(blocks(names, &example, 3), &example, 3, &Run::new());
         let mut parts = SavedParts::for_tests(DENSE + SPARSE, 3);
         model.save(&mut parts);
-        let text = parts.json::<serde_json::Value>("blocks").unwrap().to_string();
+        let text = parts.take_json::<serde_json::Value>("blocks").unwrap().to_string();
         assert!(text.contains(honest), "{names}: {text}");
         let lying: serde_json::Value = serde_json::from_str(&text.replace(honest, lie)).unwrap();
         parts.put_json("blocks", &lying);
-        assert!(BayesModel::load(&parts).is_err(), "{names}");
+        assert!(BayesModel::load(&mut parts).is_err(), "{names}");
     }
 }

@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 /// Temperature, biases of the classes, and contamination.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Calibration {
     pub(crate) temperature: f64,
     pub(crate) biases: Vec<f64>,

@@ -37,6 +37,21 @@ impl BisectionTree {
         }
     }
 
+    /// The sides as a file numbers them: cluster c of k as c, bisection n as k + n.
+    pub(super) fn numbered_sides(&self, k: usize) -> Vec<usize> {
+        let number = |&side: &i64| if side < 0 { (-1 - side) as usize } else { k + side as usize };
+        self.sides.iter().map(number).collect()
+    }
+
+    /// The tree with sides as a file numbers them, which may lead nowhere.
+    pub(super) fn of_numbered_sides(centres: Matrix, numbers: &[usize], k: usize) -> BisectionTree {
+        let side = |&number: &usize| match number.checked_sub(k) {
+            None => -1 - number as i64,
+            Some(bisection) => i64::try_from(bisection).unwrap_or(i64::MAX),
+        };
+        BisectionTree { centres, sides: numbers.iter().map(side).collect() }
+    }
+
     /// Whether every side leads somewhere further down, and the clusters are just 0 to k - 1.
     pub(super) fn is_sound(&self, k: usize) -> bool {
         let further = |(place, &side): (usize, &i64)| match side {

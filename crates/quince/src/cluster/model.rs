@@ -141,39 +141,34 @@ impl Fitted for KMeansModel {
         self.centres.rows()
     }
 
-    fn save(&self, parts: &mut SavedParts) {
+    fn save(&self, parts: &mut SavedParts<'_>) {
         parts.put_matrix("centres", &self.centres);
         parts.put_vector("sizes", &self.sizes);
-        parts.put_vector("error", &[self.error]);
+        parts.put_number("error", self.error);
         if let Some(tree) = &self.tree {
             parts.put_matrix("bisections.centres", &tree.centres);
-            parts.put_vector("bisections.sides", &tree.sides.iter().map(|&side| side as f64).collect::<Vec<_>>());
+            parts.put_counts("bisections.sides", &tree.numbered_sides(self.centres.rows()));
         }
     }
 
-    fn load(parts: &SavedParts) -> Result<KMeansModel> {
-        let centres = parts.matrix("centres", None)?;
+    fn load(parts: &mut SavedParts<'_>) -> Result<KMeansModel> {
+        let centres = parts.take_matrix("centres", None)?;
         let k = centres.rows();
         if k == 0 || centres.columns() != parts.features() || centres.values().iter().any(|x| !x.is_finite()) {
             return Err(parts.wrong("the centres do not fit the features"));
         }
-        let sizes = parts.vector("sizes", Some(k))?;
-        let error = parts.vector("error", Some(1))?[0];
-        let tree = match parts.has("bisections.sides") {
-            false => None,
-            true => {
-                let sides = parts.vector("bisections.sides", None)?;
-                if sides.iter().any(|side| side.fract() != 0.0 || side.abs() > 1e9) {
-                    return Err(parts.wrong("a bisection leads nowhere"));
-                }
-                let sides = sides.into_iter().map(|side| side as i64).collect();
-                let tree = BisectionTree { centres: parts.matrix("bisections.centres", None)?, sides };
-                if !tree.is_sound(k) || tree.centres.columns() != centres.columns() {
-                    return Err(parts.wrong("a bisection leads nowhere"));
-                }
-                Some(tree)
+        let sizes = parts.take_vector("sizes", Some(k))?;
+        let error = parts.take_number("error")?;
+        let mut tree = None;
+        if parts.has("bisections.sides") {
+            let sides = parts.take_counts("bisections.sides", None)?;
+            let bisections =
+                BisectionTree::of_numbered_sides(parts.take_matrix("bisections.centres", None)?, &sides, k);
+            if !bisections.is_sound(k) || bisections.centres.columns() != centres.columns() {
+                return Err(parts.wrong("a bisection leads nowhere"));
             }
-        };
+            tree = Some(bisections);
+        }
         Ok(KMeansModel { centres, sizes, error, tree })
     }
 }

@@ -18,12 +18,11 @@ const DENSE_CATEGORIES: usize = 32;
 
 /// The learnt encoding of one column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) enum ColumnEncoder {
     /// (value - mean) / standard deviation, of a value or its logarithm.
     Standard {
         mean: f64,
-        #[serde(rename = "deviation")]
         standard_deviation: f64,
         #[serde(default, skip_serializing_if = "is_false")]
         log: bool,
@@ -60,7 +59,6 @@ pub(super) enum ColumnEncoder {
     Ordinal {
         order: Categories<str>,
         mean: f64,
-        #[serde(rename = "deviation")]
         standard_deviation: f64,
         fill: f64,
         #[serde(default, skip_serializing_if = "is_false")]

@@ -2,7 +2,7 @@
 
 use super::column::ColumnEncoder;
 use super::impute::{NeighbourWeights, knn_impute};
-use super::matrix_columns::{self, MatrixColumns};
+use super::matrix_columns::MatrixColumns;
 use super::monomials::{self, monomials};
 use super::text::TextEncoder;
 use crate::error::{Error, Place, Result};
@@ -28,10 +28,11 @@ use std::collections::HashMap;
 /// # quince::Result::Ok(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Encoder {
     pub(super) columns: Vec<EncodedColumn>,
     /// For a matrix: its columns, which are not encoded.
-    #[serde(flatten, with = "matrix_columns::saved")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) matrix: Option<MatrixColumns>,
     /// The degree of polynomial features: products of up to this many numbers; 0 and 1 make none.
     #[serde(default, skip_serializing_if = "is_plain")]
@@ -40,7 +41,7 @@ pub struct Encoder {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pictures: Option<Pictures>,
     /// Columns stay native: see [`Encoder::fit_native`].
-    #[serde(rename = "as_they_are", default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     native_columns: bool,
     /// The numbers of the training rows, missing values included, where missing values are imputed from the nearest rows.
     #[serde(skip)]
@@ -56,9 +57,9 @@ fn is_plain(degree: &usize) -> bool {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct EncodedColumn {
     pub(super) field: Field,
-    #[serde(rename = "plan")]
     pub(super) encoder: ColumnEncoder,
 }
 
@@ -438,27 +439,42 @@ impl Encoder {
         Err(Error::data("the parts of the encoder do not fit together", "Learn it again from the table."))
     }
 
-    /// Puts what is saved as arrays beside the header: vocabularies and their weights, and rows to impute missing values from.
-    pub(crate) fn take_arrays(&mut self, parts: &mut SavedParts) {
-        for (k, column) in self.columns.iter_mut().enumerate() {
-            if let ColumnEncoder::Words(texts) = &mut column.encoder {
-                texts.take_arrays(&format!("vocabulary.{k}"), parts);
-            }
+    /// Saves vocabularies, their weights, and the rows to impute missing values from as arrays; the encoder that is left goes into
+    /// the header.
+    pub(crate) fn save_arrays(&self, parts: &mut SavedParts<'_>) -> Encoder {
+        if let Some(donors) = &self.donors {
+            parts.put_matrix("donors", donors);
         }
-        if let Some(donors) = self.donors.take() {
-            parts.put_matrix("donors", &donors);
+        let mut columns = Vec::new();
+        for (k, EncodedColumn { field, encoder }) in self.columns.iter().enumerate() {
+            let encoder = match encoder {
+                ColumnEncoder::Words(texts) => {
+                    ColumnEncoder::Words(texts.save_arrays(&format!("vocabulary.{k}"), parts))
+                }
+                other => other.clone(),
+            };
+            columns.push(EncodedColumn { field: field.clone(), encoder });
+        }
+        let Encoder { matrix, degree, pictures, native_columns, .. } = self;
+        Encoder {
+            columns,
+            matrix: matrix.clone(),
+            degree: *degree,
+            pictures: *pictures,
+            native_columns: *native_columns,
+            donors: None,
         }
     }
 
     /// Takes back what is saved as arrays.
-    pub(crate) fn put_arrays(&mut self, parts: &SavedParts) -> Result<()> {
+    pub(crate) fn load_arrays(&mut self, parts: &mut SavedParts<'_>) -> Result<()> {
         for (k, column) in self.columns.iter_mut().enumerate() {
             if let ColumnEncoder::Words(texts) = &mut column.encoder {
-                texts.put_arrays(&format!("vocabulary.{k}"), parts)?;
+                texts.load_arrays(&format!("vocabulary.{k}"), parts)?;
             }
         }
         if parts.has("donors") {
-            self.donors = Some(parts.matrix("donors", None)?);
+            self.donors = Some(parts.take_matrix("donors", None)?);
         }
         Ok(())
     }

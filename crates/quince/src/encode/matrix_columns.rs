@@ -2,7 +2,7 @@
 
 use crate::learn::{FeatureGroup, FeatureKind, FeatureMap, FeatureSource, SampledRow};
 use crate::numbers::number_text;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// The columns of a matrix: called x0, x1 and so on, or as they were named. Nothing is scaled unasked.
 ///
@@ -13,6 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// assert_eq!(MatrixColumns::identity(3).feature_names().last(), Some("x2".to_string()));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "tables", derive(Serialize, Deserialize), serde(from = "SavedMatrix", into = "SavedMatrix"))]
 pub struct MatrixColumns {
     count: usize,
     /// Empty if they have none.
@@ -84,9 +85,11 @@ impl MatrixColumns {
 /// As an encoder: there is nothing to save as arrays.
 #[cfg(not(feature = "tables"))]
 impl MatrixColumns {
-    pub(crate) fn take_arrays(&mut self, _: &mut crate::learn::SavedParts) {}
+    pub(crate) fn save_arrays(&self, _: &mut crate::learn::SavedParts<'_>) -> MatrixColumns {
+        self.clone()
+    }
 
-    pub(crate) fn put_arrays(&mut self, _: &crate::learn::SavedParts) -> crate::error::Result<()> {
+    pub(crate) fn load_arrays(&mut self, _: &mut crate::learn::SavedParts<'_>) -> crate::error::Result<()> {
         Ok(())
     }
 }
@@ -111,58 +114,63 @@ impl FeatureSource for MatrixColumns {
     }
 }
 
-/// The columns of a matrix in a saved model, where they may be those of a table instead.
+/// The columns of a matrix as a file holds them.
 #[derive(Serialize, Deserialize)]
-struct SavedColumns {
-    identity: Option<usize>,
+#[serde(deny_unknown_fields)]
+struct SavedMatrix {
+    count: usize,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     names: Vec<String>,
 }
 
-/// The columns of a matrix as part of an encoder, which has those of a table instead where there are none.
-#[cfg(feature = "tables")]
-pub(super) mod saved {
-    use super::{Deserialize, Deserializer, MatrixColumns, SavedColumns, Serialize, Serializer};
-
-    pub(crate) fn serialize<S: Serializer>(matrix: &Option<MatrixColumns>, to: S) -> Result<S::Ok, S::Error> {
-        let names = matrix.as_ref().map_or_else(Vec::new, |matrix| matrix.names.clone());
-        SavedColumns { identity: matrix.as_ref().map(MatrixColumns::columns), names }.serialize(to)
+impl From<MatrixColumns> for SavedMatrix {
+    fn from(MatrixColumns { count, names }: MatrixColumns) -> SavedMatrix {
+        SavedMatrix { count, names }
     }
+}
 
-    pub(crate) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Option<MatrixColumns>, D::Error> {
-        let SavedColumns { identity, names } = SavedColumns::deserialize(from)?;
-        match identity {
-            None if !names.is_empty() => Err(serde::de::Error::custom("names of a matrix that is not there")),
-            _ => Ok(identity.map(|count| MatrixColumns { count, names })),
-        }
+impl From<SavedMatrix> for MatrixColumns {
+    fn from(SavedMatrix { count, names }: SavedMatrix) -> MatrixColumns {
+        MatrixColumns { count, names }
     }
 }
 
 /// As [`MatrixColumns`] stand in for an encoder: a file says the same with and without the feature `tables`.
 #[cfg(not(feature = "tables"))]
 mod saved {
-    use super::{Deserialize, Deserializer, MatrixColumns, SavedColumns, Serialize, Serializer};
+    use super::{MatrixColumns, SavedMatrix};
+    use serde::de::{Error, IgnoredAny};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::collections::BTreeMap;
 
     #[derive(Serialize)]
-    struct SavedEncoder {
+    struct WrittenEncoder {
         columns: [(); 0],
+        matrix: SavedMatrix,
+    }
+
+    #[derive(Deserialize)]
+    struct ReadEncoder {
+        columns: Vec<IgnoredAny>,
+        matrix: Option<SavedMatrix>,
         #[serde(flatten)]
-        matrix: SavedColumns,
+        others: BTreeMap<String, IgnoredAny>,
     }
 
     impl Serialize for MatrixColumns {
         fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-            let matrix = SavedColumns { identity: Some(self.count), names: self.names.clone() };
-            SavedEncoder { columns: [], matrix }.serialize(to)
+            WrittenEncoder { columns: [], matrix: self.clone().into() }.serialize(to)
         }
     }
 
     impl<'a> Deserialize<'a> for MatrixColumns {
         fn deserialize<D: Deserializer<'a>>(from: D) -> Result<MatrixColumns, D::Error> {
-            let SavedColumns { identity, names } = SavedColumns::deserialize(from)?;
-            let of_table = "the model learnt from a table, which takes quince's feature `tables`";
-            let count = identity.ok_or_else(|| serde::de::Error::custom(of_table))?;
-            Ok(MatrixColumns { count, names })
+            let ReadEncoder { columns, matrix, others } = ReadEncoder::deserialize(from)?;
+            match matrix {
+                Some(matrix) if columns.is_empty() && others.is_empty() => Ok(matrix.into()),
+                Some(_) => Err(D::Error::custom("the columns of a matrix stand beside what belongs to a table")),
+                None => Err(D::Error::custom("the model learnt from a table, which takes quince's feature `tables`")),
+            }
         }
     }
 }
@@ -174,9 +182,9 @@ mod tests {
 
     #[test]
     fn a_file_says_the_same_of_a_matrix_with_and_without_tables() {
-        let plain = (Encoder::identity(3), r#"{"columns":[],"identity":3}"#);
+        let plain = (Encoder::identity(3), r#"{"columns":[],"matrix":{"count":3}}"#);
         let named = Encoder::identity_of(vec!["a".into(), "b".into()]);
-        for (encoder, text) in [plain, (named, r#"{"columns":[],"identity":2,"names":["a","b"]}"#)] {
+        for (encoder, text) in [plain, (named, r#"{"columns":[],"matrix":{"count":2,"names":["a","b"]}}"#)] {
             assert_eq!(serde_json::to_string(&encoder).unwrap(), text);
             let again: Encoder = serde_json::from_str(text).unwrap();
             assert!(again.is_sound() && again.is_identity() && again.column_names().eq(encoder.column_names()));
@@ -186,7 +194,7 @@ mod tests {
     #[cfg(not(feature = "tables"))]
     #[test]
     fn the_encoder_of_a_table_asks_for_the_feature() {
-        let text = r#"{"columns":[{"field":{"name":"a","kind":"number"},"plan":"none"}],"identity":null}"#;
+        let text = r#"{"columns":[{"field":{"name":"a","kind":"number"},"encoder":"none"}]}"#;
         let error = serde_json::from_str::<Encoder>(text).unwrap_err().to_string();
         assert!(error.contains("feature `tables`"), "{error}");
     }

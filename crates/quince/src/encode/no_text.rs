@@ -47,11 +47,11 @@ impl TextEncoder {
         match *self {}
     }
 
-    pub(super) fn take_arrays(&mut self, _: &str, _: &mut SavedParts) {
+    pub(super) fn save_arrays(&self, _: &str, _: &mut SavedParts<'_>) -> TextEncoder {
         match *self {}
     }
 
-    pub(super) fn put_arrays(&mut self, _: &str, _: &SavedParts) -> Result<()> {
+    pub(super) fn load_arrays(&mut self, _: &str, _: &mut SavedParts<'_>) -> Result<()> {
         match *self {}
     }
 }

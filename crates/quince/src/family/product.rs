@@ -227,14 +227,19 @@ impl Product {
     }
 
     /// Saves the statistics; the blocks themselves are described in JSON.
-    pub(crate) fn save(&self, parts: &mut SavedParts) {
+    pub(crate) fn save(&self, parts: &mut SavedParts<'_>) {
         for (b, statistics) in self.statistics.iter().enumerate() {
             parts.put_matrix(&format!("block{b}"), statistics);
         }
     }
 
     /// The blocks of a saved model, with their statistics and parameters.
-    pub(crate) fn load(parts: &SavedParts, blocks: Vec<Block>, dense: usize, components: usize) -> Result<Product> {
+    pub(crate) fn load(
+        parts: &mut SavedParts<'_>,
+        blocks: Vec<Block>,
+        dense: usize,
+        components: usize,
+    ) -> Result<Product> {
         let features = parts.features();
         if dense > features {
             return Err(parts.wrong("there are more dense features than features"));
@@ -242,7 +247,7 @@ impl Product {
         let mut found = Vec::new();
         for (b, block) in blocks.iter().enumerate() {
             let family = block.family();
-            let statistics = parts.matrix(&format!("block{b}"), Some(components))?;
+            let statistics = parts.take_matrix(&format!("block{b}"), Some(components))?;
             let within = block.is_within(dense, features - dense);
             if !within || !family.is_sound(components) || statistics.columns() != family.statistic_count() {
                 return Err(parts.wrong(&format!("block {b} does not fit the rest of the model")));

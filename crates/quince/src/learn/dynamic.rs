@@ -94,7 +94,7 @@ pub struct Method {
     defaults: fn() -> Value,
     configure: fn(&Value) -> Result<Box<dyn DynLearner>>,
     unchecked: fn(&Value) -> Result<Box<dyn DynLearner>>,
-    load: fn(&SavedParts) -> Result<Arc<dyn Fitted>>,
+    load: fn(&mut SavedParts<'_>) -> Result<Arc<dyn Fitted>>,
 }
 
 impl Method {
@@ -141,7 +141,7 @@ impl Method {
     }
 
     /// Takes what the method has learnt out of what was saved.
-    pub(crate) fn load(&self, parts: &SavedParts) -> Result<Arc<dyn Fitted>> {
+    pub(crate) fn load(&self, parts: &mut SavedParts<'_>) -> Result<Arc<dyn Fitted>> {
         (self.load)(parts)
     }
 

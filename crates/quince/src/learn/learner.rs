@@ -175,10 +175,10 @@ pub trait Fitted: Any + Send + Sync {
     }
 
     /// Puts all numbers of the model into named arrays.
-    fn save(&self, parts: &mut SavedParts);
+    fn save(&self, parts: &mut SavedParts<'_>);
 
-    /// Takes them out again, checking that they fit together.
-    fn load(parts: &SavedParts) -> Result<Self>
+    /// Takes all of them out again, checking that they fit together. A file with an array that is not taken is refused.
+    fn load(parts: &mut SavedParts<'_>) -> Result<Self>
     where
         Self: Sized;
 }

@@ -34,5 +34,5 @@ pub(crate) use examples::{ExamplesDigest, check_weights};
 pub(crate) use input::labels_of;
 pub(crate) use learner::{check_settings, named};
 pub(crate) use prediction::largest;
-pub(crate) use saved_parts::Array;
+pub(crate) use saved_parts::{ElementType, SavedArray};
 pub(crate) use settings::written_setting;

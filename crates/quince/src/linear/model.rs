@@ -98,21 +98,21 @@ impl Fitted for LinearModel {
         Ok(Prediction::Classes { scores, probabilities })
     }
 
-    fn save(&self, parts: &mut SavedParts) {
+    fn save(&self, parts: &mut SavedParts<'_>) {
         parts.put_matrix("coefficients", &self.coefficients);
         parts.put_vector("intercept", &self.intercept);
-        parts.put_vector("temperature", &[self.temperature]);
+        parts.put_number("temperature", self.temperature);
     }
 
-    fn load(parts: &SavedParts) -> Result<LinearModel> {
-        let coefficients = parts.matrix("coefficients", Some(parts.features()))?;
+    fn load(parts: &mut SavedParts<'_>) -> Result<LinearModel> {
+        let coefficients = parts.take_matrix("coefficients", Some(parts.features()))?;
         let classes = parts.classes();
         let outputs = if classes == 2 { 1 } else { classes };
         if classes == 1 || coefficients.columns() == 0 || (classes > 0 && coefficients.columns() != outputs) {
             return Err(parts.wrong("the coefficients do not match the classes"));
         }
-        let intercept = parts.vector("intercept", Some(coefficients.columns()))?;
-        let temperature = parts.vector("temperature", Some(1))?[0];
+        let intercept = parts.take_vector("intercept", Some(coefficients.columns()))?;
+        let temperature = parts.take_number("temperature")?;
         Ok(LinearModel { coefficients, intercept, classes, temperature })
     }
 }

@@ -56,6 +56,7 @@ pub(super) enum Output {
 
 /// A summary of how a model was fitted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SvmSummary {
     /// Number of training rows.
     pub rows: usize,
@@ -384,36 +385,28 @@ impl Fitted for SvmModel {
         self.describe_row(row, encoder, classes).map(Some)
     }
 
-    fn save(&self, parts: &mut SavedParts) {
-        let support_vectors = self.support_vectors.features();
-        let mut dense = Matrix::zeros(support_vectors.rows(), support_vectors.dense_columns());
-        support_vectors.dense_alone().pack(0..support_vectors.rows(), dense.values_mut());
-        parts.put_matrix("support_vectors", &dense);
-        if let Some(sparse) = support_vectors.sparse_part() {
-            parts.put_sparse("sparse", sparse);
-        }
-        parts.put_indices("support_indices", self.support_indices.iter().map(|&index| index as u32));
+    fn save(&self, parts: &mut SavedParts<'_>) {
+        parts.put_rows("support_vectors", &self.support_vectors);
+        parts.put_counts("support_indices", &self.support_indices);
         parts.put_vector("beta", &self.beta);
-        parts.put_vector("numbers", &[self.bias, self.temperature, self.slack]);
+        parts.put_number("bias", self.bias);
+        parts.put_number("temperature", self.temperature);
+        parts.put_number("slack", self.slack);
         parts.put_json("model", &Saved { kernel: self.kernel, output: self.output, summary: self.summary.clone() });
     }
 
-    fn load(parts: &SavedParts) -> Result<SvmModel> {
-        let Saved { kernel, output, summary } = parts.json("model")?;
-        let dense = parts.matrix("support_vectors", None)?;
-        let beta = parts.vector("beta", None)?;
-        let sparse = parts.sparse("sparse", dense.rows())?;
-        let columns = dense.columns() + sparse.as_ref().map_or(0, crate::matrix::Sparse::columns);
-        let support_indices = parts.indices("support_indices", Some(beta.len()))?;
+    fn load(parts: &mut SavedParts<'_>) -> Result<SvmModel> {
+        let Saved { kernel, output, summary } = parts.take_json("model")?;
+        let support_vectors = parts.take_rows("support_vectors")?;
+        let beta = parts.take_vector("beta", None)?;
+        let support_indices = parts.take_counts("support_indices", Some(beta.len()))?;
         if support_indices.windows(2).any(|pair| pair[0] >= pair[1]) {
             return Err(parts.wrong("the indices of the support vectors are not in order"));
         }
-        let support_indices: Vec<usize> = support_indices.into_iter().map(|index| index as usize).collect();
+        let (rows, columns) = (support_vectors.features().rows(), support_vectors.features().columns());
         let fits = match kernel {
-            Kernel::Precomputed => {
-                dense.rows() == 0 && support_indices.last().is_none_or(|last| *last < parts.features())
-            }
-            _ => dense.rows() == beta.len() && columns == parts.features(),
+            Kernel::Precomputed => rows == 0 && support_indices.last().is_none_or(|last| *last < parts.features()),
+            _ => rows == beta.len() && columns == parts.features(),
         };
         if !fits {
             return Err(parts.wrong("the support vectors do not have the columns of the model"));
@@ -425,11 +418,11 @@ impl Fitted for SvmModel {
         if summary.bounded > beta.len() {
             return Err(parts.wrong("more support vectors are at their bounds than there are"));
         }
-        let numbers = parts.vector("numbers", Some(3))?;
-        if beta.iter().chain(&numbers).any(|number| !number.is_finite()) || numbers[1] < 0.0 {
+        let [bias, temperature, slack] =
+            [parts.take_number("bias")?, parts.take_number("temperature")?, parts.take_number("slack")?];
+        if beta.iter().chain(&[bias, temperature, slack]).any(|number| !number.is_finite()) || temperature < 0.0 {
             return Err(parts.wrong("a coefficient is not a number"));
         }
-        let support_vectors = Rows::of(dense, sparse);
         support_vectors.features().afford_columns()?;
         Ok(SvmModel {
             weights: linear_weights(&kernel, &support_vectors, &beta),
@@ -438,9 +431,9 @@ impl Fitted for SvmModel {
             support_indices,
             support_vectors,
             beta,
-            bias: numbers[0],
-            temperature: numbers[1],
-            slack: numbers[2],
+            bias,
+            temperature,
+            slack,
             summary,
         })
     }

@@ -58,6 +58,7 @@ pub struct Matrix {
 
 /// A matrix as it was written somewhere, before its size is checked.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Unchecked {
     rows: usize,
     columns: usize,

@@ -37,6 +37,10 @@ impl Rows {
         &self.dense
     }
 
+    pub(crate) fn sparse(&self) -> Option<&Sparse> {
+        self.sparse.as_deref()
+    }
+
     /// A view for a learner.
     pub fn features(&self) -> Features<'_> {
         match &self.sparse {

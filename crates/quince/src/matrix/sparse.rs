@@ -202,6 +202,16 @@ impl Sparse {
         &self.values
     }
 
+    /// The columns of all stored values, row after row.
+    pub(crate) fn indices(&self) -> &[u32] {
+        &self.indices
+    }
+
+    /// Where each row begins among the stored values, and where the last one ends.
+    pub(crate) fn starts(&self) -> &[usize] {
+        &self.starts
+    }
+
     /// Columns and values of row `i`.
     ///
     /// # Panics

@@ -54,6 +54,7 @@ impl Fit {
 }
 
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Saved {
     blocks: Vec<Block>,
     dense: usize,
@@ -303,7 +304,7 @@ impl Fitted for MixtureModel {
         state.product.sample(count, |stream| components.sample_place(stream), label, run).map(Some)
     }
 
-    fn save(&self, parts: &mut SavedParts) {
+    fn save(&self, parts: &mut SavedParts<'_>) {
         let state = &self.state;
         parts.put_vector("components", &state.totals);
         state.product.save(parts);
@@ -311,9 +312,9 @@ impl Fitted for MixtureModel {
         parts.put_json("blocks", &Saved { blocks: state.product.blocks.clone(), dense: state.product.dense, classes });
     }
 
-    fn load(parts: &SavedParts) -> Result<MixtureModel> {
-        let Saved { blocks, dense, mut classes } = parts.json("blocks")?;
-        let totals = parts.vector("components", None)?;
+    fn load(parts: &mut SavedParts<'_>) -> Result<MixtureModel> {
+        let Saved { blocks, dense, mut classes } = parts.take_json("blocks")?;
+        let totals = parts.take_vector("components", None)?;
         let components = totals.len();
         let total: f64 = totals.iter().sum();
         if totals.iter().any(|total| !(total.is_finite() && *total >= 0.0)) || !(total > 0.0 && total.is_finite()) {

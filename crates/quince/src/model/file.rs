@@ -3,25 +3,29 @@
 //! ```text
 //! 8 bytes   length of the JSON that follows
 //! JSON      {"__metadata__": {"checksum": ..., "quince": header as JSON text}, "coefficients": {dtype, shape, offsets}, ...}
-//! bytes     the arrays, in the order of their names
+//! bytes     the arrays: numbers and counts, then indices, then texts, each in the order of their names
 //! ```
 //!
-//! The checksum is the SHA-256 of the whole file with the checksum's own 64 digits set to `0`. A model is written to a
-//! temporary file beside its place, synced, and renamed over it: readers see the old model or the new one.
+//! The checksum is the SHA-256 of the whole file with the checksum's own 64 digits set to `0`.
+//!
+//! Format 1 is frozen: `tests/golden` holds files that every later release reads, and writes again as they are. ARCHITECTURE.md
+//! says what may be added to it.
 
 use super::Model;
+use super::replace::replace_file_by;
 use crate::encode::Encoder;
 use crate::error::{Error, NOT_A_MODEL, Result};
-use crate::learn::{Array, Classes, ExamplesDigest, SavedParts, Task};
+use crate::learn::{Classes, ElementType, ExamplesDigest, SavedArray, SavedParts, Task};
 use crate::registry::Registry;
 use crate::run::Report;
-use safetensors::{Dtype, SafeTensors};
+use safetensors::tensor::TensorView;
+use safetensors::{Dtype, SafeTensorError, SafeTensors};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Read, Write};
+use std::path::Path;
 
 /// The version of the file format that this release writes. It reads this one and all before it.
 pub const FORMAT: u32 = 1;
@@ -53,11 +57,11 @@ struct Header {
 impl Model {
     /// The model as the bytes of a file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        self.as_file(self.parts())
+        self.as_file(self.parts()).into_bytes()
     }
 
-    /// The bytes of a file; an error if they could not be read again, because a number in it is not finite.
-    fn to_readable_bytes(&self) -> Result<Vec<u8>> {
+    /// The file of the model; an error if it could not be read again, because a number in it is not finite.
+    fn as_readable_file(&self) -> Result<SavedFile> {
         let parts = self.parts();
         let problem = match &parts.unreadable {
             Some(name) => format!("'{name}' of the model holds NaN or infinity, which could not be read back"),
@@ -69,9 +73,8 @@ impl Model {
         Err(Error::not_finite(problem, "Look for extreme values among the columns, and train again."))
     }
 
-    fn as_file(&self, mut parts: SavedParts) -> Vec<u8> {
-        let mut encoder = self.encoder.clone();
-        encoder.take_arrays(&mut parts);
+    fn as_file(&self, mut parts: SavedParts<'static>) -> SavedFile {
+        let encoder = self.encoder.save_arrays(&mut parts);
         let header = Header {
             format: FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),
@@ -88,7 +91,7 @@ impl Model {
             notes: self.notes.clone(),
         };
         let header = serde_json::to_string(&header).expect("a header holds nothing that JSON cannot");
-        write_file(&header, &parts)
+        SavedFile::new(&header, parts.arrays)
     }
 
     /// Reads a model from the bytes of a file.
@@ -116,8 +119,8 @@ impl Model {
 
     /// Writes the model as the bytes of a file: to a socket, a bucket or a buffer.
     pub fn save_to(&self, mut out: impl Write) -> std::io::Result<()> {
-        let bytes = self.to_readable_bytes();
-        out.write_all(&bytes.map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error))?)
+        let file = self.as_readable_file();
+        file.map_err(|error| std::io::Error::new(ErrorKind::InvalidData, error))?.write_to(&mut out)
     }
 
     /// Reads a model from the bytes of a file, wherever they come from.
@@ -131,158 +134,95 @@ impl Model {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        replace_file(path, &self.to_readable_bytes()?).map_err(|e| match e.kind() {
-            std::io::ErrorKind::NotFound => {
-                Error::File { path: name, problem: "its folder does not exist".into(), source: None }
+        let file = self.as_readable_file()?;
+        replace_file_by(path, |out| file.write_to(out)).map_err(|e| match e.kind() {
+            kind @ ErrorKind::NotFound => {
+                Error::File { path: name, problem: "its folder does not exist".into(), kind, source: None }
             }
             _ => Error::file(name, e),
         })
     }
 }
 
-/// Writes a new file and renames it over the old one, if there is one: readers see the old file or the new one.
-///
-/// A link keeps pointing where it did: what it points to is replaced. The old file's permissions are kept. What is no
-/// file (a pipe, a device) is written to as it is.
-pub fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let path = std::fs::canonicalize(path).or_else(|_| std::fs::read_link(path)).unwrap_or_else(|_| path.to_path_buf());
-    let old = std::fs::metadata(&path).ok();
-    if path.is_dir() {
-        return Err(std::io::ErrorKind::IsADirectory.into());
-    }
-    if old.as_ref().is_some_and(|old| !old.is_file()) {
-        return std::fs::OpenOptions::new().write(true).open(&path)?.write_all(bytes);
-    }
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
-        _ => PathBuf::from("."),
-    };
-    let (temporary, mut file) = temporary_file(&folder)?;
-    let written = file
-        .write_all(bytes)
-        .and_then(|()| old.map_or(Ok(()), |old| file.set_permissions(old.permissions())))
-        .and_then(|()| file.sync_all())
-        .and_then(|()| std::fs::rename(&temporary, &path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&temporary);
-        return written;
-    }
-    // The rename itself must reach the disk too; where folders cannot be synced, it is as safe as the system makes it.
-    if let Ok(folder) = std::fs::File::open(&folder) {
-        let _ = folder.sync_all();
-    }
-    Ok(())
+/// A file that is about to be written.
+struct SavedFile {
+    /// The length of the JSON and the JSON itself.
+    head: Vec<u8>,
+    /// The bytes of the arrays that follow.
+    arrays: Vec<SavedArray<'static>>,
 }
 
-/// A new file with a unique name.
-fn temporary_file(folder: &Path) -> std::io::Result<(PathBuf, std::fs::File)> {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    loop {
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = folder.join(format!(".quince-{}-{number}.part", std::process::id()));
-        match std::fs::OpenOptions::new().write(true).create_new(true).open(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            opened => return opened.map(|file| (path, file)),
+impl SavedFile {
+    fn new(header: &str, arrays: BTreeMap<String, SavedArray<'static>>) -> SavedFile {
+        let mut ordered: Vec<(String, SavedArray<'static>)> = arrays.into_iter().collect();
+        // By size of their elements, so that each array lies on a multiple of that.
+        ordered.sort_by_key(|(_, array)| std::cmp::Reverse(array.element.size()));
+        let (mut entries, mut end) = (BTreeMap::new(), 0);
+        for (name, SavedArray { element, shape, bytes }) in &ordered {
+            let start = end;
+            end += bytes.len();
+            entries.insert(name, json!({"dtype": element.name(), "shape": shape, "data_offsets": [start, end]}));
         }
-    }
-}
-
-fn write_file(header: &str, parts: &SavedParts) -> Vec<u8> {
-    let mut entries = serde_json::Map::new();
-    let mut data = Vec::new();
-    // Numbers come first, then indices, so that each lies on a multiple of its size.
-    let size = |array: &Array| match array {
-        Array::Numbers { .. } => 8,
-        Array::Indices(_) => 4,
-        Array::Bytes(_) => 1,
-    };
-    for wanted in [8, 4, 1] {
-        for (name, array) in parts.arrays.iter().filter(|(_, array)| size(array) == wanted) {
-            let start = data.len();
-            let (dtype, shape) = match array {
-                Array::Numbers { shape, values } => {
-                    values.iter().for_each(|value| data.extend_from_slice(&value.to_le_bytes()));
-                    ("F64", shape.clone())
-                }
-                Array::Indices(indices) => {
-                    indices.iter().for_each(|index| data.extend_from_slice(&index.to_le_bytes()));
-                    ("U32", vec![indices.len()])
-                }
-                Array::Bytes(bytes) => {
-                    data.extend_from_slice(bytes);
-                    ("U8", vec![bytes.len()])
-                }
-            };
-            entries.insert(name.clone(), json!({"dtype": dtype, "shape": shape, "data_offsets": [start, data.len()]}));
+        let mut json = String::from_utf8_lossy(HEAD).into_owned();
+        json.push_str(&format!(r#"{}","quince":{}}}"#, "0".repeat(64), Value::from(header)));
+        for (name, entry) in entries {
+            json.push_str(&format!(",{}:{entry}", Value::from(name.as_str())));
         }
+        json.push('}');
+        while !json.len().is_multiple_of(8) {
+            json.push(' ');
+        }
+        let mut head = (json.len() as u64).to_le_bytes().to_vec();
+        head.extend_from_slice(json.as_bytes());
+        let mut file = SavedFile { head, arrays: ordered.into_iter().map(|(_, array)| array).collect() };
+        let digest = digest(file.pieces());
+        file.head[CHECKSUM].copy_from_slice(digest.as_bytes());
+        file
     }
-    let metadata = format!(
-        r#"{{"__metadata__":{{"checksum":"{}","quince":{}}}"#,
-        "0".repeat(64),
-        serde_json::to_string(header).expect("a string is JSON")
-    );
-    let mut json = metadata;
-    for (name, entry) in &entries {
-        json.push(',');
-        json.push_str(&format!("{}:{entry}", Value::from(name.as_str())));
+
+    fn pieces(&self) -> impl Iterator<Item = &[u8]> {
+        std::iter::once(self.head.as_slice()).chain(self.arrays.iter().map(|array| &*array.bytes))
     }
-    json.push('}');
-    while json.len() % 8 != 0 {
-        json.push(' ');
+
+    fn write_to(&self, out: &mut dyn Write) -> std::io::Result<()> {
+        self.pieces().try_for_each(|piece| out.write_all(piece))
     }
-    let mut bytes = (json.len() as u64).to_le_bytes().to_vec();
-    bytes.extend_from_slice(json.as_bytes());
-    bytes.extend_from_slice(&data);
-    let digest = digest(&bytes);
-    bytes[CHECKSUM].copy_from_slice(digest.as_bytes());
-    bytes
+
+    fn into_bytes(self) -> Vec<u8> {
+        let length = self.pieces().map(<[u8]>::len).sum();
+        let mut bytes = Vec::with_capacity(length);
+        self.pieces().for_each(|piece| bytes.extend_from_slice(piece));
+        bytes
+    }
 }
 
-/// SHA-256 in hexadecimal, the place of the checksum read as zeros.
-fn digest(bytes: &[u8]) -> String {
+/// SHA-256 of a file in hexadecimal, the place of the checksum read as zeros. The first piece holds the header.
+fn digest<'a>(mut pieces: impl Iterator<Item = &'a [u8]>) -> String {
     let mut hash = Sha256::new();
-    hash.update(&bytes[..CHECKSUM.start]);
+    let head = pieces.next().unwrap_or_default();
+    hash.update(&head[..CHECKSUM.start]);
     hash.update([b'0'; 64]);
-    hash.update(&bytes[CHECKSUM.end..]);
+    hash.update(&head[CHECKSUM.end..]);
+    pieces.for_each(|piece| hash.update(piece));
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn read_file(bytes: &[u8], path: &str, registry: &Registry) -> Result<Model> {
     let wrong = |problem: &str| Error::Model { path: path.to_string(), problem: problem.to_string() };
-    if bytes.len() < CHECKSUM.end || &bytes[8..CHECKSUM.start] != HEAD {
-        return Err(wrong(NOT_A_MODEL));
-    }
-    if bytes[CHECKSUM] != *digest(bytes).as_bytes() {
-        return Err(wrong("the file is cut short or was changed: its checksum does not match"));
-    }
+    check_whole(bytes, path)?;
     // From here on the file is as some program wrote it, but not necessarily one of ours.
-    let (_, metadata) =
-        SafeTensors::read_metadata(bytes).map_err(|e| wrong(&format!("not a safetensors file: {e}")))?;
-    let tensors = SafeTensors::deserialize(bytes).map_err(|e| wrong(&format!("not a safetensors file: {e}")))?;
-    let text =
-        metadata.metadata().as_ref().and_then(|map| map.get("quince")).ok_or_else(|| wrong("no quince header"))?;
-    let loose: Value = serde_json::from_str(text).map_err(|_| wrong("the quince header is not JSON"))?;
-    let format = loose["format"].as_u64().unwrap_or(0);
-    if format > u64::from(FORMAT) {
-        return Err(wrong(&format!(
-            "the file has format {format}; this quince reads up to {FORMAT}: a newer quince wrote it"
-        )));
-    }
-    let mut header: Header =
-        serde_json::from_value(loose).map_err(|e| wrong(&format!("the quince header is not right: {e}")))?;
-    let classes = header.classes.as_ref().map_or(0, Classes::count);
-    let mut parts = read_arrays(&tensors, classes, path)?;
-    header.encoder.put_arrays(&parts)?;
-    let classification = header.task == Task::Classification;
-    if !header.encoder.is_sound() || classification != header.classes.as_ref().is_some_and(|c| c.count() > 0) {
-        return Err(wrong("the quince header contradicts itself"));
-    }
+    let mut header = read_header(bytes, path)?;
+    let mut parts = SavedParts { path: path.to_string(), arrays: read_arrays(bytes, path)?, ..SavedParts::default() };
+    header.encoder.load_arrays(&mut parts)?;
     parts.features = header.encoder.width();
+    parts.classes = header.classes.as_ref().map_or(0, Classes::count);
     let method = *registry.method(&header.method).map_err(|error| wrong(&error.to_string()))?;
-    if !method.info.learns(header.task) {
+    let classification = header.task == Task::Classification;
+    if !header.encoder.is_sound() || classification != (parts.classes > 0) || !method.info.learns(header.task) {
         return Err(wrong("the quince header contradicts itself"));
     }
-    let fitted = method.load(&parts)?;
+    let fitted = method.load(&mut parts)?;
+    parts.check_all_taken()?;
     Ok(Model {
         method,
         settings: header.settings,
@@ -299,27 +239,54 @@ fn read_file(bytes: &[u8], path: &str, registry: &Registry) -> Result<Model> {
     })
 }
 
-/// The arrays of a file.
-fn read_arrays(tensors: &SafeTensors<'_>, classes: usize, path: &str) -> Result<SavedParts> {
-    let mut parts = SavedParts { classes, path: path.to_string(), ..SavedParts::default() };
-    for (name, tensor) in tensors.iter() {
-        let array = match tensor.dtype() {
-            Dtype::F64 => {
-                let number = |bytes: &[u8]| f64::from_le_bytes(bytes.try_into().expect("chunks of eight bytes"));
-                let values = tensor.data().chunks_exact(8).map(number).collect();
-                Array::Numbers { shape: tensor.shape().to_vec(), values }
-            }
-            Dtype::U32 if tensor.shape().len() == 1 => {
-                let index = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("chunks of four bytes"));
-                Array::Indices(tensor.data().chunks_exact(4).map(index).collect())
-            }
-            Dtype::U8 => Array::Bytes(tensor.data().to_vec()),
+/// An error unless the bytes are a model, and as they were written.
+fn check_whole(bytes: &[u8], path: &str) -> Result<()> {
+    let wrong = |problem: &str| Err(Error::Model { path: path.to_string(), problem: problem.to_string() });
+    if bytes.len() < CHECKSUM.end || &bytes[8..CHECKSUM.start] != HEAD {
+        return wrong(NOT_A_MODEL);
+    }
+    if bytes[CHECKSUM] != *digest(std::iter::once(bytes)).as_bytes() {
+        return wrong("the file is cut short or was changed: its checksum does not match");
+    }
+    Ok(())
+}
+
+/// quince's own header.
+fn read_header(bytes: &[u8], path: &str) -> Result<Header> {
+    let wrong = |problem: &str| Error::Model { path: path.to_string(), problem: problem.to_string() };
+    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| not_safetensors(path, &e))?;
+    let text = metadata.metadata().as_ref().and_then(|map| map.get("quince"));
+    let text = text.ok_or_else(|| wrong("no quince header"))?;
+    let header: Value = serde_json::from_str(text).map_err(|_| wrong("the quince header is not JSON"))?;
+    let format = header["format"].as_u64().unwrap_or(0);
+    if format > u64::from(FORMAT) {
+        return Err(wrong(&format!(
+            "the file has format {format}; this quince reads up to {FORMAT}: a newer quince wrote it"
+        )));
+    }
+    serde_json::from_value(header).map_err(|e| wrong(&format!("the quince header is not right: {e}")))
+}
+
+/// The arrays of a file, which lie in its bytes.
+fn read_arrays<'file>(bytes: &'file [u8], path: &str) -> Result<BTreeMap<String, SavedArray<'file>>> {
+    let tensors = SafeTensors::deserialize(bytes).map_err(|e| not_safetensors(path, &e))?;
+    let array = |(name, tensor): (&str, TensorView<'file>)| {
+        let element = match tensor.dtype() {
+            Dtype::F64 => ElementType::F64,
+            Dtype::U64 => ElementType::U64,
+            Dtype::U32 => ElementType::U32,
+            Dtype::U8 => ElementType::U8,
             _ => {
                 let problem = format!("the array '{name}' has a type that no quince writes");
                 return Err(Error::Model { path: path.to_string(), problem });
             }
         };
-        parts.arrays.insert(name.to_string(), array);
-    }
-    Ok(parts)
+        let (shape, bytes) = (tensor.shape().to_vec(), tensor.data().into());
+        Ok((name.to_string(), SavedArray { element, shape, bytes }))
+    };
+    tensors.iter().map(array).collect()
+}
+
+fn not_safetensors(path: &str, error: &SafeTensorError) -> Error {
+    Error::Model { path: path.to_string(), problem: format!("not a safetensors file: {error}") }
 }

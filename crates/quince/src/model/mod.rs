@@ -12,6 +12,8 @@ mod impute;
 #[cfg(feature = "tables")]
 mod profile;
 #[cfg(feature = "save")]
+mod replace;
+#[cfg(feature = "save")]
 mod report;
 #[cfg(feature = "tables")]
 mod request;
@@ -20,12 +22,14 @@ mod table;
 
 pub use explain::SampledRows;
 #[cfg(feature = "save")]
-pub use file::{FORMAT, replace_file};
+pub use file::FORMAT;
 pub use fit::{Fit, Prepared, Queries};
 #[cfg(feature = "tables")]
 pub use impute::ImputedCell;
 #[cfg(feature = "tables")]
 pub use profile::{ClusterProfiles, Profile, Typical};
+#[cfg(feature = "save")]
+pub use replace::replace_file;
 
 use crate::encode::Encoder;
 use crate::error::{Error, Result};
@@ -230,7 +234,7 @@ impl Model {
     }
 
     /// The numbers of the fitted method, as named arrays: what its file holds.
-    pub fn parts(&self) -> SavedParts {
+    pub fn parts(&self) -> SavedParts<'static> {
         let mut parts = SavedParts::default();
         self.fitted.save(&mut parts);
         parts

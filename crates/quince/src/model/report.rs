@@ -6,6 +6,7 @@ use crate::run::{Certificate, Outcome, Report, StopReason};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct SavedReport {
     route: String,
     stop: StopReason,
@@ -18,6 +19,7 @@ struct SavedReport {
 }
 
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct SavedCertificate {
     measure: String,
     value: JsonNumber,

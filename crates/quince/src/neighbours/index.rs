@@ -95,6 +95,10 @@ impl Index {
         self.rows.features()
     }
 
+    pub(super) fn stored_rows(&self) -> &Rows {
+        &self.rows
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.features().rows()

@@ -15,23 +15,24 @@ mod data;
 mod filter;
 mod index;
 mod measure;
+mod model;
 mod postings;
 mod tree;
 mod vote;
 
 pub use index::{Index, Nearest, SearchMethod, SearchStructure};
 pub use measure::{DistanceMetric, Measure};
+pub use model::KnnModel;
 
 use crate::error::{Error, Result};
 use crate::learn::{
-    Capability, Checked, Count, Domain, Examples, FeatureSource, Fitted, Learner, MethodInfo, Prediction, SavedParts,
-    Settings, Target, TargetView,
+    Capability, Checked, Count, Domain, Examples, FeatureSource, Learner, MethodInfo, Prediction, Settings, Target,
+    TargetView,
 };
+use crate::matrix::Rows;
 use crate::matrix::simd::argmin;
-use crate::matrix::{Features, Matrix, Rows, Sparse};
 use crate::run::{Report, Run};
-use std::sync::Arc;
-use vote::{TrainingTargets, mean, probability, weigh};
+use vote::TrainingTargets;
 
 crate::settings! {
     /// The k nearest rows vote, or take their mean.
@@ -110,14 +111,7 @@ impl Learner for Knn {
         report.route = format!("{k} nearest of {} rows by {way}", index.rows());
         report.fact("k", k as f64);
         report.remarks.push(format!("the model holds the {} rows it was trained on", index.rows()));
-        let model = KnnModel {
-            index: Arc::new(index),
-            targets: kept.targets,
-            weights: kept.weights,
-            k,
-            votes: self.votes,
-            smoothing: self.smoothing,
-        };
+        let model = KnnModel::fitted(index, kept.targets, kept.weights, k, (self.votes, self.smoothing));
         Ok((model, report))
     }
 
@@ -128,8 +122,8 @@ impl Learner for Knn {
             return Ok(None);
         }
         let (model, _) = self.fit_checked(examples, run)?;
-        let rows: Vec<usize> = (0..model.index.rows()).collect();
-        let nearest = model.index.nearest_others(&rows, model.k, run)?;
+        let rows: Vec<usize> = (0..model.index().rows()).collect();
+        let nearest = model.index().nearest_others(&rows, model.k(), run)?;
         Ok(Some(model.answer(&nearest)))
     }
 }
@@ -252,148 +246,3 @@ impl TrainingRows {
         Ok((Index::over(rows, measure, search, run)?, self))
     }
 }
-
-/// The training rows and their targets.
-#[derive(Clone)]
-pub struct KnnModel {
-    /// Shared by clones.
-    index: Arc<Index>,
-    targets: TrainingTargets,
-    weights: Vec<f64>,
-    k: usize,
-    votes: Votes,
-    smoothing: f64,
-}
-
-impl KnnModel {
-    /// The number of neighbours.
-    pub fn k(&self) -> usize {
-        self.k
-    }
-
-    /// The index of the training rows.
-    pub fn index(&self) -> &Index {
-        &self.index
-    }
-
-    /// Class code of each training row, if they have classes.
-    pub fn codes(&self) -> Option<&[u32]> {
-        match &self.targets {
-            TrainingTargets::Classes { codes, .. } => Some(codes),
-            TrainingTargets::Numbers(_) => None,
-        }
-    }
-
-    /// Numbers of each training row, one column per output, if they have numbers.
-    pub fn numbers(&self) -> Option<&Matrix> {
-        match &self.targets {
-            TrainingTargets::Classes { .. } => None,
-            TrainingTargets::Numbers(numbers) => Some(numbers),
-        }
-    }
-
-    /// Weight of each training row; empty if all count alike.
-    pub fn sample_weights(&self) -> &[f64] {
-        &self.weights
-    }
-
-    fn answer(&self, nearest: &Nearest) -> Prediction {
-        let count = nearest.rows.len() / nearest.k;
-        let mut means = Matrix::zeros(count, self.targets.width());
-        let mut counted = Vec::new();
-        for q in 0..count {
-            let (rows, distances) = nearest.of(q);
-            weigh(self.votes, rows, distances, &self.weights, &mut counted);
-            mean(&self.targets, rows, &counted, means.row_mut(q));
-        }
-        match self.targets {
-            TrainingTargets::Numbers(_) => Prediction::Numbers(means),
-            TrainingTargets::Classes { classes, .. } => {
-                let mut probabilities = means.clone();
-                let smooth = |fraction: f64| probability(fraction, nearest.k, self.smoothing, classes);
-                probabilities.values_mut().iter_mut().for_each(|p| *p = smooth(*p));
-                Prediction::Classes { scores: means, probabilities }
-            }
-        }
-    }
-}
-
-impl Fitted for KnnModel {
-    fn predict_checked(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
-        Ok(self.answer(&self.index.nearest(rows, self.k, run)?))
-    }
-
-    fn save(&self, parts: &mut SavedParts) {
-        let (features, measure) = (self.index.features(), self.index.measure());
-        let mut dense = Matrix::zeros(features.rows(), features.dense_columns());
-        features.dense_alone().pack(0..features.rows(), dense.values_mut());
-        parts.put_matrix("rows", &dense);
-        if let Some(sparse) = features.sparse_part() {
-            parts.put_sparse("sparse", sparse);
-        }
-        match &self.targets {
-            TrainingTargets::Classes { codes, .. } => {
-                parts.put_indices("codes", codes.iter().copied());
-            }
-            TrainingTargets::Numbers(numbers) => parts.put_matrix("numbers", numbers),
-        }
-        parts.put_vector("weights", &self.weights);
-        parts.put_vector("feature_weights", &measure.weights);
-        let votes = f64::from(u8::from(self.votes == Votes::Distance));
-        let metric = METRICS.iter().position(|&metric| metric == measure.metric).unwrap_or(0) as f64;
-        parts.put_vector("how", &[self.k as f64, metric, measure.p, votes, self.smoothing]);
-    }
-
-    fn load(parts: &SavedParts) -> Result<KnnModel> {
-        let wrong = |problem: &str| parts.wrong(problem);
-        let dense = parts.matrix("rows", None)?;
-        let rows = dense.rows();
-        let sparse: Option<Sparse> = parts.sparse("sparse", rows)?;
-        let columns = dense.columns() + sparse.as_ref().map_or(0, Sparse::columns);
-        if rows == 0 || columns != parts.features() {
-            return Err(wrong("the rows do not have the columns of the model"));
-        }
-        let classes = parts.classes();
-        let targets = if classes > 0 {
-            let codes = parts.indices("codes", Some(rows))?;
-            if codes.iter().any(|&code| code as usize >= classes) {
-                return Err(wrong("a row has no class"));
-            }
-            TrainingTargets::Classes { codes, classes }
-        } else {
-            let numbers = parts.matrix("numbers", Some(rows))?;
-            if numbers.columns() == 0 || numbers.values().iter().any(|y| !y.is_finite()) {
-                return Err(wrong("a row has no number"));
-            }
-            TrainingTargets::Numbers(numbers)
-        };
-        let weights = parts.vector("weights", None)?;
-        let sound = weights.iter().all(|w| w.is_finite() && *w > 0.0);
-        if !(sound && (weights.is_empty() || weights.len() == rows)) {
-            return Err(wrong("the sample weights do not fit"));
-        }
-        let how = parts.vector("how", Some(5))?;
-        let metric = METRICS.get(how[1] as usize).copied().filter(|_| how[1].fract() == 0.0 && how[1] >= 0.0);
-        let (Some(metric), true) = (metric, how[0].fract() == 0.0 && (1.0..=rows as f64).contains(&how[0])) else {
-            return Err(wrong("the number of neighbours or the metric is not known"));
-        };
-        if !(how[4] >= 0.0 && how[4].is_finite()) {
-            return Err(wrong("the smoothing is not a number of at least zero"));
-        }
-        let measure = Measure { metric, p: how[2], weights: parts.vector("feature_weights", None)? };
-        let votes = if how[3] == 0.0 { Votes::Uniform } else { Votes::Distance };
-        let kept = Rows::of(dense, sparse);
-        let index = Index::over(kept, measure, SearchMethod::Auto, &Run::new()).map_err(|e| wrong(&e.to_string()))?;
-        Ok(KnnModel { index: Arc::new(index), targets, weights, k: how[0] as usize, votes, smoothing: how[4] })
-    }
-}
-
-/// The metrics in the order of their numbers in a saved model: only ever add at the end.
-const METRICS: [DistanceMetric; 6] = [
-    DistanceMetric::Euclidean,
-    DistanceMetric::Manhattan,
-    DistanceMetric::Minkowski,
-    DistanceMetric::Chebyshev,
-    DistanceMetric::Hamming,
-    DistanceMetric::Cosine,
-];

@@ -36,7 +36,7 @@ pub struct Certificate {
 
 /// What a fit has come to, for programs to read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Outcome {
     /// The method measures nothing.

@@ -1,9 +1,9 @@
-"""Computes with numpy and scikit-learn what the golden models must answer: python expected.py
+"""Computes with numpy and scikit-learn what two golden models of whole example tables must answer: python expected.py
 
 Independent of quince: standardising by numpy (N - 1), words by a pattern of its own, ridge by scikit-learn.
 The models were written by `quince train` (format 1):
     quince train examples/data/iris.csv --target species --model ridge -o format-1-ridge-iris.quince
-    quince train examples/data/film_reviews.csv.gz --target label --model ridge --set alpha=10 -o format-1-ridge-films.quince
+    quince train examples/data/film_reviews.csv.gz --target label --model ridge --set alpha=10 --text review=counts -o format-1-ridge-films.quince
 """
 
 import csv
@@ -26,7 +26,7 @@ def indicators(labels):
 def write(name, scores):
     with open(here / f"{name}.csv", "w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([f"score{k}" for k in range(scores.shape[1])])
+        writer.writerow([f"score:{k}" for k in range(scores.shape[1])])
         writer.writerows([[repr(float(s)) for s in row] for row in scores])
 
 

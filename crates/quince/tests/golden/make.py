@@ -5,7 +5,7 @@
 
 The answers come from numpy and scikit-learn, which know nothing of quince: columns are encoded by numpy, methods are fitted by
 scikit-learn or written down as their formulas. Format 1 is frozen: models that exist are never written again. The script
-`expected.py` has done the same for two models of the first release.
+`expected.py` does the same for two models of whole example tables.
 """
 
 import csv
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
-from sklearn.cluster import KMeans
+from sklearn.cluster import BisectingKMeans, KMeans
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.impute import KNNImputer
 from sklearn.linear_model import LinearRegression, Ridge
@@ -131,6 +131,11 @@ def baseline_classes():
     return of_probabilities(np.tile(share, (len(rows), 1)))
 
 
+def knn_manhattan():
+    weighted = two * [1.0, 0.5]
+    return of_probabilities(KNeighborsClassifier(4, metric="manhattan").fit(weighted, codes).predict_proba(weighted))
+
+
 def knn_classes(x):
     share = KNeighborsClassifier(3).fit(x, codes).predict_proba(x)
     # One more vote is divided over the classes.
@@ -197,18 +202,24 @@ def window_log(values, width):
 
 
 def chain_log(first, second):
-    a, b = cells(first), cells(second)
-    names = [sorted(set(a)), sorted(set(b))]
+    """ln p(a | class) + ln p(b | a, class). Missing values are left out: what follows one has its own share of the class."""
+    a, b = [[row[name] for row in rows] for name in (first, second)]
+    names = [sorted(set(a) - {"?"}), sorted(set(b) - {"?"})]
+
+    def share(values, wanted, names):
+        known = [value for value in values if value in names]
+        return (known.count(wanted) + 1) / (len(known) + len(names))
 
     def of(own):
-        start = {x: (sum(o and u == x for o, u in zip(own, a)) + 1) / (own.sum() + len(names[0])) for x in names[0]}
-        follow = {}
-        for x in names[0]:
-            of_x = sum(o and u == x for o, u in zip(own, a))
-            for z in names[1]:
-                both = sum(o and u == x and v == z for o, u, v in zip(own, a, b))
-                follow[x, z] = (both + 1) / (of_x + len(names[1]))
-        return np.array([np.log(start[u]) + np.log(follow[u, v]) for u, v in zip(a, b)])
+        pairs = [(u, v) for o, u, v in zip(own, a, b) if o]
+        starts, ends = [u for u, _ in pairs], [v for _, v in pairs]
+
+        def log(u, v):
+            start = 0.0 if u == "?" else np.log(share(starts, u, names[0]))
+            before = ends if u == "?" else [after for value, after in pairs if value == u]
+            return start + (0.0 if v == "?" else np.log(share(before, v, names[1])))
+
+        return np.array([log(u, v) for u, v in zip(a, b)])
 
     return by_class(of)
 
@@ -231,6 +242,13 @@ def clusters(x, k):
     order = np.argsort(-np.bincount(best.labels_), kind="stable")
     far = best.transform(x)[:, order]
     return {"cluster": far.argmin(1)} | {f"distance:{c}": far[:, c] for c in range(k)}
+
+
+def bisected(x, k):
+    """Bisecting k-means: a row descends the tree, and is told its distances from the centres of the leaves."""
+    best = BisectingKMeans(k, n_init=50, tol=0, random_state=1).fit(x)
+    order = np.argsort(-np.bincount(best.labels_), kind="stable")
+    return {"cluster": np.argsort(order)[best.predict(x)]} | {f"distance:{c}": best.transform(x)[:, order[c]] for c in range(k)}
 
 
 def mixture(k):
@@ -287,6 +305,7 @@ def bayes(family, *keep):
 # Name, table to predict, how near answers must be, the command that wrote the model, and the answers.
 CASES = [
     ("baseline-classes", "rows.csv", 1e-12, train("rows.csv", *CLASSES, "--model", "baseline"), baseline_classes),
+    ("baseline-drawn", "rows.csv", 1e-12, train("rows.csv", *CLASSES, "--model", "baseline", "--set", "strategy=uniform"), lambda: of_probabilities(np.full((len(rows), 2), 1 / 2))),
     ("baseline-numbers", "rows.csv", 1e-12, train("rows.csv", *NUMBERS, "--model", "baseline"), lambda: of_numbers(np.full(len(rows), y.mean()))),
     ("least-squares-classes", "rows.csv", 1e-9, train("rows.csv", *CLASSES, "--model", "least-squares"), lambda: of_scores(LinearRegression().fit(two, signs).predict(two))),
     ("least-squares-numbers", "rows.csv", 1e-9, train("rows.csv", *NUMBERS, "--model", "least-squares"), lambda: of_numbers(LinearRegression().fit(two, y).predict(two))),
@@ -297,9 +316,11 @@ CASES = [
     ("ridge-order", "rows.csv", 1e-9, train("rows.csv", "--target", "y", *drop("two", "a", "d", "n", "f", "t"), "--model", "ridge", "--encode", "c=order=red:green:blue"), lambda: of_numbers(Ridge(1.0).fit(x := np.hstack([filled("b"), ordinal("c", ["red", "green", "blue"])]), y).predict(x))),
     ("ridge-vectors", "vectors.svm", 1e-9, train("vectors.svm", "--target", "label", "--model", "ridge"), lambda: of_scores(Ridge(1.0).fit(*vectors()).predict(vectors()[0]))),
     ("knn-classes", "rows.csv", 1e-12, train("rows.csv", *CLASSES, "--model", "knn", "--set", "k=3"), lambda: knn_classes(two)),
+    ("knn-manhattan", "rows.csv", 1e-12, train("rows.csv", *CLASSES, "--model", "knn", "--set", "k=4", "--set", "metric=manhattan", "--set", "feature_weights=1,0.5", "--set", "smoothing=0"), knn_manhattan),
     ("knn-numbers", "rows.csv", 1e-12, train("rows.csv", *NUMBERS, "--model", "knn", "--set", "k=3"), lambda: of_numbers(KNeighborsRegressor(3).fit(two, y).predict(two))),
     ("knn-vectors", "vectors.svm", 1e-12, train("vectors.svm", "--target", "label", "--task", "regression", "--model", "knn", "--set", "k=3"), lambda: of_numbers(KNeighborsRegressor(3).fit(vectors()[0], (vectors()[1] + 1) / 2).predict(vectors()[0]))),
     ("naive-bayes-all-kinds", "rows.csv", 1e-9, bayes("a=normal,b=normal,n=poisson", "a", "b", "n", "f", "c", "t"), naive_bayes),
+    ("naive-bayes-chain", "rows.csv", 1e-9, bayes("f+c=chain", "f", "c"), lambda: of_joint(prior() + chain_log("f", "c"))),
     ("naive-bayes-window", "rows.csv", 1e-9, train("rows.csv", *CLASSES, *drop("d"), "--model", "naive-bayes", "--family", "window", "--set", "bandwidth=0.7", "--set", "calibrate=false"), lambda: of_joint(prior() + window_log(number("b"), 0.7))),
     ("gaussian-full", "rows.csv", 1e-9, train("rows.csv", *CLASSES, "--model", "gaussian", "--set", "epsilon=0", "--set", "unbiased=true", "--set", "calibrate=false"), lambda: gaussians(1)),
     ("gaussian-pooled", "rows.csv", 1e-9, train("rows.csv", *CLASSES, "--model", "gaussian", "--set", "shared=pooled", "--set", "epsilon=0", "--set", "calibrate=false"), lambda: discriminant(LinearDiscriminantAnalysis(solver="lsqr"))),
@@ -311,6 +332,7 @@ CASES = [
     ("linear-svm-classes", "rows.csv", 1e-6, train("rows.csv", *CLASSES, "--model", "linear-svm", "--set", "standardise=false", *TIGHT), lambda: svc(two, codes, kernel="linear")),
     ("linear-svm-numbers", "rows.csv", 1e-6, train("rows.csv", *NUMBERS, "--model", "linear-svm", "--set", "standardise=false", *TIGHT), lambda: of_numbers(SVR(kernel="linear", tol=1e-10).fit(two, y).predict(two))),
     ("kmeans-lloyd", "rows.csv", 1e-9, cluster("rows.csv", *GROUPS, "--method", "kmeans", "-k", "3", "--set", "restarts=50", "--set", "tolerance=0"), lambda: clusters(two, 3)),
+    ("kmeans-bisecting", "rows.csv", 1e-9, cluster("rows.csv", *GROUPS, "--method", "kmeans", "-k", "4", "--set", "algorithm=bisecting", "--set", "restarts=50", "--set", "tolerance=0"), lambda: bisected(two, 4)),
     ("mixture-clusters", IRIS, 1e-6, cluster(IRIS, "--drop", "species", "--method", "mixture", "-k", "2", "--family", "sepal_length+sepal_width+petal_length+petal_width=gaussian", "--set", "epsilon=0", "--set", "steps=100000", "--set", "tolerance=1e-14"), lambda: mixture(2)),
     ("mixture-classes", "rows.csv", 1e-9, train("rows.csv", *CLASSES, "--model", "mixture", "--family", "b+d=gaussian", "--set", "epsilon=0"), lambda: gaussians(0)),
     ("one-class-svm", "rows.csv", 1e-6, cluster("rows.csv", *GROUPS, "--method", "one-class-svm", "--set", "nu=0.2", "--set", "gamma=0.5", *TIGHT), one_class),

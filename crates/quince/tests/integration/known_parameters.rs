@@ -3,18 +3,28 @@
 use quince::baseline::{Baseline, ConstantModel, Draw};
 use quince::bayes::{BayesModel, CentroidMetric, CentroidModel, FamilyParameters, NearestCentroid, SharedCovariance};
 use quince::cluster::{KMeans, KMeansModel};
-use quince::learn::{Classes, Fitted};
+use quince::learn::{Classes, Count, Fitted};
 use quince::linear::{LinearModel, Ridge};
 use quince::margin::{Kernel, LinearSvm, LinearSvmModel, Loss, Svm, SvmModel};
 use quince::mixture::MixtureModel;
+use quince::neighbours::{DistanceMetric, Index, Knn, KnnModel, Measure, SearchMethod, Votes};
 use quince::prelude::*;
 
 const ROWS: [[f64; 2]; 6] = [[0.0, 0.0], [0.3, 1.0], [1.0, 0.4], [9.0, 9.2], [9.5, 8.0], [8.0, 9.0]];
 
 /// A model answers the same after it was saved and loaded.
 fn survives_a_file(model: &Model) {
+    survives(model, &ROWS);
+}
+
+fn survives<const C: usize>(model: &Model, rows: &[[f64; C]]) {
     let again = Model::from_bytes(&model.to_bytes()).unwrap();
-    assert_eq!(again.predict(&ROWS).unwrap(), model.predict(&ROWS).unwrap());
+    assert_eq!(again.predict(rows).unwrap(), model.predict(rows).unwrap());
+}
+
+/// An index of the same rows.
+fn again(index: &Index) -> Index {
+    Index::new(&index.features(), index.measure().clone(), SearchMethod::Auto, &Run::new()).unwrap()
 }
 
 #[test]
@@ -46,6 +56,26 @@ fn getters_of_a_fitted_model_build_it_again() {
     assert!(LinearSvmModel::of_classes(vec![f64::NAN], 0.0, linear.loss).is_err());
     assert!(LinearSvmModel::of_numbers(vec![1.0], f64::INFINITY).is_err());
     let model = Model::known(&linear, known, 2, classes()).unwrap();
+    assert_eq!(model.predict(&ROWS).unwrap(), fitted.predict(&ROWS).unwrap());
+    survives_a_file(&model);
+
+    let knn = Knn::new().k(Count::Fixed(3)).metric(DistanceMetric::Manhattan).feature_weights("1,0.5").smoothing(0.5);
+    let fitted = knn.fit(&ROWS, &numbers).unwrap();
+    let neighbours: &KnnModel = fitted.fitted().unwrap();
+    let known = KnnModel::of_numbers(again(neighbours.index()), neighbours.numbers().unwrap().clone(), neighbours.k());
+    let model = Model::known(&knn, known.unwrap(), 2, None).unwrap();
+    assert_eq!(model.numbers(&ROWS).unwrap(), fitted.numbers(&ROWS).unwrap());
+    survives_a_file(&model);
+
+    let knn = knn.votes(Votes::Distance);
+    let weights = [1.0, 2.0, 0.5, 1.0, 1.0, 3.0];
+    let fitted = knn.clone().sample_weights(weights).fit(&ROWS, &labels).unwrap();
+    let neighbours: &KnnModel = fitted.fitted().unwrap();
+    let codes = neighbours.codes().unwrap().to_vec();
+    let known = KnnModel::of_classes(again(neighbours.index()), codes, 2, neighbours.k()).unwrap();
+    let known = known.weighted(neighbours.sample_weights().to_vec()).unwrap().voting(neighbours.votes());
+    let known = known.smoothed(neighbours.smoothing()).unwrap();
+    let model = Model::known(&knn, known, 2, classes()).unwrap();
     assert_eq!(model.predict(&ROWS).unwrap(), fitted.predict(&ROWS).unwrap());
     survives_a_file(&model);
 
@@ -190,6 +220,44 @@ fn centroids_and_draws_are_values_too() {
     let share = labels.iter().filter(|label| *label == "a").count();
     assert!((400..600).contains(&share) && model.labels::<String>(&many).unwrap() == labels);
     survives_a_file(&model);
+}
+
+#[test]
+fn known_neighbours_vote_by_the_formula_and_are_checked() {
+    let rows = Matrix::from_rows(&[[0.0], [2.0], [3.0], [9.0]]);
+    let index =
+        || Index::new(&rows.features(), Measure::of(DistanceMetric::Euclidean), SearchMethod::Auto, &Run::new());
+    let of_classes = |codes: [u32; 4], k: usize| KnnModel::of_classes(index().unwrap(), codes.to_vec(), 2, k);
+    let first = |model: KnnModel| {
+        let model = Model::known(&Knn::default(), model, 1, Some(Classes::of(["a", "b"]))).unwrap();
+        survives(&model, &[[1.5]]);
+        model.probabilities(&[[1.5]]).unwrap()[(0, 0)]
+    };
+    // Nearest to 1.5 are 2 (b, at 0.5), then 0 and 3 (a and b, at 1.5), with one vote more in halves.
+    assert_close(&[first(of_classes([0, 1, 1, 0], 3).unwrap())], &[1.5 / 4.0]);
+    let plain = || of_classes([0, 1, 1, 0], 3).unwrap().smoothed(0.0).unwrap();
+    assert_close(&[first(plain())], &[1.0 / 3.0]);
+    // One over the distances: 2/3 for a, 2 + 2/3 for b.
+    assert_close(&[first(plain().voting(Votes::Distance))], &[(2.0 / 3.0) / (10.0 / 3.0)]);
+    assert_close(&[first(plain().weighted(vec![4.0, 1.0, 3.0, 1.0]).unwrap())], &[0.5]);
+
+    let message = |refused: quince::Result<KnnModel>| refused.err().unwrap().to_string();
+    let of_numbers = |numbers: Matrix| message(KnnModel::of_numbers(index().unwrap(), numbers, 1));
+    assert_eq!(message(of_classes([0, 1, 2, 0], 3)), "the code 2 is not that of any of 2 classes");
+    assert_eq!(message(of_classes([0, 1, 1, 0], 5)), "5 neighbours cannot be found among 4 rows");
+    assert_eq!(message(of_classes([0, 1, 1, 0], 0)), "0 neighbours cannot be found among 4 rows");
+    assert_eq!(message(KnnModel::of_classes(index().unwrap(), vec![0, 0], 2, 1)), "4 rows have 2 targets");
+    assert_eq!(message(KnnModel::of_classes(index().unwrap(), vec![0; 4], 1, 1)), "the number of classes is 1");
+    assert_eq!(of_numbers(Matrix::zeros(3, 1)), "4 rows have 3 targets");
+    assert_eq!(of_numbers(Matrix::zeros(4, 0)), "the rows have no numbers");
+    let infinite = Matrix::from_rows(&[[1.0], [f64::INFINITY], [1.0], [1.0]]);
+    assert_eq!(of_numbers(infinite), "inf among the numbers: row 2, column 1");
+    assert_eq!(message(plain().weighted(vec![1.0; 3])), "4 rows have 3 sample weights");
+    assert_eq!(message(plain().weighted(vec![1.0, 0.0, 1.0, 1.0])), "a sample weight is not a number above 0");
+    assert_eq!(message(plain().smoothed(-1.0)), "the smoothing is -1");
+    let measure = Measure { p: f64::NAN, ..Measure::of(DistanceMetric::Euclidean) };
+    let odd = Index::new(&rows.features(), measure, SearchMethod::Auto, &Run::new()).unwrap();
+    assert_eq!(message(KnnModel::of_classes(odd, vec![0, 1, 1, 0], 2, 1)), "the exponent of the metric is NaN");
 }
 
 #[test]

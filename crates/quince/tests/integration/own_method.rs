@@ -76,15 +76,16 @@ impl Fitted for Means {
         Ok(Prediction::Classes { scores, probabilities })
     }
 
-    fn save(&self, parts: &mut SavedParts) {
+    fn save(&self, parts: &mut SavedParts<'_>) {
         parts.put_matrix("means", &self.0);
         parts.put_vector("exponent", &[self.1]);
         // JSON has no infinity.
         parts.put_json("largest", &self.0.values().iter().copied().fold(0.0, f64::max));
     }
 
-    fn load(parts: &SavedParts) -> Result<Means> {
-        Ok(Means(parts.matrix("means", Some(parts.classes()))?, parts.vector("exponent", Some(1))?[0]))
+    fn load(parts: &mut SavedParts<'_>) -> Result<Means> {
+        parts.take_json::<f64>("largest")?;
+        Ok(Means(parts.take_matrix("means", Some(parts.classes()))?, parts.take_vector("exponent", Some(1))?[0]))
     }
 }
 

@@ -2,11 +2,12 @@
 
 use crate::{allocations, example, scratch};
 use quince::baseline::Baseline;
-use quince::learn::{Capability, Examples, Learner, Target};
+use quince::learn::{Capability, Classes, Count, Examples, Learner, Target};
 use quince::linear::{LeastSquares, Ridge};
 use quince::matrix::{Features, Sparse};
+use quince::neighbours::{Knn, KnnModel};
 use quince::registry::METHODS;
-use quince::run::{Certificate, Report};
+use quince::run::{Certificate, Report, Stream};
 use quince::table::{Cells, Format, ReadOptions};
 use quince::{Error, Matrix, Model, Run};
 use serde_json::json;
@@ -103,7 +104,15 @@ fn lies_in_the_header_are_refused_without_a_large_allocation() {
         ("type", forge(|json| json.replace("\"dtype\":\"F64\"", "\"dtype\":\"F32\""))),
         ("method", forge(|json| json.replace(r#"\"method\":\"ridge\""#, r#"\"method\":\"magic\""#))),
         ("classes", forge(|json| json.replace(r#"[\"setosa\","#, "["))),
-        ("width", forge(|json| json.replace(r#"\"identity\":null"#, r#"\"identity\":18446744073709551615"#))),
+        (
+            "width",
+            forge(|json| {
+                json.replace(
+                    r#"\"encoder\":{\"columns\""#,
+                    r#"\"encoder\":{\"matrix\":{\"count\":18446744073709551615},\"columns\""#,
+                )
+            }),
+        ),
         ("unknown", forge(|json| json.replace(r#"\"seed\":5"#, r#"\"seed\":5,\"extra\":1"#))),
         ("newer", forge(|json| json.replace(r#"{\"format\":1,"#, r#"{\"format\":2,"#))),
     ];
@@ -216,20 +225,20 @@ fn a_small_model_of_very_many_columns_costs_little() {
     assert!(largest < 1 << 20, "an allocation of {largest} bytes");
 }
 
-/// A file with these arrays and a right checksum, whatever they are.
-fn with_arrays(header: &str, arrays: &[(&str, &[usize], &[f64])]) -> Vec<u8> {
-    let (mut entries, mut data) = (String::new(), Vec::new());
-    for (name, shape, values) in arrays {
-        let start = data.len();
-        values.iter().for_each(|value| data.extend_from_slice(&value.to_le_bytes()));
-        entries += &format!(r#","{name}":{{"dtype":"F64","shape":{shape:?},"data_offsets":[{start},{}]}}"#, data.len());
+/// A file with zeros in these arrays, of name, type and shape, and a right checksum.
+fn with_arrays(header: &str, arrays: &[(&str, &str, Vec<usize>)]) -> Vec<u8> {
+    let (mut entries, mut end) = (String::new(), 0);
+    for (name, element, shape) in arrays {
+        let start = end;
+        end += shape.iter().product::<usize>() * if *element == "U32" { 4 } else { 8 };
+        entries += &format!(r#","{name}":{{"dtype":"{element}","shape":{shape:?},"data_offsets":[{start},{end}]}}"#);
     }
     let text = serde_json::to_string(header).unwrap();
     let mut json = format!(r#"{{"__metadata__":{{"checksum":"{}","quince":{text}}}{entries}}}"#, "0".repeat(64));
     json += &" ".repeat((8 - json.len() % 8) % 8);
     let mut file = (json.len() as u64).to_le_bytes().to_vec();
     file.extend_from_slice(json.as_bytes());
-    file.extend_from_slice(&data);
+    file.resize(file.len() + end, 0);
     sign(file)
 }
 
@@ -237,30 +246,58 @@ fn with_arrays(header: &str, arrays: &[(&str, &[usize], &[f64])]) -> Vec<u8> {
 fn models_without_outputs_or_with_one_class_are_refused() {
     let header = |method: &str, task: &str, classes: &str| {
         format!(
-            r#"{{"format":1,"version":"0","method":"{method}","settings":{{}},"task":"{task}","target":"y","classes":{classes},"encoder":{{"columns":[],"identity":1}},"report":{{"route":"","stop":"computed","certificate":null,"trace":[],"facts":[],"remarks":[]}},"seed":0,"rows":3,"notes":null}}"#
+            r#"{{"format":1,"version":"0","method":"{method}","settings":{{}},"task":"{task}","target":"y","classes":{classes},"encoder":{{"columns":[],"matrix":{{"count":1}}}},"report":{{"route":"","stop":"computed","certificate":null,"trace":[],"facts":[],"remarks":[]}},"seed":0,"rows":3,"notes":null}}"#
         )
     };
     let linear = |outputs: usize| {
-        vec![("coefficients", vec![1, outputs]), ("intercept", vec![outputs]), ("temperature", vec![1])]
+        vec![
+            ("coefficients", "F64", vec![1, outputs]),
+            ("intercept", "F64", vec![outputs]),
+            ("temperature", "F64", vec![1]),
+        ]
     };
-    let load = |header: &str, arrays: &[(&str, Vec<usize>)]| {
-        let zeros = [0.0; 9];
-        let arrays: Vec<(&str, &[usize], &[f64])> = arrays
-            .iter()
-            .map(|(name, shape)| (*name, shape.as_slice(), &zeros[..shape.iter().product::<usize>()]))
-            .collect();
-        Model::from_bytes(&with_arrays(header, &arrays))
-    };
+    let load = |header: &str, arrays: &[(&str, &str, Vec<usize>)]| Model::from_bytes(&with_arrays(header, arrays));
     assert!(load(&header("ridge", "regression", "null"), &linear(1)).is_ok(), "the forger's tools work");
     assert!(load(&header("ridge", "classification", r#"["a"]"#), &linear(1)).is_err());
     assert!(load(&header("ridge", "regression", "null"), &linear(0)).is_err());
-    assert!(load(&header("baseline", "regression", "null"), &[("values", vec![0])]).is_err());
-    assert!(load(&header("baseline", "regression", "null"), &[("values", vec![1])]).is_ok());
-    let wide = header("baseline", "regression", "null").replace("\"identity\":1", "\"identity\":4294967296");
-    assert!(load(&wide, &[("values", vec![1])]).is_err());
+    let values = |count: usize| [("values", "F64", vec![count])];
+    assert!(load(&header("baseline", "regression", "null"), &values(0)).is_err());
+    assert!(load(&header("baseline", "regression", "null"), &values(1)).is_ok());
+    let wide = header("baseline", "regression", "null").replace("\"count\":1", "\"count\":4294967296");
+    assert!(load(&wide, &values(1)).is_err());
+    // A number among counts, and an array that no baseline has.
+    let refusal = |arrays: &[(&str, &str, Vec<usize>)]| {
+        load(&header("baseline", "regression", "null"), arrays).err().unwrap().to_string()
+    };
+    assert_eq!(refusal(&[("values", "U64", vec![1])]), "bytes: the array 'values' has the wrong type");
+    let more = refusal(&[("values", "F64", vec![1]), ("factors", "F64", vec![1])]);
+    assert_eq!(more, "bytes: the array 'factors' is unknown: a newer quince may have written it");
     // More rows than can be counted one further, none of them with a number in it.
-    let endless = [("rows", vec![usize::MAX, 0]), ("sparse.ends", vec![2])];
-    assert!(load(&header("knn", "regression", "null"), &endless).is_err());
+    let (dense, shape) = (("rows", "F64", vec![usize::MAX, 0]), ("rows.shape", "U64", vec![2]));
+    let (starts, indices) = (("rows.starts", "U64", vec![1]), ("rows.indices", "U32", vec![0]));
+    let endless = [dense, shape, starts, indices, ("rows.values", "F64", vec![0])];
+    let error = load(&header("knn", "regression", "null"), &endless).err().unwrap().to_string();
+    assert_eq!(error, "bytes: the dense and the sparse part of 'rows' differ in their number of rows");
+}
+
+#[test]
+fn a_large_model_is_held_once_beside_its_file() {
+    let mut stream = Stream::new(5, 0);
+    let rows = Matrix::new(200_000, 20, (0..4_000_000).map(|_| stream.uniform()).collect()).unwrap();
+    let codes = (0..200_000).map(|i| i % 2).collect();
+    let target = Target::classes(Classes::of(["a", "b"]), codes).unwrap();
+    let knn = Knn::new().k(Count::Fixed(1));
+    let model = Model::fit_features(&rows.features(), &target, None, &knn, &Run::new()).unwrap();
+    let path = scratch("large").join("m.quince");
+    let (saved, saving) = allocations::peak_during(|| model.save(&path));
+    saved.unwrap();
+    let size = std::fs::metadata(&path).unwrap().len() as f64;
+    assert!(size > 32e6 && size < 33e6, "a file of {size} bytes");
+    let (loaded, loading) = allocations::peak_during(|| Model::load(&path));
+    assert_eq!(loaded.unwrap().fitted::<KnnModel>().unwrap().codes(), model.fitted::<KnnModel>().unwrap().codes());
+    // The bytes of the file, and for loading the model as well.
+    assert!(saving as f64 <= 1.1 * size, "saving {size} bytes took {saving}");
+    assert!(loading as f64 <= 2.2 * size, "loading {size} bytes took {loading}");
 }
 
 #[cfg(unix)]

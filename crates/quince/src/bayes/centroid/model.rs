@@ -161,22 +161,19 @@ impl Fitted for CentroidModel {
         Some(Explanation { sentences: vec!["The nearest centroid wins.".into()], tables: vec![table] })
     }
 
-    fn save(&self, parts: &mut SavedParts) {
+    fn save(&self, parts: &mut SavedParts<'_>) {
         parts.put_matrix("centroids", &self.centroids);
         parts.put_matrix("shifts", &self.shifts);
         parts.put_vector("standard_deviations", &self.standard_deviations);
-        // The logarithm of zero is not finite, which no array of a file holds.
-        let log = |log: &f64| if log.is_finite() { *log } else { f64::MIN };
-        parts.put_vector("log_priors", &self.log_priors.iter().map(log).collect::<Vec<_>>());
+        parts.put_vector("log_priors", &self.log_priors);
         parts.put_json("metric", &self.metric);
     }
 
-    fn load(parts: &SavedParts) -> Result<CentroidModel> {
-        let centroids = parts.matrix("centroids", Some(parts.classes()))?;
-        let shifts = parts.matrix("shifts", Some(parts.classes()))?;
-        let standard_deviations = parts.vector("standard_deviations", Some(parts.features()))?;
-        let log = |log: f64| if log == f64::MIN { f64::NEG_INFINITY } else { log };
-        let log_priors: Vec<f64> = parts.vector("log_priors", Some(parts.classes()))?.into_iter().map(log).collect();
+    fn load(parts: &mut SavedParts<'_>) -> Result<CentroidModel> {
+        let centroids = parts.take_matrix("centroids", Some(parts.classes()))?;
+        let shifts = parts.take_matrix("shifts", Some(parts.classes()))?;
+        let standard_deviations = parts.take_vector("standard_deviations", Some(parts.features()))?;
+        let log_priors = parts.take_vector("log_priors", Some(parts.classes()))?;
         let fits = centroids.columns() == parts.features() && shifts.columns() == parts.features();
         let finite = centroids.values().iter().chain(shifts.values()).all(|x| x.is_finite())
             && standard_deviations.iter().all(|x| (0.0..=f64::MAX).contains(x))
@@ -184,6 +181,6 @@ impl Fitted for CentroidModel {
         if !fits || !finite || parts.classes() == 0 {
             return Err(parts.wrong("the centroids do not fit the classes"));
         }
-        Ok(CentroidModel { metric: parts.json("metric")?, centroids, shifts, standard_deviations, log_priors })
+        Ok(CentroidModel { metric: parts.take_json("metric")?, centroids, shifts, standard_deviations, log_priors })
     }
 }

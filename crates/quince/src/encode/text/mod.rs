@@ -39,8 +39,8 @@ use tokens::Tokenizer;
 /// # quince::Result::Ok(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TextEncoder {
-    #[serde(default = "TextOptions::of_the_first_format")]
     settings: TextOptions,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     vocabulary: Vec<String>,
@@ -216,23 +216,25 @@ impl TextEncoder {
         self.vocabulary.get(place).cloned().unwrap_or_else(|| format!("#{place}"))
     }
 
-    /// Puts what is saved as arrays beside the header of a model: vocabulary, weights and scores.
-    pub(super) fn take_arrays(&mut self, name: &str, parts: &mut SavedParts) {
-        parts.put_words(name, &std::mem::take(&mut self.vocabulary));
-        for (what, numbers) in [("weights", &mut self.weights), ("scores", &mut self.scores)] {
+    /// Saves vocabulary, weights and scores as arrays; the encoder that is left goes into the header.
+    pub(super) fn save_arrays(&self, name: &str, parts: &mut SavedParts<'_>) -> TextEncoder {
+        parts.put_words(name, &self.vocabulary);
+        for (what, numbers) in [("weights", &self.weights), ("scores", &self.scores)] {
             if !numbers.is_empty() {
-                parts.put_vector(&format!("{name}.{what}"), &std::mem::take(numbers));
+                parts.put_vector(&format!("{name}.{what}"), numbers);
             }
         }
+        let settings = self.settings.clone();
+        TextEncoder { settings, vocabulary: Vec::new(), weights: Vec::new(), scores: Vec::new() }
     }
 
     /// Takes back what is saved as arrays.
-    pub(super) fn put_arrays(&mut self, name: &str, parts: &SavedParts) -> Result<()> {
-        self.vocabulary = parts.words(name)?;
+    pub(super) fn load_arrays(&mut self, name: &str, parts: &mut SavedParts<'_>) -> Result<()> {
+        self.vocabulary = parts.take_words(name)?;
         for (what, numbers) in [("weights", &mut self.weights), ("scores", &mut self.scores)] {
             let name = format!("{name}.{what}");
             if parts.has(&name) {
-                *numbers = parts.vector(&name, None)?;
+                *numbers = parts.take_vector(&name, None)?;
             }
         }
         Ok(())

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 /// Independent columns of yes and no.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Bernoullis {
     place: Place,
     /// Numbers above this are yes.

@@ -18,6 +18,7 @@ pub(crate) const MAX_CATEGORIES: usize = 1 << 20;
 
 /// Independent columns of categories.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Categories {
     columns: Vec<usize>,
     coding: Vec<Coding>,

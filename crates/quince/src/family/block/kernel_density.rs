@@ -18,6 +18,7 @@ const MAX_BANDWIDTHS: f64 = 39.0;
 
 /// Independent columns of numbers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct KernelDensities {
     columns: Vec<usize>,
     /// The distinct values of each column, in rising order.

@@ -2,7 +2,6 @@
 
 use crate::matrix::simd::{LANES, vectorised};
 use crate::run::Run;
-use serde::{Deserialize, Serialize};
 
 /// The logarithms of this many words are computed at a time.
 const WORDS_AT_A_TIME: usize = 4096;
@@ -11,15 +10,12 @@ const WORDS_AT_A_TIME: usize = 4096;
 pub(super) const COMPONENTS_IN_REGISTERS: usize = 3 * LANES;
 
 /// A logarithm for every word and component; those of a word are contiguous.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct LogTable {
-    #[serde(skip)]
     components: usize,
     /// Padded after the last word by a few components.
-    #[serde(skip)]
     values: Vec<f64>,
     /// Whether all are finite.
-    #[serde(skip)]
     finite: bool,
 }
 

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 /// Columns of categories, in order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct MarkovChains {
     columns: Vec<usize>,
     /// The number of categories of each column.

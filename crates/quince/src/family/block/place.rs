@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The columns of a block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Place {
     /// These dense columns.
     Dense(Vec<usize>),

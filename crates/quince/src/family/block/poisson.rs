@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 /// Independent columns of counts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Poissons {
     columns: Vec<usize>,
     alpha: f64,

@@ -7,13 +7,13 @@ pub(crate) const MIN_VARIANCE_RATIO: f64 = 1e-12;
 
 /// What is added to variances (variance smoothing).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct VarianceFloor {
     /// This fraction of a variance over all rows.
     pub(crate) relative: f64,
     /// Whether the fraction is of the largest variance of all columns rather than of each column's own.
     pub(crate) of_largest: bool,
     /// This constant in addition.
-    #[serde(default)]
     pub(crate) absolute: f64,
 }
 

@@ -25,6 +25,7 @@ const MIN_VALUES_PER_CLASS: usize = 2;
 
 /// The families that were compared for a column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FamilyChoice {
     /// The column.
     pub column: String,

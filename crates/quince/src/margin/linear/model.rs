@@ -42,6 +42,7 @@ pub(super) enum Output {
 
 /// A summary of how a model was fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct SolutionSummary {
     rows: usize,
     /// Number of support vectors; zero if it is not known.
@@ -49,12 +50,9 @@ struct SolutionSummary {
     primal: Option<f64>,
     dual: Option<f64>,
     /// Number of epochs (passes over the rows) or of steps of an interior-point or Newton's method.
-    #[serde(default)]
     epochs: usize,
     /// Number of steps of stochastic gradient descent, from which a resumed fit goes on.
-    #[serde(default)]
     steps: u64,
-    #[serde(default)]
     link: Link,
 }
 
@@ -264,29 +262,39 @@ impl Fitted for LinearSvmModel {
         Ok(Some(Explanation { sentences: vec![sentence], tables }))
     }
 
-    fn save(&self, parts: &mut SavedParts) {
+    fn save(&self, parts: &mut SavedParts<'_>) {
         parts.put_matrix("weights", &self.weights);
-        parts.put_vector("numbers", &[self.bias, self.temperature]);
+        parts.put_number("bias", self.bias);
+        parts.put_number("temperature", self.temperature);
         if !self.beta.is_empty() {
             parts.put_vector("beta", &self.beta);
         }
-        parts.put_json("summary", &(self.output, self.summary));
+        parts.put_json("model", &Saved { output: self.output, summary: self.summary });
     }
 
-    fn load(parts: &SavedParts) -> Result<LinearSvmModel> {
-        let weights = parts.matrix("weights", Some(parts.features()))?;
-        let numbers = parts.vector("numbers", Some(2))?;
-        let beta = if parts.has("beta") { parts.vector("beta", None)? } else { Vec::new() };
-        let (output, summary): (Output, SolutionSummary) = parts.json("summary")?;
+    fn load(parts: &mut SavedParts<'_>) -> Result<LinearSvmModel> {
+        let weights = parts.take_matrix("weights", Some(parts.features()))?;
+        let (bias, temperature) = (parts.take_number("bias")?, parts.take_number("temperature")?);
+        let beta = if parts.has("beta") { parts.take_vector("beta", None)? } else { Vec::new() };
+        let Saved { output, summary } = parts.take_json("model")?;
         let classes = if output == Output::Classes { 2 } else { 0 };
         if weights.columns() != 1 || parts.classes() != classes {
             return Err(parts.wrong("the weights do not match the classes"));
         }
-        if weights.values().iter().chain(&numbers).chain(&beta).any(|x| !x.is_finite()) || numbers[1] < 0.0 {
+        let finite = weights.values().iter().chain(&beta).chain([&bias, &temperature]).all(|x| x.is_finite());
+        if !finite || temperature < 0.0 {
             return Err(parts.wrong("a weight is not a number"));
         }
-        Ok(LinearSvmModel { weights, bias: numbers[0], temperature: numbers[1], output, beta, summary })
+        Ok(LinearSvmModel { weights, bias, temperature, output, beta, summary })
     }
+}
+
+/// What a file holds of a model beside its arrays.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    output: Output,
+    summary: SolutionSummary,
 }
 
 /// (1 + s) / 2 within 0 and 1.

@@ -107,7 +107,7 @@ proptest! {
             let model = MixtureModel::new(state);
             let mut parts = SavedParts::for_tests(DENSE + SPARSE, 0);
             model.save(&mut parts);
-            let again = MixtureModel::load(&parts).unwrap();
+            let again = MixtureModel::load(&mut parts).unwrap();
             prop_assert_eq!(model.predict(&features, &Run::new()).unwrap(), again.predict(&features, &Run::new()).unwrap());
         }
     }

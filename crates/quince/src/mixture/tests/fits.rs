@@ -109,7 +109,7 @@ fn a_given_start_is_what_is_saved_when_no_step_is_taken() {
     let (model, _) = mixture.fit_from(&examples, &given, &Run::new()).unwrap();
     let mut parts = SavedParts::for_tests(2, 0);
     model.save(&mut parts);
-    let again = MixtureModel::load(&parts).unwrap();
+    let again = MixtureModel::load(&mut parts).unwrap();
     for model in [&model, &again] {
         let parameters = &model.parameters()[0];
         assert!((model.weights()[0] - 0.25).abs() < 1e-12);

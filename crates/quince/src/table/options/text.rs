@@ -217,11 +217,6 @@ impl Language {
 }
 
 impl TextOptions {
-    /// How models of the first file format, which did not say, counted words.
-    pub(crate) fn of_the_first_format() -> TextOptions {
-        TextOptions { weigh: TermWeighting::Counts, ..TextOptions::default() }
-    }
-
     /// Changes one setting, as a person writes it. A setting that is a choice may be given by its value alone: `tfidf`.
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
         let wrong = |remedy: &str| Error::setting(name, format!("cannot be {value}"), remedy);

@@ -29,6 +29,7 @@ const MIN_PIVOT_RATIO: f64 = 1e-14;
 
 /// A multivariate Gaussian of several columns.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Gaussians {
     columns: Vec<usize>,
     pub(crate) shape: Shape,
@@ -46,7 +47,6 @@ pub(crate) struct Gaussians {
     #[serde(default)]
     component_weights: Vec<f64>,
     /// The variance of each column's rounding error, which is added to its variance; empty if nothing is rounded.
-    #[serde(default)]
     rounding: Vec<f64>,
     /// What a missing value of each column is filled with, where it is.
     fill: Vec<f64>,
@@ -91,6 +91,7 @@ pub(crate) enum Shared {
 
 /// Shrinkage of covariances towards a multiple of the identity: (1 - amount) Σ + amount t I.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Shrinkage {
     pub(crate) amount: f64,
     /// Whether t is one, rather than the mean of the variances.
@@ -99,6 +100,7 @@ pub(crate) struct Shrinkage {
 
 /// A projection: (x - centre) · vectors, one column per axis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Axes {
     pub(crate) centre: Vec<f64>,
     pub(crate) vectors: Matrix,

@@ -24,15 +24,16 @@ use serde::{Deserialize, Serialize};
 
 /// A block of counts of words.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Multinomials {
     place: Place,
     alpha: f64,
     /// Whether dense columns have missing values.
-    #[serde(default)]
     missing: bool,
     /// The count of each word over all rows.
     #[serde(skip)]
     settled: Vec<f64>,
+    #[serde(skip)]
     logs: LogTable,
     /// The mean number of words of a row, for each component.
     #[serde(skip)]

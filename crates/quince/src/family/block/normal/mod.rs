@@ -28,6 +28,7 @@ const MAX_ORIGIN_DISTANCE: f64 = 100.0;
 
 /// Independent columns of numbers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Normals {
     columns: Vec<usize>,
     variance_floor: VarianceFloor,
