@@ -72,7 +72,9 @@ impl SeparatingAxes {
     ) -> Option<SeparatingAxes> {
         let apart = means * whitening;
         let svd = apart.thin_svd().ok()?;
-        let deviations: Vec<f64> = (0..apart.nrows().min(apart.ncols())).map(|axis| svd.S()[axis]).collect();
+        // Centred means lie in a space of one dimension fewer.
+        let count = apart.nrows().saturating_sub(1).min(apart.ncols());
+        let deviations: Vec<f64> = (0..count).map(|axis| svd.S()[axis]).collect();
         let all: f64 = deviations.iter().map(|deviation| deviation * deviation).sum();
         if all == 0.0 {
             return Some(SeparatingAxes { vectors: Matrix::zeros(whitening.nrows(), 0), explained: Vec::new() });
