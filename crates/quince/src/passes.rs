@@ -371,7 +371,7 @@ mod tests {
     #[test]
     fn threads_that_share_a_sum_add_all_rows_to_each_piece_in_order() {
         let sums = |threads: usize, rows_per_check: usize| {
-            let run = Run::new().threads(threads);
+            let run = Run::new().threads_exactly(threads);
             let mut pieces = vec![Vec::new(); 7];
             let prepare = |rows: &mut Vec<usize>, chunk: &Numbers, range: Range<usize>| {
                 rows.clear();

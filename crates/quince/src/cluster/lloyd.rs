@@ -167,7 +167,7 @@ mod tests {
     }
 
     fn clusters(rows: &LazyRows, start: &Matrix, threads: usize) -> (Partition, Vec<u32>, f64) {
-        let run = Run::new().threads(threads);
+        let run = Run::new().threads_exactly(threads);
         let frame = Frame::of(rows, rows.features().shape(), &run).unwrap();
         let points = LazyPoints { rows, frame: &frame };
         let stopping = StoppingRule { steps: 500, tolerance: 0.0 };

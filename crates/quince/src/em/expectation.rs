@@ -1,22 +1,16 @@
 //! The E-step: a pass over rows that scores each under every component, turns the scores into responsibilities, and adds
 //! the row, weighted by them, to the statistics of every block.
 
-use super::{Data, NO_CLASS, State};
+use super::{LabelledRows, NO_CLASS, State};
 use crate::error::{Error, Result};
 use crate::family::block::{Gather, Scores, TILE, Tile};
-use crate::matrix::Matrix;
-use crate::passes::{Chunk, Merge, Pass, at_hand};
+use crate::matrix::{Matrix, Rows};
+use crate::passes::{Merge, Pass};
 use crate::run::Run;
 use std::ops::Range;
 
 /// The memory for statistics of parts, as far as two parts allow: large statistics take long to add up.
 const STATISTICS_BUDGET_BYTES: usize = 64 << 20;
-
-impl Chunk for Data<'_> {
-    fn count(&self) -> usize {
-        self.features.rows()
-    }
-}
 
 /// What is expected of rows under the present parameters.
 pub(crate) struct Expectation {
@@ -26,10 +20,17 @@ pub(crate) struct Expectation {
     pub(crate) totals: Vec<f64>,
     /// For each block a matrix with one row per component.
     pub(crate) statistics: Vec<Matrix>,
-    /// The log density of the row without a class that fits worst, and which row that is.
-    pub(crate) worst: (f64, Option<usize>),
+    /// The row without a class that fits worst.
+    pub(crate) worst: WorstRow,
     /// Says where an infinite number is, if there is one.
     infinite: Option<Error>,
+}
+
+/// A row and its log density.
+pub(crate) struct WorstRow {
+    density: f64,
+    /// `None` before any row.
+    pub(crate) row: Option<Rows>,
 }
 
 impl Expectation {
@@ -38,7 +39,7 @@ impl Expectation {
             likelihood: 0.0,
             totals: vec![0.0; components],
             statistics: Vec::new(),
-            worst: (f64::INFINITY, None),
+            worst: WorstRow { density: f64::INFINITY, row: None },
             infinite: None,
         }
     }
@@ -51,7 +52,7 @@ impl Merge for Expectation {
         for (all, later) in self.statistics.iter_mut().zip(later.statistics) {
             all.merge(later);
         }
-        if later.worst.0 < self.worst.0 {
+        if later.worst.density < self.worst.density {
             self.worst = later.worst;
         }
         self.infinite = self.infinite.take().or(later.infinite);
@@ -59,15 +60,10 @@ impl Merge for Expectation {
 }
 
 impl State {
-    /// The expectation of rows that are in memory.
-    pub(super) fn expect_in_memory(&self, data: &Data<'_>, run: &Run) -> Result<Expectation> {
-        self.expect(at_hand(data), data.features.row_cost(), run)
-    }
-
-    /// The expectation of rows that come in chunks.
-    pub(crate) fn expect<'d>(
+    /// The expectation of rows.
+    pub(crate) fn expect<C: LabelledRows>(
         &self,
-        chunks: impl IntoIterator<Item = Result<&'d Data<'d>>>,
+        chunks: impl IntoIterator<Item = Result<C>>,
         row_cost: usize,
         run: &Run,
     ) -> Result<Expectation> {
@@ -83,7 +79,7 @@ impl State {
             gathered: blocks.iter().map(|block| block.family().gather(components)).collect(),
             expectation: Expectation::of_nothing(components),
         };
-        let add = |part: &mut PartialExpectation<'_>, data: &&Data<'_>, places| part.add(self, data, places);
+        let add = |part: &mut PartialExpectation<'_>, rows: &C, places| part.add(self, rows, places);
         let mut expectation = pass.gather_by(chunks, empty, add, PartialExpectation::finish)?;
         match expectation.infinite.take() {
             Some(error) => Err(error),
@@ -99,35 +95,47 @@ struct PartialExpectation<'b> {
 }
 
 impl PartialExpectation<'_> {
-    fn add(&mut self, state: &State, data: &Data<'_>, places: Range<usize>) {
-        let mut tile = Tile::new(data.features);
+    fn add(&mut self, state: &State, data: &impl LabelledRows, places: Range<usize>) {
+        let features = data.features();
+        let mut tile = Tile::new(&features);
         let mut scores = Scores::new(state.totals.len());
-        let mut sound = true;
+        let (mut sound, mut worst) = (true, None);
         for first in places.clone().step_by(TILE) {
             let rows = (first..(first + TILE).min(places.end)).map(|place| data.row(place));
-            tile.fill(data.features, rows);
+            tile.fill(&features, rows);
             scores.start(tile.rows(), &state.log_weights);
             for gathered in &mut self.gathered {
                 gathered.score(&tile, &mut scores);
             }
-            sound &= data.features.sparse_part().is_none() || !scores.has_nan();
-            self.add_tile(state, data, &tile, first, &mut scores);
+            sound &= features.sparse_part().is_none() || !scores.has_nan();
+            worst = self.add_tile(state, data, &tile, first, &mut scores).or(worst);
+        }
+        if let Some(worst) = worst {
+            self.expectation.worst.row = Some(features.take(&[worst]));
         }
         if !(sound && tile.is_finite()) {
-            self.expectation.infinite.get_or_insert_with(|| data.features.infinite());
+            self.expectation.infinite.get_or_insert_with(|| features.infinite_from(data.first()));
         }
     }
 
-    /// Adds the rows of a tile, the first of which is at this place, by their scores, which become responsibilities.
-    fn add_tile(&mut self, state: &State, data: &Data<'_>, tile: &Tile<'_>, first: usize, scores: &mut Scores) {
+    /// Adds the rows of a tile, the first of which is at this place, by their scores, which become responsibilities. Returns the row
+    /// that fits worst, if it fits worse than all before.
+    fn add_tile(
+        &mut self,
+        state: &State,
+        data: &impl LabelledRows,
+        tile: &Tile<'_>,
+        first: usize,
+        scores: &mut Scores,
+    ) -> Option<usize> {
         let rows = tile.rows();
-        let all = &mut self.expectation;
-        if data.classes.is_some() {
+        let (all, mut worst) = (&mut self.expectation, None);
+        if data.classes().is_some() {
             scores.mask_classes((0..rows).map(|i| data.class(data.row(first + i))), &state.class_of);
         }
         // A row that is impossible under every component has no responsibilities.
         let (mut densities, mut weights, nothing) = ([0.0; TILE], [1.0; TILE], vec![0.0; state.totals.len()]);
-        if data.weights.is_some() {
+        if data.weights().is_some() {
             for (i, weight) in weights[..rows].iter_mut().enumerate() {
                 *weight = data.weight(data.row(first + i));
             }
@@ -136,8 +144,9 @@ impl PartialExpectation<'_> {
         for (i, density) in densities[..rows].iter().enumerate().filter(|(i, _)| weights[*i] > 0.0) {
             all.likelihood += if density.is_finite() { weights[i] * density } else { 0.0 };
             // A row with a class belongs to the components of that class alone.
-            if *density < all.worst.0 && data.class(data.row(first + i)) == NO_CLASS {
-                all.worst = (*density, Some(data.row(first + i)));
+            if *density < all.worst.density && data.class(data.row(first + i)) == NO_CLASS {
+                all.worst.density = *density;
+                worst = Some(data.row(first + i));
             }
         }
         for (k, total) in all.totals.iter_mut().enumerate() {
@@ -146,6 +155,7 @@ impl PartialExpectation<'_> {
         for gathered in &mut self.gathered {
             gathered.add(tile, scores);
         }
+        worst
     }
 
     fn finish(self) -> Expectation {

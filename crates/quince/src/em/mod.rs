@@ -13,7 +13,8 @@ use crate::error::{Error, Result};
 use crate::family::block::{Block, TILE, Tile};
 use crate::family::product::Product;
 use crate::learn::Target;
-use crate::matrix::{Features, Matrix};
+use crate::matrix::{Features, Matrix, Rows, WeightedRows};
+use crate::passes::{Chunk, Source, accumulate};
 use crate::run::{Run, StopReason};
 
 /// The class of a row without a label, and of a component that belongs to no class.
@@ -32,6 +33,64 @@ pub(crate) struct Data<'a> {
     order: Option<Vec<u32>>,
 }
 
+/// A chunk of rows to learn from.
+pub(crate) trait LabelledRows: WeightedRows {
+    /// The class of each row, or [`NO_CLASS`]; `None` if no row has a class.
+    fn classes(&self) -> Option<&[u32]>;
+
+    /// The order in which rows are visited, if not their own (see [`visiting_order`]).
+    fn order(&self) -> Option<&[u32]>;
+
+    fn weight(&self, i: usize) -> f64 {
+        self.weights().map_or(1.0, |weights| weights[i])
+    }
+
+    fn class(&self, i: usize) -> u32 {
+        self.classes().map_or(NO_CLASS, |classes| classes[i])
+    }
+
+    /// The row at a place of the order.
+    fn row(&self, place: usize) -> usize {
+        self.order().map_or(place, |order| order[place] as usize)
+    }
+}
+
+impl<C: LabelledRows> LabelledRows for &C {
+    fn classes(&self) -> Option<&[u32]> {
+        (**self).classes()
+    }
+
+    fn order(&self) -> Option<&[u32]> {
+        (**self).order()
+    }
+}
+
+impl Chunk for Data<'_> {
+    fn count(&self) -> usize {
+        self.features.rows()
+    }
+}
+
+impl WeightedRows for Data<'_> {
+    fn features(&self) -> Features<'_> {
+        *self.features
+    }
+
+    fn weights(&self) -> Option<&[f64]> {
+        self.weights
+    }
+}
+
+impl LabelledRows for Data<'_> {
+    fn classes(&self) -> Option<&[u32]> {
+        self.classes
+    }
+
+    fn order(&self) -> Option<&[u32]> {
+        self.order.as_deref()
+    }
+}
+
 impl<'a> Data<'a> {
     /// Rows to run EM on with these blocks: those with the same missing values are visited together.
     pub(crate) fn new(
@@ -40,35 +99,37 @@ impl<'a> Data<'a> {
         classes: Option<&'a [u32]>,
         blocks: &[Block],
     ) -> Data<'a> {
-        let expecting = blocks.iter().filter(|block| block.imputes_missing());
-        let columns: Vec<usize> = expecting.flat_map(|block| block.family().columns()).copied().collect();
-        Data { features, weights, classes, order: by_missing_pattern(features, &columns) }
+        Data { features, weights, classes, order: visiting_order(features, blocks) }
     }
 
     /// Whether a block has missing values that it imputes by their expectation.
     pub(crate) fn has_missing(&self) -> bool {
         self.order.is_some()
     }
+}
 
-    fn rows(&self) -> usize {
-        self.features.rows()
-    }
+/// The order in which EM visits rows with these blocks: those with the same missing values together. `None` if that is their own.
+pub(crate) fn visiting_order(features: &Features<'_>, blocks: &[Block]) -> Option<Vec<u32>> {
+    let expecting = blocks.iter().filter(|block| block.imputes_missing());
+    let columns: Vec<usize> = expecting.flat_map(|block| block.family().columns()).copied().collect();
+    by_missing_pattern(features, &columns)
+}
 
-    pub(crate) fn weight(&self, i: usize) -> f64 {
-        self.weights.map_or(1.0, |weights| weights[i])
-    }
+/// What is known of rows before the first step.
+struct Overview {
+    /// The total weight.
+    total: f64,
+    /// What it costs to read a row, in multiplications.
+    row_cost: usize,
+}
 
-    fn class(&self, i: usize) -> u32 {
-        self.classes.map_or(NO_CLASS, |classes| classes[i])
-    }
-
-    /// The row at a place of the order.
-    fn row(&self, place: usize) -> usize {
-        self.order.as_ref().map_or(place, |order| order[place] as usize)
-    }
-
-    pub(crate) fn total(&self) -> f64 {
-        self.weights.map_or(self.rows() as f64, |weights| weights.iter().sum())
+impl Overview {
+    fn of(rows: impl Source<Chunk: LabelledRows>) -> Result<Overview> {
+        accumulate(rows.chunks(), Overview { total: 0.0, row_cost: 1 }, |all, chunk| {
+            all.total += chunk.total_weight();
+            all.row_cost = all.row_cost.max(chunk.features().row_cost());
+            Ok(())
+        })
     }
 }
 
@@ -167,14 +228,19 @@ impl State {
     }
 
     /// Runs EM until the objective converges.
-    pub(crate) fn run_em(&mut self, data: &Data<'_>, options: Options, run: &Run) -> Result<Trace> {
-        let total = data.total();
+    pub(crate) fn run_em(
+        &mut self,
+        rows: impl Source<Chunk: LabelledRows>,
+        options: Options,
+        run: &Run,
+    ) -> Result<Trace> {
+        let Overview { total, row_cost } = Overview::of(rows)?;
         let mut trace = Trace { objectives: Vec::new(), stop: StopReason::StepLimit, rise: f64::INFINITY, revived: 0 };
         let mut extrapolation = SquaredExtrapolation::new(options.accelerate);
         for step in 0..options.steps {
             run.progress("steps", step, options.steps);
             extrapolation.follow(self);
-            let expected = match self.expect_in_memory(data, run) {
+            let expected = match self.expect(rows.chunks(), row_cost, run) {
                 Err(Error::OutOfTime { .. }) => {
                     trace.stop = StopReason::Budget;
                     run.finish(|| self.product.estimate(run))?;
@@ -191,9 +257,9 @@ impl State {
             }
             extrapolation.accept();
             trace.objectives.push(objective);
-            let worst = expected.worst.1;
+            let worst = expected.worst.row;
             (self.product.statistics, self.totals) = (expected.statistics, expected.totals);
-            let revived = self.revive(data, worst, trace.revived);
+            let revived = self.revive(worst.as_ref(), trace.revived);
             trace.revived += revived;
             self.product.estimate(run).or_else(|error| match error {
                 Error::OutOfTime { .. } => run.finish(|| self.product.estimate(run)),
@@ -219,9 +285,13 @@ impl State {
     }
 
     /// The expected statistics of rows under the present parameters, about the present means, and the total responsibilities.
-    pub(crate) fn expected(&mut self, data: &Data<'_>, run: &Run) -> Result<(Vec<Matrix>, Vec<f64>)> {
+    pub(crate) fn expected(
+        &mut self,
+        rows: impl Source<Chunk: LabelledRows>,
+        run: &Run,
+    ) -> Result<(Vec<Matrix>, Vec<f64>)> {
         self.product.follow(&mut []);
-        let expected = self.expect_in_memory(data, run)?;
+        let expected = self.expect(rows.chunks(), Overview::of(rows)?.row_cost, run)?;
         Ok((expected.statistics, expected.totals))
     }
 
@@ -237,7 +307,7 @@ impl State {
     }
 
     /// Starts dead components again, beside the heaviest of their class and towards the row without a class that fits worst.
-    fn revive(&mut self, data: &Data<'_>, worst: Option<usize>, before: usize) -> usize {
+    fn revive(&mut self, worst: Option<&Rows>, before: usize) -> usize {
         let total: f64 = self.totals.iter().sum();
         let dead: Vec<usize> = (0..self.totals.len()).filter(|&k| self.totals[k] <= MIN_WEIGHT * total).collect();
         let mut revived = 0;
@@ -250,14 +320,17 @@ impl State {
             order[k] = h;
             self.totals[h] *= 0.5;
             self.totals[k] = self.totals[h];
-            let mut tile = Tile::new(data.features);
-            tile.fill(data.features, worst.into_iter());
             for (block, statistics) in self.product.blocks.iter_mut().zip(&mut self.product.statistics) {
                 statistics.row_mut(h).iter_mut().for_each(|sum| *sum *= 0.5);
                 let half = statistics.row(h).to_vec();
                 statistics.row_mut(k).copy_from_slice(&half);
                 block.family_mut().reorder(&order);
-                block.family().add(k, statistics.row_mut(k), &tile, Some(&vec![0.1 * self.totals[k]; tile.rows()]));
+                if let Some(worst) = worst {
+                    let row = worst.features();
+                    let mut tile = Tile::new(&row);
+                    tile.fill(&row, 0..row.rows());
+                    block.family().add(k, statistics.row_mut(k), &tile, Some(&[0.1 * self.totals[k]]));
+                }
             }
             revived += 1;
         }

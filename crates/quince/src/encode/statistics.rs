@@ -1,8 +1,8 @@
 //! Statistics of columns that encoders learn: moments to scale by, and values to fill with. NaN is a missing value and left out.
 
 use crate::error::{Error, Result};
-use crate::matrix::{Features, Sparse};
-use crate::passes::{Merge, Pass, at_hand};
+use crate::matrix::{Features, Sparse, Weighted, WeightedRows};
+use crate::passes::{Merge, Pass, accumulate, at_hand};
 use crate::run::Run;
 use std::ops::Range;
 
@@ -37,14 +37,27 @@ impl ColumnMoments {
         if let Some(weights) = weights.filter(|weights| weights.len() != rows.rows()) {
             return Err(Error::one_each((rows.rows(), "row"), (weights.len(), "weight")));
         }
-        let mut all = dense_moments(&rows.dense_alone(), weights, run)?;
-        if let Some(sparse) = rows.sparse_part() {
-            let more = sparse_moments(sparse, weights, run)?;
-            all.weights.extend(more.weights);
-            all.means.extend(more.means);
-            all.variances.extend(more.variances);
-        }
-        Ok(all)
+        ColumnMoments::of_chunks(at_hand(Weighted { features: *rows, weights }), rows.columns(), run)
+    }
+
+    /// The moments of rows that come in chunks.
+    pub(super) fn of_chunks<C: WeightedRows>(
+        chunks: impl IntoIterator<Item = Result<C>>,
+        columns: usize,
+        run: &Run,
+    ) -> Result<ColumnMoments> {
+        accumulate(chunks, ColumnMoments::none(columns), |all, chunk| {
+            let (rows, weights) = (chunk.features(), chunk.weights());
+            let mut found = dense_moments(&rows.dense_alone(), weights, run)?;
+            if let Some(sparse) = rows.sparse_part() {
+                let more = sparse_moments(sparse, weights, run)?;
+                found.weights.extend(more.weights);
+                found.means.extend(more.means);
+                found.variances.extend(more.variances);
+            }
+            all.merge(found);
+            Ok(())
+        })
     }
 
     /// The moments of these rows and of more of them.
@@ -304,6 +317,10 @@ pub(super) fn most_frequent(values: &mut [f64], zeros: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matrix::lazy::{LazyRows, assert_close};
+    use crate::matrix::{Matrix, Rows};
+    use crate::passes::Source;
+    use crate::run::Stream;
 
     /// Ten rows of one column with these values, sparse.
     fn moments(value: impl Fn(usize) -> Option<f64>, weights: &[f64; 10]) -> (f64, f64, f64) {
@@ -336,5 +353,41 @@ mod tests {
         let (weight, mean, variance) = moments(entry, &[0.5; 10]);
         assert_eq!((weight, mean), (5.0, 0.4));
         assert!((variance - 0.24).abs() < 1e-15);
+    }
+
+    /// Four dense columns, one of them far from zero and one with missing values, and three sparse ones.
+    fn example(weighted: bool, sizes: &[usize]) -> LazyRows {
+        let mut stream = Stream::new(3, 0);
+        let count: usize = sizes.iter().sum();
+        let mut value = |at: usize| match at % 4 {
+            1 => 300.0 + stream.normal(),
+            2 if at.is_multiple_of(5) => f64::NAN,
+            _ => stream.normal(),
+        };
+        let dense = Matrix::new(count, 4, (0..4 * count).map(&mut value).collect()).unwrap();
+        let row =
+            |i: usize| (0..3).filter(|j| (i + j).is_multiple_of(3)).map(|j| (j as u32, (i % 7) as f64 - 2.5)).collect();
+        let sparse = Sparse::from_rows(3, (0..count).map(row).collect::<Vec<_>>()).unwrap();
+        let weights = weighted.then(|| (0..count).map(|i| [1.0, 0.3, 0.0, 2.5][i % 4]).collect());
+        LazyRows::without_targets(Rows::of(dense, Some(sparse)), weights, sizes)
+    }
+
+    fn moments_of_chunks(rows: &LazyRows, threads: usize) -> ColumnMoments {
+        ColumnMoments::of_chunks(rows.chunks(), 7, &Run::new().threads_exactly(threads)).unwrap()
+    }
+
+    #[test]
+    fn moments_of_chunks_that_own_their_rows_are_those_of_all() {
+        for weighted in [false, true] {
+            let lazy = example(weighted, &[1, 3000, 0, 999, 6000]);
+            let whole = moments_of_chunks(&example(weighted, &[10_000]), 2);
+            let found = moments_of_chunks(&lazy, 2);
+            assert_close(&found.weights, &whole.weights, |j| whole.weights[j]);
+            assert_close(&found.means, &whole.means, |j| whole.means[j].abs() + whole.variances[j].sqrt());
+            assert_close(&found.variances, &whole.variances, |j| whole.variances[j]);
+            for threads in [1, 3, 8] {
+                assert!(moments_of_chunks(&lazy, threads) == found);
+            }
+        }
     }
 }

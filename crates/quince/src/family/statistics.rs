@@ -5,6 +5,7 @@ use crate::family::block::{Block, TILE, Tile};
 use crate::matrix::{Features, Matrix};
 use crate::passes::{Chunk, Merge, Pass, at_hand};
 use crate::run::Run;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Rows sorted by class, and their weights.
@@ -12,7 +13,7 @@ pub(crate) struct Members<'a> {
     order: Vec<usize>,
     /// Where each class starts in the order, and where the last ends.
     starts: Vec<usize>,
-    weights: Option<&'a [f64]>,
+    weights: Option<Cow<'a, [f64]>>,
 }
 
 impl<'a> Members<'a> {
@@ -25,7 +26,7 @@ impl<'a> Members<'a> {
             order[next[code as usize]] = row;
             next[code as usize] += 1;
         }
-        Members { order, starts, weights }
+        Members { order, starts, weights: weights.map(Cow::Borrowed) }
     }
 
     /// Some rows only, each of the component beside it.
@@ -33,6 +34,13 @@ impl<'a> Members<'a> {
         let mut members = Members::new(components, count, weights);
         members.order.iter_mut().for_each(|place| *place = rows[*place]);
         members
+    }
+
+    /// The same with weights of its own, as a chunk has that owns its rows.
+    #[cfg(test)]
+    pub(crate) fn into_owned(self) -> Members<'static> {
+        let Members { order, starts, weights } = self;
+        Members { order, starts, weights: weights.map(|weights| Cow::Owned(weights.into_owned())) }
     }
 
     pub(crate) fn classes(&self) -> usize {
@@ -44,7 +52,11 @@ impl<'a> Members<'a> {
         let (rows, count) = (self.rows(), self.rows().min(most));
         let order: Vec<usize> = (0..count).map(|r| rows * r / count).collect();
         let starts = self.starts.iter().map(|&start| order.partition_point(|&place| place < start)).collect();
-        Members { order: order.into_iter().map(|place| self.order[place]).collect(), starts, weights: self.weights }
+        Members {
+            order: order.into_iter().map(|place| self.order[place]).collect(),
+            starts,
+            weights: self.weights.clone(),
+        }
     }
 
     /// All rows, class after class.
@@ -59,13 +71,13 @@ impl<'a> Members<'a> {
     /// The classes of the rows, in their order, and their weights.
     pub(crate) fn codes_and_weights(&self) -> (Vec<u32>, Option<Vec<f64>>) {
         let of_class = |class: usize| std::iter::repeat_n(class as u32, self.starts[class + 1] - self.starts[class]);
-        let weights = self.weights.map(|weights| self.order.iter().map(|&row| weights[row]).collect());
+        let weights = self.weights.as_ref().map(|weights| self.order.iter().map(|&row| weights[row]).collect());
         ((0..self.classes()).flat_map(of_class).collect(), weights)
     }
 
     /// The total weight of each class.
     pub(crate) fn totals(&self) -> Vec<f64> {
-        let weight = |&row: &usize| self.weights.map_or(1.0, |weights| weights[row]);
+        let weight = |&row: &usize| self.weights.as_ref().map_or(1.0, |weights| weights[row]);
         self.starts.windows(2).map(|ends| self.order[ends[0]..ends[1]].iter().map(weight).sum()).collect()
     }
 
@@ -77,11 +89,11 @@ impl<'a> Members<'a> {
             let class = self.starts.partition_point(|&start| start <= at) - 1;
             let end = places.end.min(self.starts[class + 1]).min(at + TILE);
             let rows = &self.order[at..end];
-            if let Some(all) = self.weights {
+            if let Some(all) = &self.weights {
                 weights.clear();
                 weights.extend(rows.iter().map(|&row| all[row]));
             }
-            visit(class, rows, self.weights.map(|_| &weights[..]));
+            visit(class, rows, self.weights.is_some().then_some(&weights[..]));
             at = end;
         }
     }
@@ -98,9 +110,9 @@ pub(crate) fn statistics(
 }
 
 /// The statistics of rows that come in chunks.
-pub(crate) fn statistics_of_chunks<'a>(
+pub(crate) fn statistics_of_chunks<C: RowsByClass>(
     blocks: &[&Block],
-    chunks: impl IntoIterator<Item = Result<ClassRows<'a>>>,
+    chunks: impl IntoIterator<Item = Result<C>>,
     row_cost: usize,
     classes: usize,
     run: &Run,
@@ -138,7 +150,14 @@ pub(crate) fn centred_statistics(
     Ok(found)
 }
 
-/// Rows, and which class each is of.
+/// A chunk of rows, and which class each is of.
+pub(crate) trait RowsByClass: Chunk {
+    fn features(&self) -> Features<'_>;
+
+    fn members(&self) -> &Members<'_>;
+}
+
+/// Rows in memory, and which class each is of.
 pub(crate) struct ClassRows<'a> {
     pub(crate) features: &'a Features<'a>,
     pub(crate) members: &'a Members<'a>,
@@ -147,6 +166,16 @@ pub(crate) struct ClassRows<'a> {
 impl Chunk for ClassRows<'_> {
     fn count(&self) -> usize {
         self.members.rows()
+    }
+}
+
+impl RowsByClass for ClassRows<'_> {
+    fn features(&self) -> Features<'_> {
+        *self.features
+    }
+
+    fn members(&self) -> &Members<'_> {
+        self.members
     }
 }
 
@@ -160,10 +189,11 @@ struct PartialStatistics {
 }
 
 impl PartialStatistics {
-    fn add(&mut self, blocks: &[&Block], rows: &ClassRows<'_>, places: Range<usize>) {
-        let mut tile = Tile::new(rows.features);
-        rows.members.each_tile(places, |class, some, weights| {
-            tile.fill(rows.features, some.iter().copied());
+    fn add(&mut self, blocks: &[&Block], rows: &impl RowsByClass, places: Range<usize>) {
+        let features = rows.features();
+        let mut tile = Tile::new(&features);
+        rows.members().each_tile(places, |class, some, weights| {
+            tile.fill(&features, some.iter().copied());
             if self.of_classes.last().is_none_or(|(last, _)| *last != class) {
                 let empty = blocks.iter().map(|block| vec![0.0; block.family().statistic_count()]).collect();
                 self.of_classes.push((class, empty));
@@ -174,7 +204,7 @@ impl PartialStatistics {
             }
         });
         if !tile.is_finite() {
-            self.infinite.get_or_insert_with(|| rows.features.infinite());
+            self.infinite.get_or_insert_with(|| features.infinite_from(rows.first()));
         }
     }
 }

@@ -398,7 +398,7 @@ mod tests {
 
     fn found(rows: &LazyRows, threads: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let shape = rows.features().shape();
-        let run = Run::new().threads(threads);
+        let run = Run::new().threads_exactly(threads);
         let (means, Moments { gram, cross }) = centred_moments(rows, shape, &[3.0, 2.5], &run).unwrap();
         let columns = means.len();
         let lower = (0..columns).flat_map(|j| (j..columns).map(move |i| (i, j))).map(|(i, j)| gram.get(i, j)).collect();

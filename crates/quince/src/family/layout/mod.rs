@@ -17,7 +17,8 @@ pub(crate) use families::FamilyName;
 use crate::error::{Error, Result};
 use crate::family::block::{Block, GaussianPlan, MAX_CATEGORIES, VarianceFloor};
 use crate::learn::{Count, FeatureMap};
-use crate::matrix::Features;
+use crate::matrix::{Features, Weighted};
+use crate::passes::at_hand;
 use crate::run::Run;
 use builder::Builder;
 use groups::{Group, groups};
@@ -77,7 +78,8 @@ pub(crate) fn layout(
     let mut builder = Builder::new(data, options);
     let groups = groups(data, options.families)?;
     if groups.iter().any(|group| group.needs_a_look(options.open)) {
-        builder.summaries = look(data.features, data.weights, run)?;
+        let rows = Weighted { features: *data.features, weights: data.weights };
+        builder.summaries = look(at_hand(rows), data.features.shape(), run)?;
     }
     for group in groups {
         run.check()?;

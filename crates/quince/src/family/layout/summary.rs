@@ -2,9 +2,9 @@
 
 use crate::error::Result;
 use crate::family::block::{TILE, Tile};
-use crate::matrix::Features;
 use crate::matrix::simd::{LANES, vectorised};
-use crate::passes::{Merge, Pass, at_hand};
+use crate::matrix::{RowShape, WeightedRows};
+use crate::passes::{Merge, Pass};
 use crate::run::Run;
 
 /// The summary of a column without its missing values.
@@ -79,14 +79,19 @@ impl Merge for ColumnSummary {
 }
 
 /// Summarises every dense column.
-pub(crate) fn look(features: &Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<Vec<ColumnSummary>> {
-    let nothing = || Summaries(vec![ColumnSummary::nothing(); features.dense_columns()]);
-    let pass = Pass::new((10_000_000 / features.row_cost()).max(TILE), run).whatever_the_deadline();
-    let found = pass.gather(at_hand(features), nothing, |Summaries(summaries), features, rows| {
-        let mut tile = Tile::new(features);
+pub(crate) fn look<C: WeightedRows>(
+    chunks: impl IntoIterator<Item = Result<C>>,
+    shape: RowShape,
+    run: &Run,
+) -> Result<Vec<ColumnSummary>> {
+    let nothing = || Summaries(vec![ColumnSummary::nothing(); shape.dense_columns]);
+    let pass = Pass::new((10_000_000 / shape.row_cost).max(TILE), run).whatever_the_deadline();
+    let found = pass.gather(chunks, nothing, |Summaries(summaries), chunk, rows| {
+        let (features, weights) = (chunk.features(), chunk.weights());
+        let mut tile = Tile::new(&features);
         for start in rows.clone().step_by(TILE) {
             let rows = start..(start + TILE).min(rows.end);
-            tile.fill(features, rows.clone());
+            tile.fill(&features, rows.clone());
             for (j, summary) in summaries.iter_mut().enumerate() {
                 let some = summarise_column(tile.column(j));
                 summary.merge(match weights {
@@ -147,6 +152,58 @@ vectorised! {
             counted: (least, most),
             whole: broken.iter().all(|&count| count == 0.0),
             missing: known < values.len(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::lazy::{LazyRows, assert_close};
+    use crate::matrix::{Matrix, Rows};
+    use crate::passes::Source;
+    use crate::run::Stream;
+
+    /// Whole numbers, numbers, a constant, and missing values among each.
+    fn example(weighted: bool, sizes: &[usize]) -> LazyRows {
+        let mut stream = Stream::new(3, 0);
+        let count: usize = sizes.iter().sum();
+        let mut value = |at: usize| match at % 5 {
+            0 => stream.below(9) as f64,
+            1 => 20.0 + stream.normal(),
+            2 => 7.5,
+            3 if at.is_multiple_of(4) => f64::NAN,
+            _ => stream.normal(),
+        };
+        let dense = Matrix::new(count, 5, (0..5 * count).map(&mut value).collect()).unwrap();
+        let weights = weighted.then(|| (0..count).map(|i| [1.0, 0.3, 0.0, 2.5][i % 4]).collect());
+        LazyRows::without_targets(Rows::from(dense), weights, sizes)
+    }
+
+    fn summaries(rows: &LazyRows, threads: usize) -> Vec<ColumnSummary> {
+        look(rows.chunks(), rows.features().shape(), &Run::new().threads_exactly(threads)).unwrap()
+    }
+
+    #[test]
+    fn summaries_of_chunks_that_own_their_rows_are_those_of_all() {
+        for weighted in [false, true] {
+            let lazy = example(weighted, &[1, 3000, 0, 999, 6000]);
+            let whole = summaries(&example(weighted, &[10_000]), 2);
+            let found = summaries(&lazy, 2);
+            for (found, whole) in found.iter().zip(&whole) {
+                let exact = |summary: &ColumnSummary| {
+                    let ColumnSummary { known, least, most, whole, missing, counted, .. } = *summary;
+                    (known, least, most, whole, missing, counted)
+                };
+                assert_eq!(exact(found), exact(whole));
+                assert_close(&[found.weight, found.sum], &[whole.weight, whole.sum], |_| 1e4 * whole.most);
+            }
+            for threads in [1, 3, 8] {
+                let bits = |summaries: &[ColumnSummary]| -> Vec<u64> {
+                    summaries.iter().flat_map(|one| [one.weight.to_bits(), one.sum.to_bits()]).collect()
+                };
+                assert_eq!(bits(&summaries(&lazy, threads)), bits(&found));
+            }
         }
     }
 }

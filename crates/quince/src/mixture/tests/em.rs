@@ -1,7 +1,6 @@
 //! The loop: its objective, its statistics, its acceleration, and where it may stop.
 
 use super::*;
-use crate::family::statistics::{ClassRows, statistics, statistics_of_chunks};
 use crate::learn::{Fitted, SavedParts};
 use crate::run::StopReason;
 use proptest::prelude::*;
@@ -30,47 +29,6 @@ proptest! {
             prop_assert!(trace.objectives.len() > 1 && trace.revived == 0, "{names}");
             for pair in trace.objectives.windows(2) {
                 prop_assert!(pair[1] >= pair[0] - 1e-10 * (1.0 + pair[0].abs()), "{names}: {} to {}", pair[0], pair[1]);
-            }
-        }
-    }
-
-    #[test]
-    fn statistics_of_rows_that_come_in_chunks_are_those_of_all(seed: u64, missing in prop::sample::select(vec![0.0, 0.2])) {
-        let whole = example(seed, 300, missing, true);
-        let cuts = [0..7, 7..180, 180..300];
-        let chunks: Vec<Example> = cuts
-            .into_iter()
-            .map(|rows| Example {
-                rows: whole.rows.take(&rows.clone().collect::<Vec<_>>()),
-                weights: whole.weights.as_ref().map(|weights| weights[rows.clone()].to_vec()),
-                groups: whole.groups[rows].to_vec(),
-            })
-            .collect();
-        let run = Run::new();
-        let close = |chunked: &[f64], all: &[f64]| {
-            let scale = all.iter().fold(1.0, |scale: f64, x| scale.max(x.abs()));
-            chunked.len() == all.len() && chunked.iter().zip(all).all(|(a, b)| (a - b).abs() <= 1e-11 * scale)
-        };
-        for names in ALL {
-            let state = state(names, &whole, vec![NO_CLASS; K], seed);
-            let features: Vec<Features<'_>> = [&whole].into_iter().chain(&chunks).map(|one| one.rows.features()).collect();
-            let all = [&whole].into_iter().chain(&chunks).zip(&features);
-            let data: Vec<Data<'_>> =
-                all.clone().map(|(one, features)| Data::new(features, one.weights.as_deref(), None, &state.product.blocks)).collect();
-            let expect = |some: &[Data<'_>]| state.expect(some.iter().map(Ok), 10, &run).unwrap();
-            let (one, several) = (expect(&data[..1]), expect(&data[1..]));
-            prop_assert!(close(&[several.likelihood], &[one.likelihood]) && close(&several.totals, &one.totals), "{names}");
-            for (several, one) in several.statistics.iter().zip(&one.statistics) {
-                prop_assert!(close(several.values(), one.values()), "{names}");
-            }
-            let members: Vec<Members<'_>> =
-                all.clone().map(|(one, _)| Members::new(&one.groups, K, one.weights.as_deref())).collect();
-            let blocks: Vec<&Block> = state.product.blocks.iter().collect();
-            let rows = features.iter().zip(&members).skip(1).map(|(features, members)| Ok(ClassRows { features, members }));
-            let several = statistics_of_chunks(&blocks, rows, 10, K, &run).unwrap();
-            let one = statistics(&blocks, &features[0], &members[0], &run).unwrap();
-            for (several, one) in several.iter().zip(&one) {
-                prop_assert!(close(several.values(), one.values()), "{names}");
             }
         }
     }

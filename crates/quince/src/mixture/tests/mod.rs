@@ -1,5 +1,6 @@
 //! The objective never falls, whatever the families, missing values and labels; and EM finds what a slow, plain loop finds.
 
+mod chunks;
 mod classes;
 mod em;
 mod fits;
