@@ -133,6 +133,21 @@ impl BayesModel {
     }
 
     /// Merges what two models have learnt from different rows, if their blocks are the same.
+    ///
+    /// ```
+    /// use quince::bayes::BayesModel;
+    /// use quince::learn::Examples;
+    /// use quince::prelude::*;
+    /// let settings = NaiveBayes::new().family("poisson".parse::<quince::bayes::Families>()?).calibrate(false);
+    /// let fit = |rows: &Matrix, target: &Target| -> Result<BayesModel> {
+    ///     Ok(settings.fit_examples(&Examples::new(rows.features(), target, None)?, &Run::new())?.0)
+    /// };
+    /// let (rows, target) = (Matrix::from_rows(&[[1.0], [6.0], [3.0], [8.0]]), Target::labels(&["a", "b", "a", "b"]));
+    /// let half = |some: &[usize]| fit(&rows.take_rows(some), &target.take(some));
+    /// let both = half(&[0, 1])?.merged(&half(&[2, 3])?, &Run::new())?;
+    /// assert_eq!(both.class_weights(), fit(&rows, &target)?.class_weights());
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn merged(&self, other: &BayesModel, run: &Run) -> Result<BayesModel> {
         let mut merged = self.clone();
         merged.product.add_statistics(&other.product)?;

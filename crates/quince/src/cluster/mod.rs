@@ -198,6 +198,15 @@ impl KMeans {
     }
 
     /// Finds clusters from given centres, one per row, and leaves them in their order.
+    ///
+    /// ```
+    /// use quince::prelude::*;
+    /// let rows = Matrix::from_rows(&[[0.0], [1.0], [8.0], [9.0]]);
+    /// let start = Matrix::from_rows(&[[10.0], [-1.0]]);
+    /// let found = KMeans::new(2).cluster_from(rows.features(), None, &start, &Run::new())?;
+    /// assert_eq!((&found.labels[..], found.model.centres().values()), (&[1, 1, 0, 0][..], &[8.5, 0.5][..]));
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn cluster_from(
         &self,
         features: Features<'_>,

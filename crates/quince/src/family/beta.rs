@@ -35,11 +35,26 @@ impl Beta {
 
     /// A prior centred on probability p with the weight of `strength` observations, under which the mode after s successes in
     /// n trials is (s + strength p) / (n + strength).
+    ///
+    /// ```
+    /// use quince::family::Beta;
+    /// // (s + n' p) / (n + n') = (3 + 2·½) / (4 + 2)
+    /// let seen = Beta::belief(0.5, 2.0)?.after(3.0, 1.0)?;
+    /// assert_eq!(seen.mode(), Some(4.0 / 6.0));
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn belief(p: f64, strength: f64) -> Result<Beta> {
         Beta::new(strength * p + 1.0, strength * (1.0 - p) + 1.0)
     }
 
     /// The posterior after this many more successes and failures.
+    ///
+    /// ```
+    /// use quince::family::{Beta, Distribution};
+    /// let seen = Beta::new(1.0, 1.0)?.after(3.0, 1.0)?;
+    /// assert_eq!((seen.mode(), seen.mean()), (Some(0.75), 4.0 / 6.0));
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn after(&self, successes: f64, failures: f64) -> Result<Beta> {
         Beta::new(self.a + successes, self.b + failures)
     }

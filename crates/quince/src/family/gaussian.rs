@@ -59,6 +59,14 @@ impl Gaussian {
     }
 
     /// The maximum-likelihood fit to these rows.
+    ///
+    /// ```
+    /// use quince::Matrix;
+    /// use quince::family::Gaussian;
+    /// let fitted = Gaussian::fit(&Matrix::from_rows(&[[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]]))?;
+    /// assert_eq!(fitted.covariance(), &Matrix::from_rows(&[[1.0, 0.0], [0.0, 1.0]]));
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn fit(rows: &Matrix) -> Result<Gaussian> {
         Gaussian::fit_by(rows, rows.rows() as f64)
     }

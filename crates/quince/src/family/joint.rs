@@ -74,6 +74,15 @@ impl Joint {
     }
 
     /// P(a | b), for every a: Bayes' rule. `None` if b never happens, or there is no such column.
+    ///
+    /// ```
+    /// use quince::family::Joint;
+    /// // A test finds 9 of 10 ill, and 1 of 10 healthy; 1 of 100 is ill.
+    /// let joint = Joint::from_conditional(&[0.01, 0.99], &[&[0.9, 0.1], &[0.1, 0.9]])?;
+    /// let ill = joint.given_column(0).unwrap()[0];
+    /// assert!((ill - 0.009 / (0.009 + 0.099)).abs() < 1e-12);
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn given_column(&self, b: usize) -> Option<Vec<f64>> {
         if b < self.table.columns() { normalised(self.table.column(b)) } else { None }
     }

@@ -82,6 +82,14 @@ impl Multinomial {
     }
 
     /// The log probability of these counts among all with their sum; of the observed ones, if some are missing.
+    ///
+    /// ```
+    /// use quince::family::Multinomial;
+    /// // Three orders of one and two: 3 · 0.2 · 0.8²
+    /// let p = Multinomial::new(&[0.2, 0.8])?.log_probability(&[1.0, 2.0])?.exp();
+    /// assert!((p - 0.384).abs() < 1e-12);
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn log_probability(&self, counts: &[f64]) -> Result<f64> {
         check(counts, self.probabilities.len())?;
         let known = || counts.iter().zip(&self.probabilities).filter(|(count, _)| !count.is_nan());

@@ -37,6 +37,13 @@ impl Normal {
     }
 
     /// The maximum-likelihood fit to these values.
+    ///
+    /// ```
+    /// use quince::family::{Distribution, Normal};
+    /// let fitted = Normal::fit(&[1.0, 3.0])?;
+    /// assert_eq!((fitted.mean(), fitted.variance(), Normal::fit_unbiased(&[1.0, 3.0])?.variance()), (2.0, 1.0, 2.0));
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn fit(values: &[f64]) -> Result<Normal> {
         Normal::fit_by(values, values.len() as f64)
     }

@@ -28,6 +28,13 @@ impl Poisson {
     }
 
     /// The maximum-likelihood fit to these counts.
+    ///
+    /// ```
+    /// use quince::family::{Distribution, Poisson};
+    /// let fitted = Poisson::fit(&[1.0, 2.0, 3.0])?;
+    /// assert!((fitted.density(0.0) - (-2f64).exp()).abs() < 1e-15);
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn fit(counts: &[f64]) -> Result<Poisson> {
         check_values(counts)?;
         check_counts(counts)?;

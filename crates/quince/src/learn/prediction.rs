@@ -47,6 +47,14 @@ pub enum Prediction {
 impl Prediction {
     /// The predicted classes (the largest score, on a tie the class that comes first) or groups; of novelty 1 for novel rows and 0
     /// for others. Empty for numbers.
+    ///
+    /// ```
+    /// use quince::Matrix;
+    /// use quince::learn::Prediction;
+    /// let probabilities = Matrix::from_rows(&[[0.2, 0.8], [0.5, 0.5]]);
+    /// let prediction = Prediction::Classes { scores: probabilities.clone(), probabilities };
+    /// assert_eq!(prediction.labels(), [1, 0]);
+    /// ```
     pub fn labels(&self) -> Vec<u32> {
         match self {
             Prediction::Classes { scores, .. } => (0..scores.rows()).map(|i| largest(scores.row(i))).collect(),

@@ -21,6 +21,12 @@ pub struct Classes(Vec<String>);
 
 impl Classes {
     /// The distinct labels, sorted as numbers if all are numbers and as text otherwise.
+    ///
+    /// ```
+    /// use quince::learn::Classes;
+    /// assert_eq!(Classes::of(["10", "9", "10"]).names(), ["9", "10"]);
+    /// assert_eq!(Classes::of(["x10", "x9"]).names(), ["x10", "x9"]);
+    /// ```
     pub fn of<'a>(labels: impl IntoIterator<Item = &'a str>) -> Classes {
         let distinct: std::collections::BTreeSet<&str> = labels.into_iter().collect();
         let mut names: Vec<String> = distinct.into_iter().map(str::to_string).collect();
@@ -133,6 +139,12 @@ impl Target {
     }
 
     /// A class for each row, by its label.
+    ///
+    /// ```
+    /// use quince::learn::{Target, Task};
+    /// let target = Target::labels(&["no", "yes", "no"]);
+    /// assert_eq!((target.rows(), target.task()), (3, Task::Classification));
+    /// ```
     pub fn labels<S: AsRef<str>>(labels: &[S]) -> Target {
         let classes = Classes::of(labels.iter().map(AsRef::as_ref));
         let code: std::collections::HashMap<&str, u32> =

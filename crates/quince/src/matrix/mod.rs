@@ -120,6 +120,13 @@ impl Matrix {
     }
 
     /// From all values, row after row.
+    ///
+    /// ```
+    /// use quince::Matrix;
+    /// assert_eq!(Matrix::new(2, 2, vec![1.0, 2.0, 3.0, 4.0])?, Matrix::from_rows(&[[1.0, 2.0], [3.0, 4.0]]));
+    /// assert!(Matrix::new(2, 2, vec![1.0]).is_err());
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn new(rows: usize, columns: usize, values: Vec<f64>) -> Result<Matrix> {
         if rows.checked_mul(columns) != Some(values.len()) {
             return Err(Error::shape(
@@ -160,6 +167,11 @@ impl Matrix {
 
     /// A copy of column `j`.
     ///
+    /// ```
+    /// use quince::Matrix;
+    /// assert_eq!(Matrix::from_rows(&[[1.0, 2.0], [3.0, 4.0]]).column(1), [2.0, 4.0]);
+    /// ```
+    ///
     /// # Panics
     /// If there is no such column.
     pub fn column(&self, j: usize) -> Vec<f64> {
@@ -183,6 +195,11 @@ impl Matrix {
     }
 
     /// The rows with these numbers, in this order.
+    ///
+    /// ```
+    /// use quince::Matrix;
+    /// assert_eq!(Matrix::from_rows(&[[1.0], [2.0], [3.0]]).take_rows(&[2, 0]).values(), [3.0, 1.0]);
+    /// ```
     ///
     /// # Panics
     /// If there is no such row.

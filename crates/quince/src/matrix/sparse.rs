@@ -45,6 +45,14 @@ impl Chunk for Sparse {
 
 impl Sparse {
     /// From compressed rows. Entries of a row may come in any order; entries for the same place are added.
+    ///
+    /// ```
+    /// use quince::matrix::Sparse;
+    /// // Two rows, the second empty; the entries of column 3 are added.
+    /// let sparse = Sparse::new(2, 5, vec![0, 3, 3], vec![3, 1, 3], vec![1.0, 2.0, 4.0])?;
+    /// assert_eq!(sparse.row(0), (&[1, 3][..], &[2.0, 5.0][..]));
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn new(rows: usize, columns: usize, starts: Vec<usize>, indices: Vec<u32>, values: Vec<f64>) -> Result<Sparse> {
         Sparse::checked(rows, columns, starts, indices.into(), values.into())
     }
@@ -256,6 +264,13 @@ impl Sparse {
     }
 
     /// Rows and columns exchanged.
+    ///
+    /// ```
+    /// use quince::matrix::Sparse;
+    /// let sparse = Sparse::from_rows(3, [vec![(2, 5.0)], vec![(0, 1.0), (2, 7.0)]])?;
+    /// assert_eq!(sparse.transposed().row(2), (&[0, 1][..], &[5.0, 7.0][..]));
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn transposed(&self) -> Sparse {
         let mut starts = vec![0; self.columns + 1];
         self.indices.iter().for_each(|&j| starts[j as usize + 1] += 1);

@@ -136,6 +136,17 @@ impl MixtureModel {
     }
 
     /// The log density ln p(row) of every row, its novelty score: the lower, the more of an outlier.
+    ///
+    /// ```
+    /// use quince::family::FamilyParameters;
+    /// use quince::mixture::MixtureModel;
+    /// use quince::{Matrix, Run};
+    /// let rates = Matrix::from_rows(&[[1.0], [2.0]]);
+    /// let model = MixtureModel::known(&FamilyParameters::Poisson { rates }, &[0.5, 0.5])?;
+    /// let zero = model.log_densities(&Matrix::from_rows(&[[0.0]]).features(), &Run::new())?[0].exp();
+    /// assert!((zero - 0.5 * ((-1f64).exp() + (-2f64).exp())).abs() < 1e-12);
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn log_densities(&self, rows: &Features<'_>, run: &Run) -> Result<Vec<f64>> {
         self.ask(rows, 1, run, |_, densities, out| out.copy_from_slice(densities))
     }

@@ -39,6 +39,14 @@ impl Model {
     }
 
     /// What the model has learnt, as a person reads it.
+    ///
+    /// ```
+    /// use quince::prelude::*;
+    /// let model = NaiveBayes::default().fit(&[[1.0], [2.0], [8.0]], &["a", "a", "b"])?;
+    /// let classes = &model.explain()?.tables[0];
+    /// assert_eq!((classes.title.as_str(), classes.rows[0].0.as_str()), ("Classes", "a"));
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn explain(&self) -> Result<Explanation> {
         self.fitted
             .explain(&self.encoder, self.class_names())

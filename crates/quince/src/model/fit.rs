@@ -164,6 +164,14 @@ impl<T: ToFeatures + ?Sized> Queries for T {
 /// Answers of one type each. A model of another task gives an error that says what it predicts.
 impl Model {
     /// Predicts for every row, whatever the task. Columns of a table are found by name; the target's need not be there.
+    ///
+    /// ```
+    /// use quince::prelude::*;
+    /// let model = KMeans::new(2).fit_unsupervised(&[[1.0], [2.0], [9.0]])?;
+    /// let Prediction::Clusters { labels, distances } = model.predict(&[[9.0]])? else { panic!() };
+    /// assert_eq!((labels, distances.row(0)), (vec![1], &[7.5, 0.0][..]));
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn predict(&self, rows: &(impl Queries + ?Sized)) -> Result<Prediction> {
         self.predict_with(rows, &Run::new())
     }
@@ -174,6 +182,13 @@ impl Model {
     }
 
     /// The class of each row, as the labels that the model was fitted to: words, whole numbers or switches.
+    ///
+    /// ```
+    /// use quince::prelude::*;
+    /// let model = Knn::new().k(1).fit(&[[1.0], [9.0]], &[false, true])?;
+    /// assert_eq!(model.labels::<bool>(&[[7.0], [2.0]])?, [true, false]);
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn labels<L: Label + Clone>(&self, rows: &(impl Queries + ?Sized)) -> Result<Vec<L>> {
         let prediction = self.ask_for(Task::Classification, "classes", rows)?;
         let (Prediction::Classes { .. }, Some(classes)) = (&prediction, self.classes()) else {
@@ -184,6 +199,13 @@ impl Model {
     }
 
     /// The probability of each class for each row, one column per class in the order of [`Model::classes`].
+    ///
+    /// ```
+    /// use quince::prelude::*;
+    /// let model = Knn::new().k(4).fit(&[[1.0], [2.0], [3.0], [4.0]], &["a", "a", "a", "b"])?;
+    /// assert_eq!(model.probabilities(&[[2.5]])?.row(0), [0.75, 0.25]);
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn probabilities(&self, rows: &(impl Queries + ?Sized)) -> Result<Matrix> {
         match self.ask_for(Task::Classification, "probabilities", rows)? {
             Prediction::Classes { probabilities, .. } => Ok(probabilities),
@@ -192,6 +214,13 @@ impl Model {
     }
 
     /// The number predicted for each row.
+    ///
+    /// ```
+    /// use quince::prelude::*;
+    /// let model = Knn::new().k(2).fit(&[[1.0], [2.0], [9.0]], &[4.0, 6.0, 0.0])?;
+    /// assert_eq!(model.numbers(&[[1.0]])?, [5.0]);
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn numbers(&self, rows: &(impl Queries + ?Sized)) -> Result<Vec<f64>> {
         let outputs = self.outputs(rows)?;
         if outputs.columns() != 1 {
@@ -202,6 +231,14 @@ impl Model {
     }
 
     /// The numbers predicted for each row, one column per output.
+    ///
+    /// ```
+    /// use quince::prelude::*;
+    /// let target = Matrix::from_rows(&[[1.0, 10.0], [3.0, 30.0]]);
+    /// let model = Baseline::new().fit(&[[0.0], [0.0]], &Target::numbers(target)?)?;
+    /// assert_eq!(model.outputs(&[[0.0]])?.row(0), [2.0, 20.0]);
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn outputs(&self, rows: &(impl Queries + ?Sized)) -> Result<Matrix> {
         match self.ask_for(Task::Regression, "numbers", rows)? {
             Prediction::Numbers(numbers) => Ok(numbers),
@@ -210,6 +247,13 @@ impl Model {
     }
 
     /// The cluster or the most likely component of each row, counted from 0.
+    ///
+    /// ```
+    /// use quince::prelude::*;
+    /// let model = KMeans::new(2).fit_unsupervised(&[[1.0], [2.0], [9.0]])?;
+    /// assert_eq!(model.clusters(&[[8.0], [0.0]])?, [1, 0]);
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn clusters(&self, rows: &(impl Queries + ?Sized)) -> Result<Vec<u32>> {
         match self.ask_for(Task::Clustering, "clusters", rows)? {
             prediction @ (Prediction::Clusters { .. } | Prediction::Responsibilities { .. }) => Ok(prediction.labels()),

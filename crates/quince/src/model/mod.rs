@@ -241,6 +241,14 @@ impl Model {
     }
 
     /// What the method has learnt, if it is of that type: `model.fitted::<KMeansModel>()`.
+    ///
+    /// ```
+    /// use quince::cluster::KMeansModel;
+    /// use quince::prelude::*;
+    /// let model = KMeans::new(1).fit_unsupervised(&[[1.0], [3.0]])?;
+    /// assert_eq!(model.fitted::<KMeansModel>().unwrap().centres().values(), [2.0]);
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn fitted<F: Fitted>(&self) -> Option<&F> {
         (&*self.fitted as &dyn Any).downcast_ref()
     }

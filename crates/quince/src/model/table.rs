@@ -14,6 +14,16 @@ use std::path::Path;
 
 impl Model {
     /// Learns column `target` of a table from all its other columns.
+    ///
+    /// ```
+    /// use quince::prelude::*;
+    /// let table = Table::from_csv("size,colour,price\n1,red,2.1\n2,red,3.9\n3,blue,6.2\n4,blue,7.8\n")?;
+    /// let model = Model::train(&table, "price", &Baseline::default())?;
+    /// // Rows to predict for may lack columns that say nothing, and have theirs in any order.
+    /// let mean = model.numbers(&Table::from_csv("colour,size\nblue,9\n")?)?[0];
+    /// assert!((mean - 5.0).abs() < 1e-12);
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn train(table: &Table, target: &str, learner: &dyn DynLearner) -> Result<Model> {
         Model::train_with(table, target, learner, &Run::new())
     }
@@ -115,6 +125,15 @@ impl Model {
     }
 
     /// What spoke for the answer to one row of a table.
+    ///
+    /// ```
+    /// use quince::prelude::*;
+    /// let table = Table::from_csv("x,y\n1,a\n2,a\n3,a\n8,b\n9,b\n7,b\n")?;
+    /// let model = Model::train(&table, "y", &NaiveBayes::default())?;
+    /// let said = model.explain_row(&table, 3, &Run::new())?;
+    /// assert!(said.sentences[0].starts_with("The row is classified as b"));
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn explain_row(&self, table: &Table, row: usize, run: &Run) -> Result<Explanation> {
         if row >= table.rows() {
             let problem = format!("there is no row {}: the table has {}", row + 1, table.rows());

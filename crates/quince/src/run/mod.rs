@@ -176,6 +176,12 @@ impl Run {
     }
 
     /// Time from now until the best answer so far is returned.
+    ///
+    /// ```
+    /// use quince::Run;
+    /// use std::time::Duration;
+    /// assert!(Run::new().budget(Duration::ZERO).out_of_time() && !Run::new().out_of_time());
+    /// ```
     pub fn budget(self, budget: Duration) -> Run {
         self.deadline.set(self.clock.now().checked_add(budget));
         self
@@ -295,6 +301,11 @@ impl Run {
     /// Runs `task` for 0, 1, ... `count` - 1 on the run's threads; results come in that order.
     ///
     /// A task must not depend on the number of threads, so that the same bits come out on one thread and on many.
+    ///
+    /// ```
+    /// use quince::Run;
+    /// assert_eq!(Run::new().threads(2).map(4, |i| i * i), [0, 1, 4, 9]);
+    /// ```
     pub fn map<T: Send>(&self, count: usize, task: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
         pool::map(self.threads, count, task)
     }

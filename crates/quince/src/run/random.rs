@@ -23,6 +23,13 @@ impl fmt::Debug for Stream {
 
 impl Stream {
     /// Stream number `task` of the generator keyed by `seed`.
+    ///
+    /// ```
+    /// use quince::run::Stream;
+    /// // The same seed and task give the same numbers; another task gives others.
+    /// assert_eq!(Stream::new(7, 0).bits(), Stream::new(7, 0).bits());
+    /// assert_ne!(Stream::new(7, 0).bits(), Stream::new(7, 1).bits());
+    /// ```
     pub fn new(seed: u64, task: u64) -> Stream {
         Stream(ChaCha8::new(seed, task))
     }
@@ -67,6 +74,13 @@ impl Stream {
     }
 
     /// Shuffles in place, every order equally likely (Fisher and Yates).
+    ///
+    /// ```
+    /// let mut items = [1, 2, 3, 4];
+    /// quince::run::Stream::new(7, 0).shuffle(&mut items);
+    /// items.sort_unstable();
+    /// assert_eq!(items, [1, 2, 3, 4]);
+    /// ```
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));

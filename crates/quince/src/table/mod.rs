@@ -174,6 +174,16 @@ impl Table {
 
     /// The same table, with encoding options as a person writes them: `log,fill=median` of a column, or of `*`, all columns
     /// that can.
+    ///
+    /// ```
+    /// use quince::prelude::*;
+    /// let table = Table::from_csv("income,price\n1,2\n10,4\n100,6\n")?.encoded_as("income", "log,plain")?;
+    /// let model = Model::train(&table, "price", &LeastSquares::default())?;
+    /// // The one feature is ln(1 + income), neither centred nor scaled.
+    /// let features = model.encode(&table, &Run::new())?;
+    /// assert!((features.features().dense_column(0)[0] - 2f64.ln()).abs() < 1e-12);
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn encoded_as(self, name: &str, settings: &str) -> Result<Table> {
         let mut encoding = (*self.encoding).clone();
         if name == "*" {
@@ -224,6 +234,14 @@ impl Table {
     }
 
     /// The column with this name; an error names the nearest.
+    ///
+    /// ```
+    /// use quince::Table;
+    /// let table = Table::from_csv("weight,height\n1.5,2\n")?;
+    /// assert_eq!(table.column("height")?.number(0), Some(2.0));
+    /// assert_eq!(table.column("heigth").unwrap_err().remedy(), "Did you mean 'height'?");
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn column(&self, name: &str) -> Result<&Column> {
         self.columns.iter().find(|column| column.name == name).ok_or_else(|| self.no_such_column(name))
     }
@@ -237,6 +255,13 @@ impl Table {
     }
 
     /// The rows with these numbers, in this order.
+    ///
+    /// ```
+    /// use quince::Table;
+    /// let table = Table::from_csv("x\n1.5\n2.5\n3.5\n")?.take(&[2, 0]);
+    /// assert_eq!((table.column("x")?.number(0), table.column("x")?.number(1)), (Some(3.5), Some(1.5)));
+    /// # quince::Result::Ok(())
+    /// ```
     ///
     /// # Panics
     /// If there is no such row.
@@ -252,6 +277,13 @@ impl Table {
     }
 
     /// All columns but these.
+    ///
+    /// ```
+    /// use quince::Table;
+    /// let table = Table::from_csv("a,b,c\n1,2,3\n")?.without(&["b"]);
+    /// assert_eq!(table.columns().iter().map(|column| column.name()).collect::<Vec<_>>(), ["a", "c"]);
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn without(&self, names: &[&str]) -> Table {
         let keep = |column: &&Column| !names.contains(&column.name.as_str());
         Table { columns: self.columns.iter().filter(keep).cloned().collect(), ..self.clone() }

@@ -38,6 +38,15 @@ impl ConfusionMatrix {
     }
 
     /// From counts, rows the truth: one row and one column per class.
+    ///
+    /// ```
+    /// use quince::evaluate::ConfusionMatrix;
+    /// use quince::learn::Classes;
+    /// let found = ConfusionMatrix::from_counts(&Classes::of(["no", "yes"]), vec![vec![8.0, 2.0], vec![1.0, 4.0]])?;
+    /// // F1 is 2·TP / (2·TP + FP + FN).
+    /// assert!((found.f1(1) - 8.0 / 11.0).abs() < 1e-12);
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn from_counts(classes: &Classes, counts: Vec<Vec<f64>>) -> Result<ConfusionMatrix> {
         let side = classes.count();
         if counts.len() != side || counts.iter().any(|row| row.len() != side) {

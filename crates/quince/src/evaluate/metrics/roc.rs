@@ -62,6 +62,16 @@ impl Roc {
     }
 
     /// The curve of each class against all others, in the order of the classes; none where the target is not classes.
+    ///
+    /// ```
+    /// use quince::evaluate::Roc;
+    /// use quince::prelude::*;
+    /// let probabilities = Matrix::from_rows(&[[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]]);
+    /// let prediction = Prediction::Classes { scores: probabilities.clone(), probabilities };
+    /// let curves = Roc::of_classes(&Target::labels(&["a", "b", "b"]), &prediction, None)?;
+    /// assert_eq!((curves[0].area, curves[1].area), (Some(1.0), Some(1.0)));
+    /// # quince::Result::Ok(())
+    /// ```
     pub fn of_classes(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>) -> Result<Vec<Roc>> {
         let (TargetView::Classes { classes, codes }, Prediction::Classes { probabilities, .. }) =
             (truth.view(), prediction)
