@@ -41,7 +41,8 @@ impl Normal {
     /// ```
     /// use quince::family::{Distribution, Normal};
     /// let fitted = Normal::fit(&[1.0, 3.0])?;
-    /// assert_eq!((fitted.mean(), fitted.variance(), Normal::fit_unbiased(&[1.0, 3.0])?.variance()), (2.0, 1.0, 2.0));
+    /// assert_eq!((fitted.mean(), fitted.variance()), (2.0, 1.0));
+    /// assert!((Normal::fit_unbiased(&[1.0, 3.0])?.variance() - 2.0).abs() < 1e-15);
     /// # quince::Result::Ok(())
     /// ```
     pub fn fit(values: &[f64]) -> Result<Normal> {

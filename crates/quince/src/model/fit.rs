@@ -202,7 +202,7 @@ impl Model {
     ///
     /// ```
     /// use quince::prelude::*;
-    /// let model = Knn::new().k(4).fit(&[[1.0], [2.0], [3.0], [4.0]], &["a", "a", "a", "b"])?;
+    /// let model = Baseline::new().fit(&[[1.0], [2.0], [3.0], [4.0]], &["a", "a", "a", "b"])?;
     /// assert_eq!(model.probabilities(&[[2.5]])?.row(0), [0.75, 0.25]);
     /// # quince::Result::Ok(())
     /// ```
