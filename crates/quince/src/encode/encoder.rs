@@ -441,6 +441,8 @@ impl Encoder {
 
     /// Saves vocabularies, their weights, and the rows to impute missing values from as arrays; the encoder that is left goes into
     /// the header.
+    // Without the feature `text` no encoder of texts exists, and the compiler knows it.
+    #[cfg_attr(not(feature = "text"), allow(unreachable_code))]
     pub(crate) fn save_arrays(&self, parts: &mut SavedParts<'_>) -> Encoder {
         if let Some(donors) = &self.donors {
             parts.put_matrix("donors", donors);
