@@ -223,7 +223,9 @@ fn sparse_moments(rows: &Sparse, weights: Option<&[f64]>, run: &Run) -> Result<C
     // A difference of sums is not exact: where there is no zero it is left out.
     let zeros = |j: usize| if entries[j] < counting.len() { total - stored[j] - missing[j] } else { 0.0 };
     let zeros: Vec<f64> = (0..columns).map(zeros).collect();
-    let seen: Vec<f64> = stored.iter().zip(&zeros).map(|(stored, zeros)| stored + zeros).collect();
+    // So that columns without missing values have one weight, to the last bit.
+    let seen = |j: usize| if missing[j] == 0.0 { total } else { stored[j] + zeros[j] };
+    let seen: Vec<f64> = (0..columns).map(seen).collect();
     means.iter_mut().zip(&seen).for_each(|(mean, seen)| *mean /= seen);
     let mut variances: Vec<f64> = zeros.iter().zip(&means).map(|(zeros, mean)| zeros * mean * mean).collect();
     for &i in &counting {
