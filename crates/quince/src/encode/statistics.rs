@@ -262,7 +262,7 @@ pub fn fill_values(rows: &Features<'_>, statistic: FillStatistic, run: &Run) -> 
     if statistic == FillStatistic::Mean {
         return Ok(ColumnMoments::of(rows, None, run)?.means);
     }
-    let transposed = rows.sparse_part().map(Sparse::transposed);
+    let transposed = rows.sparse_part().map(|sparse| sparse.transposed(run)).transpose()?;
     let dense = rows.dense_alone();
     let values = run.map(rows.columns(), |j| {
         let (mut values, zeros) = match j.checked_sub(rows.dense_columns()).zip(transposed.as_ref()) {

@@ -34,7 +34,7 @@ impl Problem<'_> {
         if self.intercept {
             centred.means = means;
         }
-        let transposed = self.features.sparse_part().map(Sparse::transposed);
+        let transposed = self.features.sparse_part().map(|sparse| sparse.transposed(run)).transpose()?;
         let system = NormalEquations { problem: self, means: &centred.means, transposed };
         let right = system.gradient_at_zero(&centred, run)?;
         let (coefficients, report) = system.search(&right, start, run)?;

@@ -195,7 +195,7 @@ impl Problem<'_> {
         if self.intercept {
             centred.means = means;
         }
-        centred.transposed = self.features.sparse_part().map(Sparse::transposed);
+        centred.transposed = self.features.sparse_part().map(|sparse| sparse.transposed(run)).transpose()?;
         let roots = centred.roots.as_deref();
         let mut system = row_products(self.features.centred(&centred.means), roots, centred.transposed.as_ref(), run)?;
         let size = system.diagonal().iter().sum::<f64>() / rows as f64;

@@ -300,7 +300,7 @@ impl SparseMoments {
     fn add(&mut self, features: Features<'_>, y: About<'_>, weights: Option<&[f64]>, run: &Run) -> Result<()> {
         self.total += weights.map_or(features.rows() as f64, |weights| weights.iter().sum());
         let Some(sparse) = features.sparse_part() else { return Ok(()) };
-        let transposed = sparse.transposed();
+        let transposed = sparse.transposed(run)?;
         add_products_beside(&mut self.beside, &transposed, features, y, weights, run)?;
         add_sparse_products(&mut self.products, sparse, &transposed, weights, run)
     }

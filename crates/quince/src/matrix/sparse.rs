@@ -4,8 +4,9 @@ use super::simd::vectorised;
 use super::store::Store;
 use crate::error::{Error, Result};
 use crate::passes::Chunk;
+use crate::run::Run;
 use std::marker::PhantomData;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 
 vectorised! {
     /// How often a number is not larger than the one before it, and the largest of all.
@@ -266,26 +267,28 @@ impl Sparse {
     /// Rows and columns exchanged.
     ///
     /// ```
-    /// use quince::matrix::Sparse;
+    /// use quince::{Run, matrix::Sparse};
     /// let sparse = Sparse::from_rows(3, [vec![(2, 5.0)], vec![(0, 1.0), (2, 7.0)]])?;
-    /// assert_eq!(sparse.transposed().row(2), (&[0, 1][..], &[5.0, 7.0][..]));
+    /// assert_eq!(sparse.transposed(&Run::new())?.row(2), (&[0, 1][..], &[5.0, 7.0][..]));
     /// # quince::Result::Ok(())
     /// ```
-    pub fn transposed(&self) -> Sparse {
+    pub fn transposed(&self, run: &Run) -> Result<Sparse> {
         let mut starts = vec![0; self.columns + 1];
         self.indices.iter().for_each(|&j| starts[j as usize + 1] += 1);
         (0..self.columns).for_each(|j| starts[j + 1] += starts[j]);
-        let mut next = starts.clone();
         let mut indices = vec![0; self.values.len()];
         let mut values = vec![0.0; self.values.len()];
-        for i in 0..self.rows {
-            for (j, value) in self.entries(i) {
-                indices[next[j]] = i as u32;
-                values[next[j]] = value;
-                next[j] += 1;
-            }
+        let mut parts = ColumnPart::all(&starts, &mut indices, &mut values);
+        let rows_per_check = (ENTRIES_PER_CHECK * self.rows / self.values.len().max(1)).max(1);
+        for first in (0..self.rows).step_by(rows_per_check) {
+            run.check()?;
+            run.each(&mut parts, |_, part| {
+                (first..self.rows.min(first + rows_per_check)).for_each(|i| part.take(i, self.row(i)));
+            });
         }
-        Sparse { rows: self.columns, columns: self.rows, starts, indices: indices.into(), values: values.into() }
+        drop(parts);
+        let (rows, columns) = (self.columns, self.rows);
+        Ok(Sparse { rows, columns, starts, indices: indices.into(), values: values.into() })
     }
 
     /// The rows with these numbers, in this order.
@@ -306,6 +309,56 @@ impl Sparse {
     /// The matrix as features for a learner.
     pub fn features(&self) -> super::Features<'_> {
         super::Features::sparse(self)
+    }
+}
+
+/// The number of parts in which the columns of a matrix are transposed, and of entries between two checks for cancellation.
+const COLUMN_PARTS: usize = 4;
+const ENTRIES_PER_CHECK: usize = 1 << 22;
+
+/// Some of the columns of a matrix that is being transposed, and where their entries go.
+struct ColumnPart<'a> {
+    columns: Range<u32>,
+    /// The place of the next entry of each column, from the first of the part.
+    next: Vec<usize>,
+    indices: &'a mut [u32],
+    values: &'a mut [f64],
+}
+
+impl<'a> ColumnPart<'a> {
+    /// All columns, whose entries start at `starts`, in parts of about as many entries.
+    fn all(starts: &[usize], mut indices: &'a mut [u32], mut values: &'a mut [f64]) -> Vec<ColumnPart<'a>> {
+        let (columns, entries) = (starts.len() - 1, indices.len());
+        let mut parts = Vec::with_capacity(COLUMN_PARTS);
+        let mut first = 0;
+        for part in 1..=COLUMN_PARTS {
+            let end = if part == COLUMN_PARTS {
+                columns
+            } else {
+                starts.partition_point(|&start| start < entries * part / COLUMN_PARTS).clamp(first, columns)
+            };
+            let (size, next) = (starts[end] - starts[first], starts[first..end].iter().map(|at| at - starts[first]));
+            let (some_indices, other_indices) = std::mem::take(&mut indices).split_at_mut(size);
+            let (some_values, other_values) = std::mem::take(&mut values).split_at_mut(size);
+            let (columns, next) = (first as u32..end as u32, next.collect());
+            parts.push(ColumnPart { columns, next, indices: some_indices, values: some_values });
+            (first, indices, values) = (end, other_indices, other_values);
+        }
+        parts
+    }
+
+    /// Takes those entries of row `i` that are in these columns.
+    fn take(&mut self, i: usize, (columns, values): (&[u32], &[f64])) {
+        let first = columns.partition_point(|&j| j < self.columns.start);
+        for (&j, &value) in columns[first..].iter().zip(&values[first..]) {
+            if j >= self.columns.end {
+                break;
+            }
+            let next = &mut self.next[(j - self.columns.start) as usize];
+            self.indices[*next] = i as u32;
+            self.values[*next] = value;
+            *next += 1;
+        }
     }
 }
 

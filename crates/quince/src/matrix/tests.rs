@@ -117,11 +117,31 @@ proptest! {
             close(&lower(columns, &|a, b| found.gram.get(a, b)), &gram);
             close(found.cross.values(), &cross);
             if rows < 90 {
-                let transposed = features.sparse_part().map(Sparse::transposed);
+                let transposed = features.sparse_part().map(|sparse| sparse.transposed(&Run::new()).unwrap());
                 let found = row_products(features.centred(&means), Some(&roots), transposed.as_ref(), &Run::new()).unwrap();
                 let slow = grid(rows, rows, &|a, b| roots[a] * roots[b] * sum(columns, &|j| about(a, j) * about(b, j)));
                 close(&lower(rows, &|a, b| found.get(a, b)), &slow);
             }
         });
+    }
+}
+
+/// Enough entries that they are not transposed at once, in rows of which some are empty.
+#[test]
+fn a_sparse_matrix_is_transposed_in_parts() {
+    let (rows, columns) = (6000, 1000);
+    let mut stream = Stream::new(3, 0);
+    let mut row = |i: usize| -> Vec<(u32, f64)> {
+        let from = if i.is_multiple_of(7) { columns } else { stream.below(200) };
+        (from..columns).map(|j| (j as u32, (i * columns + j) as f64)).collect()
+    };
+    let sparse = Sparse::from_rows(columns, (0..rows).map(&mut row)).unwrap();
+    assert!(sparse.stored() > 4_400_000);
+    let one = sparse.transposed(&Run::new().threads(1)).unwrap();
+    let two = sparse.transposed(&Run::new().threads(2)).unwrap();
+    assert_eq!((one.rows(), one.columns(), one.stored()), (columns, rows, sparse.stored()));
+    assert!(one == two && one.transposed(&Run::new()).unwrap() == sparse);
+    for j in 0..columns {
+        assert!(one.row(j).0.is_sorted() && one.entries(j).all(|(i, value)| value == (i * columns + j) as f64));
     }
 }

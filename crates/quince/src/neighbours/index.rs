@@ -316,7 +316,7 @@ impl SearchStructure {
 
     fn ask_postings(&self, questions: &QuerySet<'_>, nearest: &mut Nearest, run: &Run) -> Result<()> {
         let Some(sparse) = questions.rows.features.sparse_part() else { return Ok(()) };
-        let postings = Postings::new(questions.rows, sparse, &self.measure);
+        let postings = Postings::new(questions.rows, sparse, &self.measure, run)?;
         run.check()?;
         let (count, k) = (questions.queries.rows(), questions.k);
         let (mut done, mut pace) = (0, Pace::new(16));

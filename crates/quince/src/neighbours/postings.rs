@@ -9,7 +9,9 @@ use super::best::Best;
 use super::data::SearchRows;
 use super::index::QuerySet;
 use super::measure::{DistanceMetric, Measure};
+use crate::error::Result;
 use crate::matrix::Sparse;
+use crate::run::Run;
 
 /// An inverted index of sparse rows.
 pub(super) struct Postings<'a> {
@@ -31,11 +33,11 @@ pub(super) struct PostingsScratch {
 }
 
 impl<'a> Postings<'a> {
-    pub(super) fn new(rows: SearchRows<'a>, sparse: &Sparse, measure: &'a Measure) -> Postings<'a> {
-        let mut postings = Postings { rows, measure, lists: sparse.transposed(), norms: Vec::new() };
+    pub(super) fn new(rows: SearchRows<'a>, sparse: &Sparse, measure: &'a Measure, run: &Run) -> Result<Postings<'a>> {
+        let mut postings = Postings { rows, measure, lists: sparse.transposed(run)?, norms: Vec::new() };
         let mut space = vec![0.0; rows.features.dense_columns()];
         postings.norms = (0..rows.rows()).map(|i| postings.squared_norm(&rows, i, &mut space)).collect();
-        postings
+        Ok(postings)
     }
 
     fn weight(&self, j: usize) -> f64 {
