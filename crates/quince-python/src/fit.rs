@@ -3,15 +3,18 @@
 use crate::errors::{to_python, wrong};
 use crate::features::{Held, matrix, weights};
 use crate::learn::{learner, settings_of};
-use crate::model::Model;
+use crate::model::{Model, OfTraining};
 use crate::predict::own;
 use crate::steer::{Steering, work};
 use crate::table::{from_anything, is_tabular};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use quince::cluster::KMeans;
 use quince::encode::Encoder;
-use quince::learn::{Classes, DynLearner, Examples, Prediction, Target};
+use quince::learn::{Classes, DynLearner, Examples, Fitted, Prediction, Target};
+use quince::linear::LeastSquares;
+use quince::matrix::Features;
 use quince::mixture::{InitialParameters, Mixture};
 use quince::table::Labelled;
 use quince::{Matrix, Run};
@@ -20,8 +23,8 @@ use std::sync::Arc;
 /// Fits a method of the registry to a matrix, or to the native columns of a table.
 ///
 /// `target` are class codes (uint32; 2³² - 1 where a row has no label) if `classes` names the classes, numbers (float64, one column
-/// per output) if not; without it the fit is unsupervised. `start` are parameters that a mixture starts from, or a model that stochastic
-/// gradient descent goes on from.
+/// per output) if not; without it the fit is unsupervised. `start` are centres for k-means, parameters for a mixture, or the model
+/// that stochastic gradient descent goes on from.
 #[pyfunction]
 #[pyo3(signature = (method, x, settings, *, target=None, classes=None, weights=None, start=None, seed=0, threads=0,
                     budget=None))]
@@ -38,10 +41,10 @@ pub(crate) fn fit(
     threads: usize,
     budget: Option<f64>,
 ) -> PyResult<Model> {
-    let learner = learner(method, settings)?;
     let weights = self::weights(weights.as_ref());
     let steering = Steering::seeded(seed, threads).budget(budget)?;
     if is_tabular(x)? {
+        let learner = learner(method, settings)?;
         let table = from_anything(x, None, false)?;
         let name = if target.is_some() { target_name(&table) } else { "cluster".into() };
         let target = target_of(target, classes, table.rows())?;
@@ -49,32 +52,79 @@ pub(crate) fn fit(
         let fit = move |run: &Run| quince::Model::fit(&labelled, weights.as_deref(), learner.as_ref(), run);
         return work(x.py(), steering, fit).map(Model::new);
     }
+    let way = Way::of(method, settings, start)?;
     let held = Held::new(x)?;
     let view = held.view()?;
     let features = view.features();
     let target = target_of(target, classes, features.rows())?;
-    if let Some(from) = start.and_then(|start| start.cast::<Model>().ok()) {
-        let from = from.get().model();
-        let resume = |run: &Run| {
-            let examples = Examples::new(features, &target, weights.as_deref())?;
-            from.continued(&examples, learner.as_ref(), run)
-        };
-        return work(x.py(), steering, resume).map(Model::new);
+    work(x.py(), steering, move |run| way.fit(features, &target, weights.as_deref(), run))
+}
+
+/// How a method is fitted to a matrix: by its name, or by its type where a fit begins somewhere, or says more of its training rows
+/// than a saved model holds.
+enum Way {
+    ByName(Box<dyn DynLearner>),
+    /// Goes on from a model.
+    From(Box<dyn DynLearner>, Box<quince::Model>),
+    MixtureFrom(Mixture, InitialParameters),
+    /// k-means, maybe from given centres; its model knows the cluster of every training row.
+    Clusters(KMeans, Option<Matrix>),
+    /// Least squares, whose model knows the singular values of the training rows.
+    LeastSquares(LeastSquares),
+}
+
+impl Way {
+    fn of(method: &str, settings: &Bound<'_, PyAny>, start: Option<&Bound<'_, PyAny>>) -> PyResult<Way> {
+        if let Some(from) = start.and_then(|start| start.cast::<Model>().ok()) {
+            return Ok(Way::From(learner(method, settings)?, Box::new(from.get().model().clone())));
+        }
+        Ok(match (method, start) {
+            ("kmeans", start) => {
+                let centres = start.map(|start| start.extract::<PyReadonlyArray2<'_, f64>>()).transpose()?;
+                Way::Clusters(settings_of(settings)?, centres.as_ref().map(matrix).transpose()?)
+            }
+            ("mixture", Some(start)) => Way::MixtureFrom(settings_of(settings)?, initial_parameters(start.cast()?)?),
+            (_, Some(_)) => return Err(wrong(format!("'{method}' starts from nothing that is given"), "")),
+            ("least-squares", None) => Way::LeastSquares(settings_of(settings)?),
+            (_, None) => Way::ByName(learner(method, settings)?),
+        })
     }
-    if let Some(start) = start {
-        let start = start.cast::<PyDict>()?;
-        let (mixture, start) = (settings_of::<Mixture>(settings)?, initial_parameters(start)?);
-        let fit = move |run: &Run| {
-            let examples = Examples::new(features, &target, weights.as_deref())?;
-            let (fitted, report) = mixture.fit_from(&examples, &start, run)?;
-            let learner: &dyn DynLearner = &mixture;
-            quince::Model::from_fitted(learner, (&features, &target), Arc::new(fitted), report, run)
+
+    fn fit(
+        &self,
+        features: Features<'_>,
+        target: &Target,
+        weights: Option<&[f64]>,
+        run: &Run,
+    ) -> quince::Result<Model> {
+        let examples = &Examples::new(features, target, weights)?;
+        let model = |learner: &dyn DynLearner, fitted: Arc<dyn Fitted>, report| {
+            quince::Model::from_fitted(learner, (&features, target), fitted, report, run)
         };
-        return work(x.py(), steering, fit).map(Model::new);
+        match self {
+            Way::ByName(learner) => {
+                quince::Model::fit_features(&features, target, weights, learner.as_ref(), run).map(Model::new)
+            }
+            Way::From(learner, from) => from.continued(examples, learner.as_ref(), run).map(Model::new),
+            Way::MixtureFrom(mixture, start) => {
+                let (fitted, report) = mixture.fit_from(examples, start, run)?;
+                model(mixture, Arc::new(fitted), report).map(Model::new)
+            }
+            Way::Clusters(kmeans, centres) => {
+                let found = match centres {
+                    Some(centres) => kmeans.cluster_from(features, weights, centres, run)?,
+                    None => kmeans.cluster(features, weights, run)?,
+                };
+                let model = model(kmeans, Arc::new(found.model), found.report)?;
+                Ok(Model::with_training(model, OfTraining::Clusters(found.labels)))
+            }
+            Way::LeastSquares(least_squares) => {
+                let (fitted, report, spectrum) = least_squares.fit_with_spectrum(examples, run)?;
+                let model = model(least_squares, Arc::new(fitted), report)?;
+                Ok(Model::with_training(model, OfTraining::Spectrum(spectrum)))
+            }
+        }
     }
-    let fit =
-        move |run: &Run| quince::Model::fit_features(&features, &target, weights.as_deref(), learner.as_ref(), run);
-    work(x.py(), steering, fit).map(Model::new)
 }
 
 /// The same model that has learnt from more rows; the given one stays unchanged.

@@ -4,7 +4,6 @@
 //! Python's lock released and listens for Ctrl-C ([`steer`]), errors become Python's ([`errors`]), and models, tables
 //! and leaderboards are handed over. scikit-learn's parameters, attributes and checks are in `python/quince/`.
 
-mod baseline;
 mod categories;
 mod cluster;
 mod encode;
@@ -30,13 +29,11 @@ mod text;
 #[pyo3::pymodule]
 mod _quince {
     #[pymodule_export]
-    use crate::baseline::{baseline_of_classes, baseline_of_numbers, baseline_of_values};
-    #[pymodule_export]
     use crate::categories::{
         Categories, CategoryGroups, count_categories, learn_categories, one_hot_dense, one_hot_groups, one_hot_sparse,
     };
     #[pymodule_export]
-    use crate::cluster::{cluster, cluster_distances, cluster_error, learn_batch, silhouettes};
+    use crate::cluster::{cluster_distances, cluster_error, silhouettes};
     #[pymodule_export]
     use crate::encode::{TableEncoder, count_products, knn_impute, learn_table, monomials, products};
     #[pymodule_export]
@@ -44,11 +41,14 @@ mod _quince {
     #[pymodule_export]
     use crate::fit::{fit, leave_one_out, update};
     #[pymodule_export]
-    use crate::known::{known_discriminants, known_gaussian, known_linear_svm, project_rows, widen_categories};
+    use crate::known::{
+        known_baseline, known_centres, known_discriminants, known_gaussian, known_linear_svm, project_rows,
+        widen_categories, with_coefficients,
+    };
     #[pymodule_export]
     use crate::learn::{compare, models, train};
     #[pymodule_export]
-    use crate::linear::{Spectrum, linear_outputs, solve_linear};
+    use crate::linear::linear_outputs;
     #[pymodule_export]
     use crate::mixture::{impute_rows, mixture_criterion};
     #[pymodule_export]

@@ -14,17 +14,30 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use quince::Kind;
 use quince::evaluate::evaluate;
 use quince::learn::{Capability, Fitted, Prediction, Task};
+use quince::linear::Spectrum;
 use quince::model::ImputedCell;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// A trained model: what `quince.train` returns and what `quince.load` opens.
 #[pyclass(frozen, module = "quince")]
-pub(crate) struct Model(quince::Model);
+pub(crate) struct Model(quince::Model, Option<OfTraining>);
+
+/// What a fit knows of its training rows, and a saved model does not.
+pub(crate) enum OfTraining {
+    /// The cluster of each.
+    Clusters(Vec<u32>),
+    /// Where their singular values come from.
+    Spectrum(Spectrum),
+}
 
 impl Model {
     pub(crate) fn new(model: quince::Model) -> Model {
-        Model(model)
+        Model(model, None)
+    }
+
+    pub(crate) fn with_training(model: quince::Model, of_training: OfTraining) -> Model {
+        Model(model, Some(of_training))
     }
 
     pub(crate) fn model(&self) -> &quince::Model {
@@ -303,9 +316,20 @@ impl Model {
         json::to_python(py, self.0.notes())
     }
 
-    /// One of the parameters that the method has learnt, for example `coefficients`: an array, a sparse matrix, or a number.
+    /// One of the parameters that the method has learnt, for example `coefficients`: an array, a sparse matrix, or a number. A model
+    /// that was fitted here and not opened from a file also knows the `training_clusters` of k-means, or the `singular_values` of
+    /// least squares.
     fn parameter<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        parameter(py, &self.0, name)
+        match (name, &self.1) {
+            ("training_clusters", Some(OfTraining::Clusters(labels))) => {
+                Ok(cluster_numbers(py, labels.clone()).into_any())
+            }
+            ("singular_values", Some(OfTraining::Spectrum(spectrum))) => {
+                let values = work(py, Steering::default(), |run| spectrum.values(run))?;
+                Ok(PyArray1::from_vec(py, values).into_any())
+            }
+            _ => parameter(py, &self.0, name),
+        }
     }
 
     /// The model as the bytes of its file.

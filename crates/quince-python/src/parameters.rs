@@ -15,13 +15,16 @@ use quince::linear::LinearModel;
 use quince::margin::{LinearSvmModel, SvmModel};
 use quince::mixture::MixtureModel;
 use quince::neighbours::KnnModel;
+use quince::run::Outcome;
 
 /// A parameter, or nothing if the method has none of that name.
 type Found<'py> = PyResult<Option<Bound<'py, PyAny>>>;
 
 /// The parameter with this name.
 pub(crate) fn parameter<'py>(py: Python<'py>, model: &quince::Model, name: &str) -> PyResult<Bound<'py, PyAny>> {
-    let found = if let Some(fitted) = model.fitted() {
+    let found = if let (Outcome::LeastSquares { rank }, "rank") = (&model.report().outcome, name) {
+        rank.into_bound_py_any(py).map(Some)
+    } else if let Some(fitted) = model.fitted() {
         of_linear(py, fitted, name)
     } else if let Some(fitted) = model.fitted() {
         of_neighbours(py, fitted, name)

@@ -71,12 +71,6 @@ class Table:
     def describe(self) -> dict[str, Any]: ...
     def __len__(self) -> int: ...
 
-@final
-class Spectrum:
-    """The singular values of a fit, worked out when they are asked for."""
-
-    def values(self, *, threads: int = 0) -> NDArray[np.float64]: ...
-
 def read(
     path: str | os.PathLike[str],
     *,
@@ -210,7 +204,7 @@ def fit(
     target: NDArray[Any] | None = None,
     classes: list[str] | None = None,
     weights: NDArray[np.float64] | None = None,
-    start: dict[str, Any] | Model | None = None,
+    start: NDArray[np.float64] | dict[str, Any] | Model | None = None,
     seed: int = 0,
     threads: int = 0,
     budget: float | None = None,
@@ -235,39 +229,9 @@ def leave_one_out(
     threads: int = 0,
 ) -> NDArray[np.float64]: ...
 def predict(model: Model, x: Any, answer: str, *, threads: int = 0) -> NDArray[Any]: ...
-def solve_linear(
-    method: str,
-    x: Any,
-    y: NDArray[Any],
-    *,
-    weights: NDArray[np.float64] | None = None,
-    classes: list[str] | None = None,
-    alphas: list[float] = ...,
-    intercept: bool = True,
-    positive: bool = False,
-    cutoff: float = 0.0,
-    threads: int = 0,
-) -> tuple[Model, int | None, Spectrum]: ...
 def linear_outputs(
     x: Any, coefficients: NDArray[np.float64], intercept: NDArray[np.float64], *, threads: int = 0
 ) -> NDArray[np.float64]: ...
-def baseline_of_classes(
-    codes: NDArray[np.uint32],
-    classes: list[str],
-    settings: dict[str, Any],
-    *,
-    weights: NDArray[np.float64] | None = None,
-    columns: int = 0,
-    seed: int = 0,
-) -> Model: ...
-def baseline_of_numbers(
-    y: NDArray[np.float64],
-    settings: dict[str, Any],
-    *,
-    weights: NDArray[np.float64] | None = None,
-    columns: int = 0,
-) -> Model: ...
-def baseline_of_values(values: list[float], settings: dict[str, Any], *, rows: int, columns: int = 0) -> Model: ...
 @final
 class Neighbours:
     """Rows that can be asked for neighbours; an array stays where it is."""
@@ -280,24 +244,6 @@ class Neighbours:
 def nearest_rows(
     model: Model, x: Any, k: int, *, threads: int = 0
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]: ...
-def cluster(
-    x: Any,
-    settings: dict[str, Any],
-    *,
-    weights: NDArray[np.float64] | None = None,
-    start: NDArray[np.float64] | None = None,
-    seed: int = 0,
-    threads: int = 0,
-) -> tuple[Model, NDArray[np.int32]]: ...
-def learn_batch(
-    x: Any,
-    settings: dict[str, Any],
-    centres: NDArray[np.float64],
-    sizes: list[float],
-    *,
-    weights: NDArray[np.float64] | None = None,
-    threads: int = 0,
-) -> tuple[Model, NDArray[np.float64]]: ...
 def cluster_error(
     model: Model, x: Any, *, weights: NDArray[np.float64] | None = None, threads: int = 0
 ) -> float: ...
@@ -376,6 +322,8 @@ class Joint:
     def given_column(self, column: int) -> NDArray[np.float64] | None: ...
     def is_independent(self, tolerance: float) -> bool: ...
     def correlation(self, of_rows: NDArray[np.float64], of_columns: NDArray[np.float64]) -> float | None: ...
+def known_baseline(values: list[float], columns: int) -> Model: ...
+def known_centres(centres: NDArray[np.float64], settings: dict[str, Any]) -> Model: ...
 def known_gaussian(
     means: NDArray[np.float64],
     covariances: list[NDArray[np.float64]],
@@ -396,6 +344,7 @@ def known_linear_svm(
     weights: NDArray[np.float64], bias: float, classes: list[str], settings: dict[str, Any]
 ) -> Model: ...
 def project_rows(model: Model, x: Any, *, threads: int = 0) -> NDArray[np.float64]: ...
+def with_coefficients(model: Model, coefficients: NDArray[np.float64], intercept: list[float]) -> Model: ...
 def widen_categories(model: Model, counts: list[int]) -> Model: ...
 def mixture_criterion(
     model: Model,

@@ -28,7 +28,7 @@ from sklearn.utils.validation import (
 )
 
 from quince._base import Estimator, columns_of, names_of, seed_of
-from quince._quince import baseline_of_classes, baseline_of_numbers, baseline_of_values, predict
+from quince._quince import Model, fit, known_baseline, predict
 
 
 class _Baseline(Estimator):
@@ -39,6 +39,10 @@ class _Baseline(Estimator):
     def _columns(self) -> int:
         """How many features there were; zero if X was no matrix, which a baseline does not mind."""
         return int(getattr(self, "n_features_in_", 0))
+
+    def _rows(self, count: int) -> NDArray[np.float64]:
+        """Rows of zeros, which take up no memory: a baseline does not look at them."""
+        return np.broadcast_to(0.0, (count, self._columns()))
 
 
 class DummyClassifier(MultiOutputMixin, ClassifierMixin, _Baseline):
@@ -137,17 +141,18 @@ class DummyClassifier(MultiOutputMixin, ClassifierMixin, _Baseline):
             # A saved model has one set of classes; the probabilities of several columns are numbers.
             given = [None] * self.n_outputs_ if constants is None else constants
             values = np.concatenate(list(map(self._chances, classes, shares, given))).tolist()
-            self._model = baseline_of_values(values, {}, rows=y.shape[0], columns=self._columns())
+            self._model = known_baseline(values, self._columns())
             self.classes_, self.class_prior_ = classes, shares
             self.n_classes_ = [len(labels) for labels in classes]
         return self
 
     def _learn(
         self, codes: NDArray[np.uint32], labels: NDArray[Any], settings: dict[str, Any], weights: Any
-    ) -> Any:
+    ) -> Model:
         seed = seed_of(self.random_state) if self._strategy in ("stratified", "uniform") else 0
         names = names_of(labels)
-        return baseline_of_classes(codes, names, settings, weights=weights, columns=self._columns(), seed=seed)
+        rows = self._rows(len(codes))
+        return fit("baseline", rows, settings, target=codes, classes=names, weights=weights, seed=seed, threads=1)
 
     def _chances(self, labels: NDArray[Any], share: NDArray[Any], constant: Any) -> NDArray[Any]:
         """The probability of each class of one output; where classes are drawn, before they are."""
@@ -159,8 +164,7 @@ class DummyClassifier(MultiOutputMixin, ClassifierMixin, _Baseline):
 
     def _said(self, X: Any, what: str) -> NDArray[Any]:
         """What the model says of as many rows as X has, whatever is in them."""
-        rows = np.broadcast_to(0.0, (_num_samples(X), self._columns()))
-        return predict(self._model, rows, what, threads=1)
+        return predict(self._model, self._rows(_num_samples(X)), what, threads=1)
 
     def _constants(self) -> list[Any] | None:
         """The constant of each output, if the strategy asks for one."""
@@ -319,10 +323,11 @@ class DummyRegressor(MultiOutputMixin, RegressorMixin, _Baseline):
         if self.strategy == "constant" or (weights is not None and quantile is not None):
             constant = self._constant(y.shape[1]) if quantile is None else _weighted_quantile(y, weights, quantile)
             values = np.broadcast_to(constant, self.n_outputs_).astype(np.float64).tolist()
-            self._model = baseline_of_values(values, {}, rows=len(y), columns=self._columns())
+            self._model = known_baseline(values, self._columns())
         else:
             settings = {"strategy": self.strategy} | ({} if quantile is None else {"quantile": quantile})
-            self._model = baseline_of_numbers(columns_of(y), settings, weights=weights, columns=self._columns())
+            rows, target = self._rows(len(y)), columns_of(y)
+            self._model = fit("baseline", rows, settings, target=target, weights=weights, threads=1)
             constant = self._model.parameter("values")
             constant = constant.astype(y.dtype) if y.dtype == np.float32 else constant
         self.constant_ = np.reshape(constant, (1, -1))

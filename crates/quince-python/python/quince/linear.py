@@ -25,7 +25,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from quince._base import FLOATS, Estimator, columns_of, for_extension, names_of
-from quince._quince import Spectrum, linear_outputs, solve_linear
+from quince._quince import Model, fit, linear_outputs, with_coefficients
 from quince._threads import effective
 
 SPARSE = ("csr", "csc", "coo")
@@ -37,23 +37,28 @@ class _LinearModel(Estimator):
     coef_: NDArray[Any]
     intercept_: Any
 
+    #: Settings that no parameter stands for, with the reason.
+    _implied: ClassVar = {"probabilities": "numbers have none, and scikit-learn's classifier shows none"}
+
     #: Whether coefficients and intercept of a single output are shown without the axis of outputs.
     _flat_coef: bool
     _flat_intercept: bool
     _type: str
 
     def _fit(
-        self, method: str, X: Any, y: NDArray[Any], weights: NDArray[Any] | None, **settings: Any
-    ) -> tuple[int | None, Spectrum]:
+        self, method: str, X: Any, y: NDArray[Any], weights: NDArray[Any] | None, settings: dict[str, Any], **given: Any
+    ) -> Model:
         if weights is not None:
             weights = np.ascontiguousarray(weights, dtype=np.float64)
-        self._model, rank, spectrum = solve_linear(method, for_extension(X), y, weights=weights, **settings)
-        self._type = X.dtype.name
-        vars(self).update(self._from_model())
-        report = self._model.report
+        model = fit(method, for_extension(X), settings, target=y, weights=weights, **given)
+        report = model.report
         if report["stop"] != "computed" and report["stop"] != "converged":
             warnings.warn(" ".join(report["remarks"]), ConvergenceWarning, stacklevel=3)
-        return rank, spectrum
+        return model
+
+    def _take(self, model: Model, dtype: Any) -> None:
+        self._model, self._type = model, dtype.name
+        vars(self).update(self._from_model())
 
     def _from_model(self) -> dict[str, Any]:
         coefficients = np.ascontiguousarray(self._model.parameter("coefficients").T, dtype=self._type)
@@ -136,10 +141,9 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, _LinearModel):
     array([16.])
     """
 
-    _settings: ClassVar = {"fit_intercept": "intercept", "positive": "positive"}
+    _settings: ClassVar = {"fit_intercept": "intercept", "positive": "positive", "tol": "tolerance"}
     _accepted: ClassVar = {
         "copy_X": "X is never written to",
-        "tol": "a cutoff for singular values, which the registry's method leaves to rounding",
         "n_jobs": "threads belong to the run, not to the method",
     }
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -180,28 +184,24 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, _LinearModel):
             weights = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
         self._flat_coef = self._flat_intercept = y.ndim == 1
         dense = not sparse.issparse(X)
-        rank, spectrum = self._fit(
-            "least-squares",
-            X,
-            columns_of(y),
-            weights,
-            intercept=self.fit_intercept,
-            positive=self.positive,
-            cutoff=float(self.tol) if dense else 0.0,
-            threads=threads,
-        )
-        for name in ("rank_", "singular_", "_spectrum"):
+        settings = {
+            "intercept": self.fit_intercept,
+            "positive": self.positive,
+            "tolerance": float(self.tol) if dense else 0.0,
+        }
+        self._take(self._fit("least-squares", X, columns_of(y), weights, settings, threads=threads), X.dtype)
+        for name in ("rank_", "singular_"):
             vars(self).pop(name, None)
-        if dense and not self.positive:
-            self.rank_, self._spectrum = rank, spectrum
+        self._has_spectrum = dense and not self.positive
+        if self._has_spectrum:
+            self.rank_ = self._model.parameter("rank")
         return self
 
     def __getattr__(self, name: str) -> Any:
         # Singular values cost more than the fit. They become an attribute like any other when somebody reads it; a
         # property would be read by everyone who looks through the attributes, such as the display in a notebook.
-        if name == "singular_" and "_spectrum" in vars(self):
-            self.singular_ = self._spectrum.values(threads=effective(self.n_jobs)).astype(self._type)
-            del self._spectrum
+        if name == "singular_" and vars(self).get("_has_spectrum"):
+            self.singular_ = self._model.parameter("singular_values").astype(self._type)
             return self.singular_
         return super().__getattribute__(name)  # raises the error that brought us here
 
@@ -210,8 +210,8 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, _LinearModel):
         return self._outputs(X)
 
     def __getstate__(self) -> dict[str, Any]:
-        if "_spectrum" in vars(self):
-            self.singular_  # noqa: B018 - read, and so worked out: what that takes is not in the state
+        if vars(self).get("_has_spectrum"):
+            self.singular_  # noqa: B018 - read, and so worked out: a saved model does not know it
         return super().__getstate__()
 
 
@@ -238,23 +238,27 @@ class _Ridge(_LinearModel):
     }
 
     def _fit_ridge(
-        self, X: Any, y: NDArray[Any], outputs: int, weights: NDArray[Any] | None, **settings: Any
+        self, X: Any, y: NDArray[Any], outputs: int, weights: NDArray[Any] | None, classes: list[str] | None = None
     ) -> None:
         self.solver_ = self._solver(sparse.issparse(X))
         iterates = self.solver_ in ("lsqr", "sag", "saga")
         self.n_iter_ = np.ones(outputs, dtype=np.int32) if iterates else None
         self._flat_coef, self._flat_intercept = outputs == 1, self._flat_intercept and outputs == 1
-        self._fit(
-            "ridge",
-            X,
-            y,
-            weights,
-            alphas=self._alphas(outputs),
-            intercept=self.fit_intercept,
-            positive=self.positive,
-            threads=effective(None),
-            **settings,
-        )
+        settings = {"intercept": self.fit_intercept, "positive": self.positive, "probabilities": False}
+        alphas = np.broadcast_to(self._alphas(outputs), outputs)
+        distinct = np.unique(alphas)
+        models = [
+            self._fit("ridge", X, y, weights, {**settings, "alpha": alpha}, classes=classes, threads=effective(None))
+            for alpha in distinct.tolist()
+        ]
+        model = models[-1]
+        if len(distinct) > 1:
+            # Of each model the outputs that have its alpha.
+            which = np.searchsorted(distinct, alphas), np.arange(outputs)
+            coefficients = np.stack([one.parameter("coefficients").T for one in models])[which]
+            intercept = np.stack([one.parameter("intercept") for one in models])[which]
+            model = with_coefficients(model, np.ascontiguousarray(coefficients), intercept.tolist())
+        self._take(model, X.dtype)
 
     def _solver(self, is_sparse: bool) -> str:
         """The name that scikit-learn would show, and its refusals."""

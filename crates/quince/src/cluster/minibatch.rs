@@ -21,7 +21,7 @@ use super::{KMeans, KMeansModel};
 use crate::error::{Error, Result};
 use crate::matrix::{Features, Matrix};
 use crate::passes::cuts;
-use crate::run::{Report, Run, StopReason};
+use crate::run::{Run, StopReason};
 
 /// Centres that are updated by mini-batches.
 ///
@@ -90,11 +90,8 @@ impl MiniBatchUpdates {
     }
 
     /// The current centres as a model; `error` is that of the last batch.
-    pub fn model(self, error: f64) -> (KMeansModel, Report) {
-        let mut report = Report::computed(format!("{} centres after batches of a stream", self.centres.rows()));
-        report.stop = StopReason::StepLimit;
-        report.fact("error of the last batch", error);
-        (KMeansModel { centres: self.centres, sizes: self.sizes, error, tree: None }, report)
+    pub fn model(self, error: f64) -> KMeansModel {
+        KMeansModel { centres: self.centres, sizes: self.sizes, error, tree: None }
     }
 }
 

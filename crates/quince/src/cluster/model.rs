@@ -2,13 +2,15 @@
 
 use super::bisect::BisectionTree;
 use super::lloyd::nearest;
+use super::minibatch::MiniBatchUpdates;
 use super::points::{Centres, Frame, error_of, pass, sparse_square};
 use crate::error::{Error, Result};
-use crate::learn::{Fitted, Prediction, SavedParts, check_weights};
+use crate::learn::{Examples, Fitted, Prediction, SavedParts, check_weights};
 use crate::matrix::simd::{squared_distance, squared_norm};
 use crate::matrix::{Features, Matrix};
 use crate::passes::{InOrder, at_hand};
 use crate::run::Run;
+use std::sync::Arc;
 
 /// Sparse rows of up to this many columns are measured as dense ones are.
 const MAX_PACKED_COLUMNS: usize = 4096;
@@ -53,7 +55,7 @@ impl KMeansModel {
         &self.sizes
     }
 
-    /// The within-cluster error E (sum of squares, inertia) of the training rows.
+    /// The within-cluster error E (sum of squares, inertia) of the training rows; after an update, of the rows that came last.
     #[doc(alias = "inertia")]
     pub fn error(&self) -> f64 {
         self.error
@@ -139,6 +141,16 @@ impl Fitted for KMeansModel {
 
     fn groups(&self) -> usize {
         self.centres.rows()
+    }
+
+    /// Every centre becomes the mean of the rows it stands for and of those new rows to which it is nearest.
+    fn updated(&self, more: &Examples<'_>, run: &Run) -> Result<Option<Arc<dyn Fitted>>> {
+        if self.tree.is_some() {
+            return Ok(None); // centres that move would no longer lie on their sides of the bisections
+        }
+        let mut updates = MiniBatchUpdates { centres: self.centres.clone(), sizes: self.sizes.clone() };
+        let (error, _) = updates.learn(more.features, more.weights, run)?;
+        Ok(Some(Arc::new(updates.model(error))))
     }
 
     fn save(&self, parts: &mut SavedParts<'_>) {

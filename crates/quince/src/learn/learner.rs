@@ -93,7 +93,7 @@ pub trait Learner: Settings + Serialize + DeserializeOwned + Default + Clone + S
 pub struct Checked<'a>(Examples<'a>);
 
 impl<'a> Checked<'a> {
-    fn new<L: Learner>(learner: &L, examples: &Examples<'a>) -> Result<Checked<'a>> {
+    pub(crate) fn new<L: Learner>(learner: &L, examples: &Examples<'a>) -> Result<Checked<'a>> {
         check_settings(learner)?;
         L::INFO.check_examples(examples)?;
         Ok(Checked(*examples))

@@ -38,6 +38,8 @@ struct Quadratic {
     positive: bool,
     /// Directions with a singular value below this fraction of the largest are left out; zero leaves out rounding only.
     cutoff: f64,
+    /// Whether classes get probabilities that are calibrated.
+    calibrates: bool,
 }
 
 impl Quadratic {
@@ -45,11 +47,18 @@ impl Quadratic {
     /// scores of the fit itself where coefficients must not be negative, and of fits to two thirds of the rows where there
     /// are very many sparse columns).
     fn fit(&self, examples: &Examples<'_>, run: &Run) -> Result<(LinearModel, Report)> {
+        let (model, solution) = self.solve(examples, run)?;
+        Ok((model, solution.report))
+    }
+
+    /// The fit, and the solution that it comes from.
+    fn solve(&self, examples: &Examples<'_>, run: &Run) -> Result<(LinearModel, Solution)> {
         let outputs = outputs(examples.target)?;
         let problem = self.problem(examples, &outputs);
-        let fit = problem.solve(run)?;
+        let mut fit = problem.solve(run)?;
         let (classes, temperature) = match examples.target.view() {
             TargetView::Numbers(_) | TargetView::None(_) => (0, 0.0),
+            TargetView::Classes { classes, .. } if !self.calibrates => (classes.count(), 1.0),
             TargetView::Classes { classes, codes } => {
                 let outputs = match leave_one_out::leave_one_out(&problem, &fit, run)? {
                     Some(left_out) => left_out,
@@ -57,14 +66,13 @@ impl Quadratic {
                     None => run.finish(|| problem.features.multiply(&fit.coefficients, &fit.intercept, run))?,
                 };
                 let scores = model::class_scores(outputs);
-                (classes.count(), run.finish(|| temperature(&scores, codes, examples.weights, run))?)
+                let temperature = run.finish(|| temperature(&scores, codes, examples.weights, run))?;
+                fit.report.fact("temperature", temperature);
+                (classes.count(), temperature)
             }
         };
-        let Solution { coefficients, intercept, mut report, .. } = fit;
-        if classes > 0 {
-            report.fact("temperature", temperature);
-        }
-        Ok((LinearModel { coefficients, intercept, classes, temperature }, report))
+        let (coefficients, intercept) = (std::mem::take(&mut fit.coefficients), std::mem::take(&mut fit.intercept));
+        Ok((LinearModel { coefficients, intercept, classes, temperature }, fit))
     }
 
     fn leave_one_out(&self, examples: &Examples<'_>, run: &Run) -> Result<Option<Prediction>> {
@@ -78,7 +86,8 @@ impl Quadratic {
             TargetView::Numbers(_) | TargetView::None(_) => Prediction::Numbers(left_out),
             TargetView::Classes { codes, .. } => {
                 let scores = model::class_scores(left_out);
-                let temperature = temperature(&scores, codes, examples.weights, run)?;
+                let temperature =
+                    if self.calibrates { temperature(&scores, codes, examples.weights, run)? } else { 1.0 };
                 let probabilities = softmax(&scores, temperature);
                 Prediction::Classes { scores, probabilities }
             }
@@ -126,70 +135,4 @@ fn outputs(target: &Target) -> Result<Cow<'_, Matrix>> {
             Ok(Cow::Owned(indicators))
         }
     }
-}
-
-/// A linear fit with what scikit-learn's classes show besides: one α for each output if there is more than one, a fraction of
-/// the largest singular value below which a direction is left out (zero for rounding only), and the singular values on
-/// demand. Probabilities are not calibrated (the temperature is 1), which saves half the work.
-///
-/// ```
-/// use quince::learn::{Examples, Target};
-/// use quince::{Matrix, Run};
-/// let (x, y) = (Matrix::column_vector(vec![0.0, 1.0, 2.0]), Matrix::column_vector(vec![1.0, 3.0, 5.0]));
-/// let target = Target::numbers(y)?;
-/// let examples = Examples::new(x.features(), &target, None)?;
-/// let (model, _, spectrum) = quince::linear::solve(&examples, &[0.0], true, false, 0.0, &Run::new())?;
-/// assert!((model.coefficients()[(0, 0)] - 2.0).abs() < 1e-12 && (model.intercept()[0] - 1.0).abs() < 1e-12);
-/// // Of the centred column (-1, 0, 1).
-/// assert!((spectrum.values(&Run::new())?[0] - 2f64.sqrt()).abs() < 1e-12);
-/// # quince::Result::Ok(())
-/// ```
-pub fn solve(
-    examples: &Examples<'_>,
-    alphas: &[f64],
-    intercept: bool,
-    positive: bool,
-    cutoff: f64,
-    run: &Run,
-) -> Result<(LinearModel, Report, Spectrum)> {
-    examples.target.check_known()?;
-    if let Some(alpha) = alphas.iter().find(|alpha| !(**alpha >= 0.0 && alpha.is_finite())) {
-        return Err(Error::setting("alpha", format!("cannot be {alpha}"), "It takes a number of at least 0."));
-    }
-    if !(cutoff >= 0.0 && cutoff.is_finite()) {
-        return Err(Error::setting("cutoff", format!("cannot be {cutoff}"), "It takes a number of at least 0."));
-    }
-    let outputs = outputs(examples.target)?;
-    let alpha_of = |output: usize| alphas.get(output).or(alphas.first()).copied().unwrap_or(0.0);
-    let mut distinct: Vec<f64> = (0..outputs.columns()).map(alpha_of).collect();
-    distinct.sort_by(f64::total_cmp);
-    distinct.dedup();
-    let classes = match examples.target.view() {
-        TargetView::Numbers(_) | TargetView::None(_) => 0,
-        TargetView::Classes { classes, .. } => classes.count(),
-    };
-    let mut model = LinearModel {
-        coefficients: Matrix::zeros(examples.features.columns(), outputs.columns()),
-        intercept: vec![0.0; outputs.columns()],
-        classes,
-        temperature: 1.0,
-    };
-    let mut last = None;
-    for alpha in distinct {
-        let chosen: Vec<usize> = (0..outputs.columns()).filter(|&k| alpha_of(k) == alpha).collect();
-        let some = || {
-            let places = (0..outputs.rows()).flat_map(|i| chosen.iter().map(move |&k| (i, k)));
-            Matrix::new(outputs.rows(), chosen.len(), places.map(|at| outputs[at]).collect())
-        };
-        let part = if chosen.len() == outputs.columns() { Cow::Borrowed(&*outputs) } else { Cow::Owned(some()?) };
-        let fit = Quadratic { alpha, intercept, positive, cutoff }.problem(examples, &part).solve(run)?;
-        for (from, &to) in chosen.iter().enumerate() {
-            (0..model.coefficients.rows()).for_each(|j| model.coefficients[(j, to)] = fit.coefficients[(j, from)]);
-            model.intercept[to] = fit.intercept[from];
-        }
-        last = Some(fit);
-    }
-    let mut last = last.ok_or_else(|| Error::data("the target has no column", "Give at least one number per row."))?;
-    let report = std::mem::take(&mut last.report);
-    Ok((model, report, Spectrum::of(last)))
 }

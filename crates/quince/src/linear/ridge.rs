@@ -23,12 +23,20 @@ crate::settings! {
         intercept: bool = true, in Domain::Boolean;
         /// Allow no coefficient below zero.
         positive: bool = false, in Domain::Boolean;
+        /// Whether probabilities are calibrated, on exact leave-one-out scores.
+        probabilities: bool = true, in Domain::Boolean;
     }
 }
 
 impl Ridge {
     fn quadratic(&self) -> Quadratic {
-        Quadratic { alpha: self.alpha, intercept: self.intercept, positive: self.positive, cutoff: 0.0 }
+        Quadratic {
+            alpha: self.alpha,
+            intercept: self.intercept,
+            positive: self.positive,
+            cutoff: 0.0,
+            calibrates: self.probabilities,
+        }
     }
 }
 

@@ -24,9 +24,8 @@ enum Source {
 }
 
 impl Spectrum {
-    pub(super) fn of(solution: Solution) -> Spectrum {
-        let rows = solution.centred.rows;
-        let count = rows.min(solution.coefficients.rows());
+    pub(super) fn of(solution: Solution, columns: usize) -> Spectrum {
+        let count = columns.min(solution.centred.rows);
         let source = match solution.system {
             System::Columns(factor) => Source::Factor { factor, bump: 0.0 },
             System::Rows { factor, bump, .. } => Source::Factor { factor, bump },

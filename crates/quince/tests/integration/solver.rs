@@ -21,7 +21,7 @@ impl Case {
         let target = Target::numbers(self.y.clone()).unwrap();
         with_layout(&self.x, layout, |features| {
             let examples = Examples::new(features, &target, self.weights.as_deref()).unwrap();
-            let settings = Ridge { alpha: self.alpha, intercept: self.intercept, positive: false };
+            let settings = Ridge { alpha: self.alpha, intercept: self.intercept, ..Ridge::default() };
             let (model, report) = settings.fit_examples(&examples, run).unwrap();
             assert!(report.holds(), "{report:?}");
             model
@@ -110,7 +110,7 @@ proptest! {
     fn leaving_out_by_algebra_is_leaving_out_by_refitting(case in cases()) {
         prop_assume!(case.x.rows() > 2);
         let target = Target::numbers(case.y.clone()).unwrap();
-        let settings = Ridge { alpha: case.alpha, intercept: case.intercept, positive: false };
+        let settings = Ridge { alpha: case.alpha, intercept: case.intercept, ..Ridge::default() };
         let examples = Examples::new(case.x.features(), &target, case.weights.as_deref()).unwrap();
         let exact = settings.leave_one_out_examples(&examples, &Run::new()).unwrap().unwrap();
         let refitted = by_refitting(&settings, &case);

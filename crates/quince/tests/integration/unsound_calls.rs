@@ -12,7 +12,7 @@ use quince::evaluate::{
     root_mean_square, stratified_folds, train_validation_test,
 };
 use quince::learn::{Classes, Count, DynLearner, Examples, Learner, Prediction, Target, Task};
-use quince::linear::Ridge;
+use quince::linear::{LeastSquares, Ridge};
 use quince::margin::{LinearSvm, OneClassSvm, Svm};
 use quince::matrix::{Dense, Features, Rows, Sparse, View};
 use quince::mixture::Mixture;
@@ -67,7 +67,7 @@ fn rows_without_a_class_are_refused_by_every_method_that_needs_one() {
         assert_eq!(learner.fit_dyn(&examples, &run()).is_ok(), can, "{}", method.info.name);
     }
     let examples = Examples::new(rows.features(), &target, None).unwrap();
-    assert!(quince::linear::solve(&examples, &[1.0], true, false, 0.0, &run()).is_err());
+    assert!(LeastSquares::default().fit_with_spectrum(&examples, &run()).is_err());
 }
 
 #[test]
@@ -80,9 +80,8 @@ fn settings_out_of_range_are_refused_by_type_too() {
     let labels = Examples::new(features, &labels, None).unwrap();
     for alpha in [-1.0, f64::NAN, f64::INFINITY] {
         assert_eq!(refused(Ridge::new().alpha(alpha).fit_examples(&numbers, &run())), "setting");
-        assert_eq!(refused(quince::linear::solve(&numbers, &[alpha], true, false, 0.0, &run())), "setting");
+        assert_eq!(refused(LeastSquares::new().tolerance(alpha).fit_with_spectrum(&numbers, &run())), "setting");
     }
-    assert_eq!(refused(quince::linear::solve(&numbers, &[1.0], true, false, f64::NAN, &run())), "setting");
     for c in [f64::NAN, 0.0, -1.0] {
         assert_eq!(refused(Svm::new().c(c).fit_examples(&labels, &run())), "setting");
         assert_eq!(refused(LinearSvm::new().c(c).fit_examples(&labels, &run())), "setting");

@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _is_arraylike_not_scalar, check_is_fitted, validate_data
 
 from quince._base import FLOATS, Estimator, for_extension, seed_of, weights_of
-from quince._quince import Model, cluster, cluster_distances, cluster_error, predict
+from quince._quince import Model, cluster_distances, cluster_error, fit, predict
 from quince._threads import effective
 
 
@@ -84,8 +84,9 @@ class Centres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, E
         X = self._check(X, reset=True)
         weights = weights_of(sample_weight, X)
         self._check_clusters(X)
-        model, labels = self._best(X, weights, self._method_settings())
+        model = self._best(X, weights, self._method_settings())
         self._take(model, X.dtype)
+        labels = model.parameter("training_clusters")
         self._show(labels)
         clusters = len(self.cluster_centers_) if self.n_clusters == "auto" else self.n_clusters
         distinct = np.count_nonzero(np.bincount(labels))
@@ -108,25 +109,15 @@ class Centres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, E
         if self.n_clusters != "auto" and X.shape[0] < self.n_clusters:
             raise ValueError(f"n_samples={X.shape[0]} should be >= n_clusters={self.n_clusters}.")
 
-    def _best(
-        self, X: Any, weights: NDArray[np.float64] | None, settings: dict[str, Any]
-    ) -> tuple[Model, NDArray[np.int32]]:
-        """The model with the least error of those from all starts, and the cluster of each row."""
+    def _best(self, X: Any, weights: NDArray[np.float64] | None, settings: dict[str, Any]) -> Model:
+        """The model with the least error of those from all starts."""
         rows, random = for_extension(X), check_random_state(self.random_state)
-        seed = seed_of(self.random_state)
+        given = {"weights": weights, "seed": seed_of(self.random_state), "threads": effective(None)}
         found = (
-            self._in_our_words(
-                cluster,
-                rows,
-                settings,
-                weights=weights,
-                start=start,
-                seed=seed,
-                threads=effective(None),
-            )
+            self._in_our_words(fit, "kmeans", rows, settings, start=start, **given)
             for start in self._given_starts(X, settings["restarts"], random)
         )
-        return min(found, key=lambda one: one[0].parameter("error"))
+        return min(found, key=lambda model: model.parameter("error"))
 
     def _given_starts(self, X: Any, starts: int, random: np.random.RandomState) -> Iterator[NDArray[np.float64] | None]:
         """The centres to start from; one None if the method is to draw them, as often as its settings say."""

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
 from quince._base import for_extension, weights_of
-from quince._quince import learn_batch
+from quince._quince import Model, known_centres, update
 from quince._threads import effective
 from quince.cluster._centres import Centres
 
@@ -89,8 +89,6 @@ class MiniBatchKMeans(Centres):
 
     n_iter_: int
     n_steps_: int
-    #: The weight of the rows that each centre has been given.
-    _counts: NDArray[np.float64]
 
     def __init__(
         self,
@@ -128,7 +126,6 @@ class MiniBatchKMeans(Centres):
         super()._show(labels)
         if not self.compute_labels:
             del self.labels_
-        self._counts = self._model.parameter("sizes")
         self.n_iter_ = len(self._model.report["trace"])
         self.n_steps_ = self.n_iter_ * math.ceil(self._model.rows / self.batch_size)
 
@@ -137,30 +134,24 @@ class MiniBatchKMeans(Centres):
         """Learns from one more batch of rows: every centre moves to the mean of all rows it has been given so far."""
         first = not hasattr(self, "cluster_centers_")
         X = self._check(X, reset=first)
-        weights, settings = weights_of(sample_weight, X), self._method_settings()
+        weights = weights_of(sample_weight, X)
         if first:
-            centres, self.n_steps_ = self._first_centres(X, weights, settings), 0
-            self._counts = np.zeros(len(centres))
-        else:
-            centres = self._model.parameter("centres")
-        settings["k"] = len(centres)
-        model, self._counts = learn_batch(
-            for_extension(X), settings, centres, self._counts.tolist(), weights=weights, threads=effective(None)
-        )
-        self._take(model, X.dtype)
+            self.n_steps_ = 0
+        model = self._first_model(X, weights) if first else self._model
+        self._take(update(model, for_extension(X), weights=weights, threads=effective(None)), X.dtype)
         self.n_steps_ += 1
         if self.compute_labels:
             self.labels_, self.inertia_ = self._labels(X), self._error(X, weights)
         return self
 
-    def _first_centres(
-        self, X: Any, weights: NDArray[np.float64] | None, settings: dict[str, Any]
-    ) -> NDArray[np.float64]:
-        """The centres to start a stream from: given ones, or those that one round over the first batch leads to."""
+    def _first_model(self, X: Any, weights: NDArray[np.float64] | None) -> Model:
+        """What a stream starts from: given centres, or those that one round over the first batch leads to."""
         if self.n_clusters == "auto":
             raise ValueError("n_clusters cannot be 'auto' for a stream, of which the first rows do not say enough.")
         self._check_clusters(X)
+        settings = self._method_settings()
         if isinstance(self.init, str):
-            model, _ = self._best(X, weights, {**settings, "algorithm": "lloyd", "steps": 1})
-            return model.parameter("centres")
-        return next(self._given_starts(X, 1, check_random_state(self.random_state)))
+            centres = self._best(X, weights, {**settings, "algorithm": "lloyd", "steps": 1}).parameter("centres")
+        else:
+            centres = next(self._given_starts(X, 1, check_random_state(self.random_state)))
+        return known_centres(centres, {**settings, "k": len(centres)})
