@@ -82,12 +82,15 @@ pub fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
     (a.len() > 1 && sd_a > 0.0 && sd_b > 0.0).then_some(value.clamp(-1.0, 1.0))
 }
 
-/// The logarithm of n! = 1 2 3 ... n; between whole numbers that of Γ(n + 1).
+/// The logarithm of n! = 1 2 3 ... n; between whole numbers that of Γ(n + 1), and NaN up to -1.
 ///
 /// ```
 /// assert!((quince::numbers::ln_factorial(5.0) - 120f64.ln()).abs() < 1e-12);
 /// ```
 pub fn ln_factorial(n: f64) -> f64 {
+    if n <= -1.0 || n.is_nan() {
+        return f64::NAN;
+    }
     if n < 32.0 && n.fract() != 0.0 {
         return ln_factorial(n + 32.0) - (1..=32).map(|k| (n + f64::from(k)).ln()).sum::<f64>();
     }

@@ -58,14 +58,7 @@ impl MiniBatchUpdates {
                 "Give every batch the columns of the centres.",
             ));
         }
-        if self.centres.rows() == 0 {
-            return Err(Error::data("there is no centre to learn", "Begin with at least one."));
-        }
-        self.centres.check_finite("centres")?;
-        if self.sizes.len() != self.centres.rows() {
-            let problem = format!("there are {} centres and {} sizes", self.centres.rows(), self.sizes.len());
-            return Err(Error::data(problem, "Give every centre the weight of its rows."));
-        }
+        self.check()?;
         let frame = Frame::of_features(batch, weights, run)?;
         let points = frame.points(batch, weights, 0);
         let about = Centres::new(frame.about_origin(self.centres.clone()), &frame);
@@ -90,8 +83,21 @@ impl MiniBatchUpdates {
     }
 
     /// The current centres as a model; `error` is that of the last batch.
-    pub fn model(self, error: f64) -> KMeansModel {
-        KMeansModel { centres: self.centres, sizes: self.sizes, error, tree: None }
+    pub fn model(self, error: f64) -> Result<KMeansModel> {
+        self.check()?;
+        Ok(KMeansModel { centres: self.centres, sizes: self.sizes, error, tree: None })
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.centres.rows() == 0 {
+            return Err(Error::data("there is no centre to learn", "Begin with at least one."));
+        }
+        self.centres.check_finite("centres")?;
+        if self.sizes.len() != self.centres.rows() {
+            let problem = format!("there are {} centres and {} sizes", self.centres.rows(), self.sizes.len());
+            return Err(Error::data(problem, "Give every centre the weight of its rows."));
+        }
+        Ok(())
     }
 }
 

@@ -338,6 +338,8 @@ pub fn scatter(features: &Features<'_>, labels: &[u32]) -> Result<f64> {
     if labels.len() != features.rows() {
         return Err(Error::one_each((features.rows(), "row"), (labels.len(), "label")));
     }
+    let bytes = 8.0 * features.rows() as f64 * features.columns() as f64;
+    crate::matrix::afford(bytes, &format!("{} rows of {} columns", features.rows(), features.columns()))?;
     let mut rows = Matrix::zeros(features.rows(), features.columns());
     features.pack(0..features.rows(), rows.values_mut());
     let mut clusters = std::collections::BTreeMap::new();

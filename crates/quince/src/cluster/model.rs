@@ -150,7 +150,7 @@ impl Fitted for KMeansModel {
         }
         let mut updates = MiniBatchUpdates { centres: self.centres.clone(), sizes: self.sizes.clone() };
         let (error, _) = updates.learn(more.features, more.weights, run)?;
-        Ok(Some(Arc::new(updates.model(error))))
+        Ok(Some(Arc::new(updates.model(error)?)))
     }
 
     fn save(&self, parts: &mut SavedParts<'_>) {

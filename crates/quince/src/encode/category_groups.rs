@@ -68,7 +68,7 @@ impl CategoryGroups {
 
     /// Whether a category is rare.
     pub fn is_rare(&self, category: usize) -> bool {
-        self.groups[category] as usize == self.frequent
+        self.groups.get(category).is_some_and(|&group| group as usize == self.frequent)
     }
 
     /// The group of the rare categories, if there are any.

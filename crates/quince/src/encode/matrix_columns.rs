@@ -72,10 +72,12 @@ impl MatrixColumns {
         let mut cells: Vec<String> = row.dense.iter().take(self.count).map(|&x| sampled_number(x)).collect();
         if !row.sequences.is_empty() {
             let mut counts = vec![0.0; self.count.saturating_sub(row.dense.len())];
-            row.sequences
-                .iter()
-                .flat_map(|(first, places)| places.iter().map(move |place| first + place))
-                .for_each(|place| counts[place] += 1.0);
+            for place in row.sequences.iter().flat_map(|(first, places)| places.iter().map(move |place| first + place))
+            {
+                if let Some(count) = counts.get_mut(place) {
+                    *count += 1.0;
+                }
+            }
             cells.extend(counts.into_iter().map(number_text));
         }
         cells

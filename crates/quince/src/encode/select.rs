@@ -8,7 +8,7 @@
 
 use crate::error::{Error, Result};
 use crate::learn::Target;
-use crate::matrix::Features;
+use crate::matrix::{Features, afford};
 
 /// The class of each row, and how many classes there are.
 pub type ClassCodes<'a> = (&'a [u32], usize);
@@ -118,6 +118,7 @@ fn table(
     classes: usize,
     value: impl Fn(f64) -> f64,
 ) -> Result<ContingencyTable> {
+    afford(8.0 * rows.columns() as f64 * classes as f64, &format!("{} features by class", rows.columns()))?;
     let mut table = ContingencyTable::new((rows.rows(), rows.columns()), class_of, classes)?;
     for (i, &class) in class_of.iter().enumerate() {
         let mut wrong = None;

@@ -37,6 +37,7 @@ impl ColumnMoments {
         if let Some(weights) = weights.filter(|weights| weights.len() != rows.rows()) {
             return Err(Error::one_each((rows.rows(), "row"), (weights.len(), "weight")));
         }
+        rows.afford_columns()?;
         ColumnMoments::of_chunks(at_hand(Weighted { features: *rows, weights }), rows.columns(), run)
     }
 

@@ -123,12 +123,19 @@ impl Method {
     /// of range are refused.
     pub fn configure(&self, settings: &Value) -> Result<Box<dyn DynLearner>> {
         let mut all = self.defaults();
-        if let (Value::Object(all), Value::Object(given)) = (&mut all, settings) {
-            for (name, value) in given {
-                if !all.contains_key(name) {
-                    return Err(self.no_such_setting(name));
+        match (&mut all, settings) {
+            (_, Value::Null) => {}
+            (Value::Object(all), Value::Object(given)) => {
+                for (name, value) in given {
+                    if !all.contains_key(name) {
+                        return Err(self.no_such_setting(name));
+                    }
+                    all.insert(name.clone(), value.clone());
                 }
-                all.insert(name.clone(), value.clone());
+            }
+            _ => {
+                let problem = format!("settings cannot be {settings}");
+                return Err(Error::data(problem, "Give an object of names and values."));
             }
         }
         (self.configure)(&all)

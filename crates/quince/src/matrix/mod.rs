@@ -32,6 +32,7 @@ pub(crate) use features::too_large_to_add_up;
 pub(crate) use moments::{Moments, centred_moments, moments, row_products};
 pub(crate) use pivoted::PivotedCholesky;
 pub use rows::Rows;
+pub(crate) use sparse::SparseRows;
 pub use sparse::{Sparse, SparseView};
 pub(crate) use tall::{About, Orientation, Tall, singular_values_of, triangular_factor};
 pub use view::{Dense, Real, View};
@@ -157,11 +158,13 @@ impl Matrix {
     /// # Panics
     /// If there is no such row; so do [`Matrix::row_mut`], [`Matrix::take_rows`] and indexing.
     pub fn row(&self, i: usize) -> &[f64] {
+        assert!(i < self.rows, "row {i} of a matrix with {}", self.rows);
         &self.values[i * self.columns..(i + 1) * self.columns]
     }
 
     /// Row `i`, to be changed.
     pub fn row_mut(&mut self, i: usize) -> &mut [f64] {
+        assert!(i < self.rows, "row {i} of a matrix with {}", self.rows);
         &mut self.values[i * self.columns..(i + 1) * self.columns]
     }
 
@@ -249,14 +252,14 @@ impl std::ops::Index<(usize, usize)> for Matrix {
     type Output = f64;
 
     fn index(&self, (i, j): (usize, usize)) -> &f64 {
-        assert!(j < self.columns, "column {j} of a matrix with {} columns", self.columns);
+        assert!(i < self.rows && j < self.columns, "place {i}, {j} of a {} x {} matrix", self.rows, self.columns);
         &self.values[i * self.columns + j]
     }
 }
 
 impl std::ops::IndexMut<(usize, usize)> for Matrix {
     fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut f64 {
-        assert!(j < self.columns, "column {j} of a matrix with {} columns", self.columns);
+        assert!(i < self.rows && j < self.columns, "place {i}, {j} of a {} x {} matrix", self.rows, self.columns);
         &mut self.values[i * self.columns + j]
     }
 }

@@ -74,7 +74,8 @@ impl Features<'_> {
             let first = self.dense_columns();
             if outputs == 1 {
                 let b = &b.values()[first..];
-                rows.zip(out).for_each(|(i, sum)| *sum += sparse.row_product(i, b));
+                let sparse = sparse.by_rows();
+                rows.zip(out).for_each(|(i, sum)| *sum += sparse.product(i, b));
                 return;
             }
             for (i, row) in rows.zip(out.chunks_mut(outputs)) {
@@ -148,7 +149,8 @@ impl Features<'_> {
         if let Some(sparse) = self.sparse_part() {
             if outputs == 1 {
                 let sum = &mut sum.values_mut()[dense..];
-                rows.for_each(|i| sparse.add_row(i, b[(i, 0)], sum));
+                let sparse = sparse.by_rows();
+                rows.for_each(|i| sparse.add(i, b[(i, 0)], sum));
                 return;
             }
             for i in rows {

@@ -1,5 +1,6 @@
 //! Sparse matrices by compressed rows: what is not zero, and where.
 
+use super::afford;
 use super::simd::vectorised;
 use super::store::Store;
 use crate::error::{Error, Result};
@@ -71,6 +72,9 @@ impl Sparse {
                 "Check row starts, column indices and values.",
             ))
         };
+        if u32::try_from(columns).is_err() {
+            return Err(Error::shape(format!("{columns} columns cannot be numbered"), "Use fewer than 4 billion."));
+        }
         if rows.checked_add(1) != Some(starts.len()) || starts[0] != 0 || starts[rows] != values.len() {
             return wrong("the row starts do not cover the values");
         }
@@ -231,31 +235,9 @@ impl Sparse {
         (&self.indices[range.clone()], &self.values[range])
     }
 
-    /// w·x of row `i`.
-    #[inline]
-    pub(crate) fn row_product(&self, i: usize, weights: &[f64]) -> f64 {
-        let (columns, values) = self.row(i);
-        // Four sums at a time: each addition waits for the one before it.
-        let mut sums = [0.0; 4];
-        let ((columns, columns_rest), (values, values_rest)) = (columns.as_chunks::<4>(), values.as_chunks::<4>());
-        for (columns, values) in columns.iter().zip(values) {
-            for l in 0..4 {
-                sums[l] += weights[columns[l] as usize] * values[l];
-            }
-        }
-        for (column, value) in columns_rest.iter().zip(values_rest) {
-            sums[0] += weights[*column as usize] * value;
-        }
-        (sums[0] + sums[1]) + (sums[2] + sums[3])
-    }
-
-    /// Adds `step` times row `i` to w.
-    #[inline]
-    pub(crate) fn add_row(&self, i: usize, step: f64, weights: &mut [f64]) {
-        let (columns, values) = self.row(i);
-        for (column, value) in columns.iter().zip(values) {
-            weights[*column as usize] += step * value;
-        }
+    /// The rows, for loops that visit many of them.
+    pub(crate) fn by_rows(&self) -> SparseRows<'_> {
+        SparseRows { starts: &self.starts, indices: &self.indices, values: &self.values }
     }
 
     /// (column, value) of row `i`.
@@ -273,6 +255,8 @@ impl Sparse {
     /// # quince::Result::Ok(())
     /// ```
     pub fn transposed(&self, run: &Run) -> Result<Sparse> {
+        let bytes = 8.0 * (self.columns as f64 + 2.0 * self.values.len() as f64);
+        afford(bytes, &format!("a matrix with {} columns", self.columns))?;
         let mut starts = vec![0; self.columns + 1];
         self.indices.iter().for_each(|&j| starts[j as usize + 1] += 1);
         (0..self.columns).for_each(|j| starts[j + 1] += starts[j]);
@@ -309,6 +293,50 @@ impl Sparse {
     /// The matrix as features for a learner.
     pub fn features(&self) -> super::Features<'_> {
         super::Features::sparse(self)
+    }
+}
+
+/// The arrays of a sparse matrix: one step nearer to a row than the matrix, which may own or borrow them.
+#[derive(Clone, Copy)]
+pub(crate) struct SparseRows<'a> {
+    starts: &'a [usize],
+    indices: &'a [u32],
+    values: &'a [f64],
+}
+
+impl<'a> SparseRows<'a> {
+    /// Columns and values of row `i`.
+    #[inline]
+    pub(crate) fn row(&self, i: usize) -> (&'a [u32], &'a [f64]) {
+        let range = self.starts[i]..self.starts[i + 1];
+        (&self.indices[range.clone()], &self.values[range])
+    }
+
+    /// w·x of row `i`.
+    #[inline]
+    pub(crate) fn product(&self, i: usize, weights: &[f64]) -> f64 {
+        let (columns, values) = self.row(i);
+        // Four sums at a time: each addition waits for the one before it.
+        let mut sums = [0.0; 4];
+        let ((columns, columns_rest), (values, values_rest)) = (columns.as_chunks::<4>(), values.as_chunks::<4>());
+        for (columns, values) in columns.iter().zip(values) {
+            for l in 0..4 {
+                sums[l] += weights[columns[l] as usize] * values[l];
+            }
+        }
+        for (column, value) in columns_rest.iter().zip(values_rest) {
+            sums[0] += weights[*column as usize] * value;
+        }
+        (sums[0] + sums[1]) + (sums[2] + sums[3])
+    }
+
+    /// Adds `step` times row `i` to w.
+    #[inline]
+    pub(crate) fn add(&self, i: usize, step: f64, weights: &mut [f64]) {
+        let (columns, values) = self.row(i);
+        for (column, value) in columns.iter().zip(values) {
+            weights[*column as usize] += step * value;
+        }
     }
 }
 

@@ -270,7 +270,10 @@ impl Mixture {
         given: &InitialParameters,
         run: &Run,
     ) -> Result<(MixtureModel, Report)> {
-        self.check_domains()?;
+        let examples = Checked::new(self, examples)?;
+        if !matches!(examples.target.view(), TargetView::None(_)) {
+            return Err(Error::data("a start is given for clusters, and so is a target", "Leave the target out."));
+        }
         let Count::Fixed(k) = self.k else {
             let remedy = "Give the number of components.";
             return Err(Error::setting("k", "cannot be auto where a start is given", remedy));

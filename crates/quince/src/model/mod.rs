@@ -165,7 +165,8 @@ impl Model {
         if target_of(&fitted, self.encoder.width(), self.classes.clone())?.task() != self.task {
             return Err(Error::data("the parameters are of another task", "Give those of a model of the same task."));
         }
-        Ok(Model { fitted: Arc::new(fitted), digest: None, ..self.clone() })
+        let report = Report::computed("parameters that were given");
+        Ok(Model { fitted: Arc::new(fitted), report, digest: None, ..self.clone() })
     }
 
     /// A model that goes on from this one with other rows, which are encoded already: for methods such as stochastic gradient
@@ -204,13 +205,11 @@ impl Model {
         let fitted = self.fitted.updated(more, run)?.ok_or_else(|| {
             Error::data(format!("'{}' cannot learn on", self.method.info.name), "Train it again on all rows.")
         })?;
-        Ok(Model {
-            report: Report { remarks: fitted.remarks(self.class_names()), ..self.report.clone() },
-            fitted,
-            rows: self.rows + more.target.rows(),
-            digest: None,
-            ..self.clone()
-        })
+        // What the first fit said of its answer is not true of this one.
+        let (before, rows) = (self.rows, more.target.rows());
+        let mut report = Report::computed(format!("{before} rows, and {rows} more"));
+        report.remarks = fitted.remarks(self.class_names());
+        Ok(Model { report, fitted, rows: before + rows, digest: None, ..self.clone() })
     }
 
     /// Predicts for features that are encoded already.
@@ -221,7 +220,36 @@ impl Model {
                 "Give the same columns as in training.",
             ));
         }
-        self.fitted.predict(features, run)
+        let prediction = self.fitted.predict(features, run)?;
+        self.check_prediction(&prediction, features.rows())?;
+        Ok(prediction)
+    }
+
+    /// An error unless a prediction is of as many rows as were asked about, and of the classes of the model: a user's own method, or
+    /// parameters that somebody put together, may say anything.
+    fn check_prediction(&self, prediction: &Prediction, rows: usize) -> Result<()> {
+        let fits = match prediction {
+            Prediction::Classes { scores, probabilities } => {
+                let classes = self.classes.as_ref().map_or(0, Classes::count);
+                let shapes = [scores, probabilities].map(|matrix| (matrix.rows(), matrix.columns()));
+                shapes == [(rows, classes); 2]
+            }
+            Prediction::Clusters { labels, distances } => {
+                let clusters = distances.columns();
+                distances.rows() == rows && labels.iter().all(|&label| (label as usize) < clusters)
+            }
+            Prediction::Responsibilities { responsibilities, log_densities } => {
+                responsibilities.rows() == log_densities.len() && responsibilities.columns() > 0
+            }
+            Prediction::Numbers(_) | Prediction::Novelty { .. } => true,
+        };
+        if fits && prediction.rows() == rows {
+            return Ok(());
+        }
+        Err(Error::shape(
+            format!("'{}' does not predict what the model is of", self.method.info.name),
+            "Join a method only with the classes that it was fitted to.",
+        ))
     }
 
     /// The predicted labels in words; none where the model knows no classes.

@@ -162,7 +162,8 @@ impl Knn {
     /// The mean leave-one-out loss for 1, 2, 3 ... (at most 50) neighbours, all from one search: log loss for classes,
     /// squared error for numbers. Of more than 4000 rows, 4000 are sampled and left out.
     pub fn losses_by_k(&self, examples: &Examples<'_>, run: &Run) -> Result<Vec<f64>> {
-        let (index, kept) = TrainingRows::of(examples)?.index(self.measure(examples)?, self.search, run)?;
+        let examples = Checked::new(self, examples)?;
+        let (index, kept) = TrainingRows::of(&examples)?.index(self.measure(&examples)?, self.search, run)?;
         choose::losses(self, &index, &kept.targets, &kept.target, &kept.weights, run)
     }
 }
@@ -232,11 +233,6 @@ impl TrainingRows {
             TargetView::Numbers(numbers) => TrainingTargets::Numbers(numbers.clone()),
             TargetView::None(_) => return Err(Target::missing()),
         };
-        if let TrainingTargets::Numbers(numbers) = &targets
-            && numbers.values().iter().any(|y| !y.is_finite())
-        {
-            return Err(Error::data("the target contains NaN or infinity", "Remove those rows."));
-        }
         Ok(TrainingRows { rows, targets, target, weights })
     }
 

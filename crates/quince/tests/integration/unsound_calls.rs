@@ -15,7 +15,7 @@ use quince::learn::{Classes, Count, DynLearner, Examples, Learner, Prediction, T
 use quince::linear::{LeastSquares, Ridge};
 use quince::margin::{LinearSvm, OneClassSvm, Svm};
 use quince::matrix::{Dense, Features, Rows, Sparse, View};
-use quince::mixture::Mixture;
+use quince::mixture::{InitialParameters, Mixture};
 use quince::neighbours::{DistanceMetric, Index, Knn, Measure, SearchMethod, SearchStructure};
 use quince::numbers::quantile;
 use quince::registry::METHODS;
@@ -257,6 +257,7 @@ fn batches_of_no_rows_no_centres_and_other_columns_are_refused() {
     assert!(updates.learn(Matrix::from_rows(&[[f64::NAN, 1.0]]).features(), None, &run()).is_err());
     updates.sizes.pop();
     assert!(updates.learn(rows().features(), None, &run()).is_err());
+    assert!(MiniBatchUpdates::new(Matrix::zeros(0, 2)).model(0.0).is_err());
     assert!(MiniBatchUpdates::new(Matrix::zeros(0, 2)).learn(rows().features(), None, &run()).is_err());
     let not_a_number = Matrix::from_rows(&[[f64::NAN, 0.0]]);
     assert!(MiniBatchUpdates::new(not_a_number).learn(rows().features(), None, &run()).is_err());
@@ -432,4 +433,45 @@ fn ragged_and_empty_rows_are_refused_by_the_short_way_too() {
     assert!(Ridge::new().fit(&none, &Vec::<f64>::new()).is_err());
     assert!(Ridge::new().fit(&[[1.0], [2.0]], &[1.0]).is_err());
     assert!(matches!(Ridge::new().alpha(-1.0).fit(&[[1.0], [2.0]], &[1.0, 2.0]), Err(Error::Setting { .. })));
+}
+
+#[test]
+fn sizes_that_cannot_be_numbered_are_refused_before_memory_is_asked_for() {
+    assert_eq!(refused(Sparse::new(1, 1 << 40, vec![0, 0], vec![], vec![])), "shape");
+    let wide = Sparse::new(2, u32::MAX as usize, vec![0, 1, 1], vec![7], vec![1.0]).unwrap();
+    assert!(scatter(&wide.features(), &[0, 0]).is_err());
+}
+
+#[test]
+fn a_place_outside_a_matrix_is_none_inside_it() {
+    let matrix = Matrix::zeros(2, 2);
+    for (i, j) in [(2, 0), (0, 2), (1 << 63, 0), (usize::MAX, 1)] {
+        assert!(catch_unwind(AssertUnwindSafe(|| matrix[(i, j)])).is_err(), "{i}, {j}");
+    }
+    assert!(catch_unwind(AssertUnwindSafe(|| matrix.row(1 << 63).to_vec())).is_err());
+}
+
+#[test]
+fn a_model_put_together_of_parts_that_do_not_fit_refuses_to_predict() {
+    let (rows, three) = (rows(), Target::labels(&["a", "b", "c", "c"]));
+    let examples = Examples::new(rows.features(), &three, None).unwrap();
+    let (fitted, report) = Ridge::default().fit_dyn(&examples, &run()).unwrap();
+    let two = Target::classes(two_classes(), vec![0, 1, 0, 1]).unwrap();
+    let parts = (&rows.features(), &two);
+    let model = Model::from_fitted(&Ridge::default(), parts, fitted, report, &run()).unwrap();
+    assert_eq!(refused(model.labels::<String>(&rows)), "shape");
+}
+
+#[test]
+fn every_way_to_a_fit_refuses_targets_that_it_cannot_learn_from() {
+    let (rows, unknown) = (rows(), Target::classes(two_classes(), vec![0, 1, Target::UNKNOWN, 1]).unwrap());
+    let examples = Examples::new(rows.features(), &unknown, None).unwrap();
+    assert!(Knn::new().k(1).losses_by_k(&examples, &run()).is_err());
+    assert!(Mixture::new(2).fit_from(&examples, &InitialParameters::default(), &run()).is_err());
+    let probabilities = Matrix::from_rows(&[[0.5, 0.5]; 4]);
+    let prediction = Prediction::Classes { scores: probabilities.clone(), probabilities };
+    assert!(Roc::of_classes(&unknown, &prediction, None).is_err());
+    for settings in [serde_json::json!([1]), serde_json::json!("alpha=1")] {
+        assert!(quince::registry::method("ridge").unwrap().configure(&settings).is_err());
+    }
 }

@@ -79,6 +79,7 @@ impl Roc {
             return Ok(Vec::new());
         };
         check_classes(classes, probabilities)?;
+        truth.check_known()?;
         let of_class = |k: usize| {
             let positive: Vec<bool> = codes.iter().map(|&code| code as usize == k).collect();
             Roc::of(&probabilities.column(k), &positive, weights)

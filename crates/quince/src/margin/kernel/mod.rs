@@ -69,7 +69,11 @@ pub enum Kernel {
 
 impl Kernel {
     /// The kernel of two rows, by its definition.
+    ///
+    /// # Panics
+    /// If one row is longer than the other.
     pub fn of(&self, x: &[f64], y: &[f64]) -> f64 {
+        assert_eq!(x.len(), y.len(), "the rows of a kernel have the same columns");
         let product: f64 = x.iter().zip(y).map(|(x, y)| x * y).sum();
         match *self {
             Kernel::Linear => product,

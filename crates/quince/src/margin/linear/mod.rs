@@ -22,7 +22,8 @@ mod system;
 
 pub use model::{LinearSvmModel, Link};
 pub(super) use model::{row_table, weight_table};
-pub use sgd::{Loss, Schedule, Sgd, SgdSolution, Validation};
+pub use sgd::{Loss, Schedule};
+use sgd::{Sgd, Validation};
 
 use super::dual::balance;
 use super::leave_one_out::every_third;

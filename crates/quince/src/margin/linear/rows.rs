@@ -1,13 +1,13 @@
 //! Rows one at a time: their product with w, and w with a multiple of a row added.
 
 use crate::matrix::simd::{add_times, prefetch, product};
-use crate::matrix::{Dense, Features, Sparse};
+use crate::matrix::{Dense, Features, Sparse, SparseRows};
 
 /// Access to one row at a time.
 pub(super) struct RowAccess<'a> {
     rows: Features<'a>,
     dense: Option<Dense<'a>>,
-    sparse: Option<&'a Sparse>,
+    sparse: Option<SparseRows<'a>>,
     /// How many columns are dense.
     split: usize,
 }
@@ -15,7 +15,7 @@ pub(super) struct RowAccess<'a> {
 impl<'a> RowAccess<'a> {
     pub(super) fn new(rows: Features<'a>) -> RowAccess<'a> {
         let dense = rows.dense_part().filter(|dense| dense.columns() > 0);
-        RowAccess { rows, dense, sparse: rows.sparse_part(), split: rows.dense_columns() }
+        RowAccess { rows, dense, sparse: rows.sparse_part().map(Sparse::by_rows), split: rows.dense_columns() }
     }
 
     /// The product w·x of row `i`.
@@ -34,7 +34,7 @@ impl<'a> RowAccess<'a> {
             },
         };
         if let Some(sparse) = self.sparse {
-            sum += sparse.row_product(i, right);
+            sum += sparse.product(i, right);
         }
         sum
     }
@@ -55,7 +55,7 @@ impl<'a> RowAccess<'a> {
             },
         }
         if let Some(sparse) = self.sparse {
-            sparse.add_row(i, step, right);
+            sparse.add(i, step, right);
         }
     }
 

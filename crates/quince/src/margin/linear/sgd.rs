@@ -79,7 +79,7 @@ crate::choices! {
 }
 
 /// A problem in the primal, and the options of stochastic gradient descent.
-pub struct Sgd<'a> {
+pub(super) struct Sgd<'a> {
     /// The rows.
     pub rows: crate::matrix::Features<'a>,
     /// Whether each row is of the positive class, y = 1, not y = -1. One byte per row stays in the caches, though rows are visited in
@@ -122,7 +122,7 @@ pub struct Sgd<'a> {
 }
 
 /// Held-out rows, whose accuracy says when to stop.
-pub struct Validation<'a> {
+pub(super) struct Validation<'a> {
     /// The rows.
     pub rows: crate::matrix::Features<'a>,
     /// Whether each row is of the positive class.

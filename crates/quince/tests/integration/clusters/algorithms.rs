@@ -115,7 +115,7 @@ fn batches_whose_sizes_do_not_fit_their_centres_are_refused() {
     assert!(batches.learn(rows.features(), None, &Run::new()).is_err());
     let mut batches = MiniBatchUpdates::new(rows.clone());
     let (error, _) = batches.learn(rows.features(), None, &Run::new()).unwrap();
-    let model = batches.model(error);
+    let model = batches.model(error).unwrap();
     assert_eq!((model.error(), model.sizes(), model.centres()), (0.0, &[1.0, 1.0][..], &rows));
 }
 
