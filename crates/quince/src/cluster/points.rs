@@ -6,7 +6,7 @@
 //! Sparse rows are scored in f64 and never become dense.
 
 use crate::error::Result;
-use crate::matrix::fused::{ErrorBound, Visit, WIDE, each_score};
+use crate::matrix::fused::{ErrorBound, PanelColumn, Visit, WIDE, each_score};
 use crate::matrix::simd::{squared_distance, squared_norm};
 use crate::matrix::{Features, Matrix, RowShape, Weighted, WeightedRows, means, too_large_to_add_up};
 use crate::passes::{Chunk, Merge, Pass, Source, parts};
@@ -254,7 +254,7 @@ impl Points<'_> {
         scratch.lines.resize(WIDE * columns, 0.0);
         let shifted = self.features.centred(&self.frame.score_origin);
         shifted.pack(rows.iter().map(|&i| i as usize), &mut scratch.lines);
-        scratch.panel.resize(columns + 1, [1.0; WIDE]);
+        scratch.panel.resize(columns + 1, PanelColumn([1.0; WIDE]));
         turn(&scratch.lines, columns, &mut scratch.panel[..columns]);
     }
 
@@ -297,16 +297,16 @@ pub(super) fn error_of(
 #[derive(Default)]
 pub(super) struct ScoreScratch {
     lines: Vec<f32>,
-    panel: Vec<[f32; WIDE]>,
+    panel: Vec<PanelColumn>,
     sums: Vec<[f32; WIDE]>,
 }
 
 /// Rows one after another become columns of sixteen.
-fn turn(lines: &[f32], columns: usize, panel: &mut [[f32; WIDE]]) {
+fn turn(lines: &[f32], columns: usize, panel: &mut [PanelColumn]) {
     let rows: [&[f32]; WIDE] = std::array::from_fn(|r| &lines[r * columns..(r + 1) * columns]);
-    for (j, lanes) in panel.iter_mut().enumerate() {
+    for (j, column) in panel.iter_mut().enumerate() {
         for r in 0..WIDE {
-            lanes[r] = rows[r][j];
+            column.0[r] = rows[r][j];
         }
     }
 }

@@ -11,22 +11,28 @@ pub(crate) const WIDE: usize = 16;
 /// Columns that are multiplied at a time: a panel of these stays in the nearest cache.
 const COLUMNS_AT_A_TIME: usize = 384;
 
+/// A column of a panel: a value of each of its rows. No vector of it lies across two cache lines, which would take twice as long to
+/// load.
+#[repr(C, align(64))]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PanelColumn<T = f32>(pub(crate) [T; WIDE]);
+
 /// Rows packed side by side: for each panel its columns, sixteen values each; what is past the last row is zero.
 pub(crate) struct Panels<T = f32> {
     columns: usize,
-    values: Vec<[T; WIDE]>,
+    values: Vec<PanelColumn<T>>,
 }
 
 impl<T: Lane> Panels<T> {
     pub(crate) fn zeros(rows: usize, columns: usize) -> Panels<T> {
-        Panels { columns, values: vec![[T::ZERO; WIDE]; rows.div_ceil(WIDE) * columns] }
+        Panels { columns, values: vec![PanelColumn([T::ZERO; WIDE]); rows.div_ceil(WIDE) * columns] }
     }
 
     /// Writes row `i`.
     pub(crate) fn set_row(&mut self, i: usize, row: impl Iterator<Item = T>) {
         let first = i / WIDE * self.columns;
         let panel = &mut self.values[first..first + self.columns];
-        panel.iter_mut().zip(row).for_each(|(lanes, x)| lanes[i % WIDE] = x);
+        panel.iter_mut().zip(row).for_each(|(column, x)| column.0[i % WIDE] = x);
     }
 
     /// The length of rows.
@@ -35,7 +41,7 @@ impl<T: Lane> Panels<T> {
     }
 
     /// The columns of a panel.
-    pub(crate) fn panel(&self, p: usize) -> &[[T; WIDE]] {
+    pub(crate) fn panel(&self, p: usize) -> &[PanelColumn<T>] {
         &self.values[p * self.columns..(p + 1) * self.columns]
     }
 }
@@ -112,7 +118,7 @@ pub(crate) trait Visit<T = f32> {
 /// Numbers that can be multiplied so: how many rows at a time depends on how many fit into the registers.
 pub(crate) trait Multiply: Lane {
     fn product<V: Visit<Self>, const FUSED: bool>(
-        panel: &[[Self; WIDE]],
+        panel: &[PanelColumn<Self>],
         rows: &[Self],
         sums: &mut Vec<[Self; WIDE]>,
         visit: &mut V,
@@ -122,7 +128,7 @@ pub(crate) trait Multiply: Lane {
 impl Multiply for f32 {
     #[inline(always)]
     fn product<V: Visit, const FUSED: bool>(
-        panel: &[[f32; WIDE]],
+        panel: &[PanelColumn],
         rows: &[f32],
         sums: &mut Vec<[f32; WIDE]>,
         visit: &mut V,
@@ -134,7 +140,7 @@ impl Multiply for f32 {
 impl Multiply for f64 {
     #[inline(always)]
     fn product<V: Visit<f64>, const FUSED: bool>(
-        panel: &[[f64; WIDE]],
+        panel: &[PanelColumn<f64>],
         rows: &[f64],
         sums: &mut Vec<[f64; WIDE]>,
         visit: &mut V,
@@ -146,7 +152,7 @@ impl Multiply for f64 {
 /// Multiplies a panel with `rows` (each as long as the panel is deep, one after another) and shows the scores of every row,
 /// in order. `sums` is scratch space.
 pub(crate) fn each_score<T: Multiply, V: Visit<T>>(
-    panel: &[[T; WIDE]],
+    panel: &[PanelColumn<T>],
     rows: &[T],
     sums: &mut Vec<[T; WIDE]>,
     visit: &mut V,
@@ -161,13 +167,13 @@ pub(crate) fn each_score<T: Multiply, V: Visit<T>>(
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn wide<T: Multiply, V: Visit<T>>(panel: &[[T; WIDE]], rows: &[T], sums: &mut Vec<[T; WIDE]>, visit: &mut V) {
+fn wide<T: Multiply, V: Visit<T>>(panel: &[PanelColumn<T>], rows: &[T], sums: &mut Vec<[T; WIDE]>, visit: &mut V) {
     T::product::<V, true>(panel, rows, sums, visit);
 }
 
 #[inline(always)]
 fn product<T: Lane, V: Visit<T>, const TALL: usize, const FUSED: bool>(
-    panel: &[[T; WIDE]],
+    panel: &[PanelColumn<T>],
     rows: &[T],
     sums: &mut Vec<[T; WIDE]>,
     visit: &mut V,
@@ -217,7 +223,7 @@ fn product<T: Lane, V: Visit<T>, const TALL: usize, const FUSED: bool>(
 
 #[inline(always)]
 fn add_products<T: Lane, const TALL: usize, const FUSED: bool>(
-    panel: &[[T; WIDE]],
+    panel: &[PanelColumn<T>],
     rows: [&[T]; TALL],
     mut block: [[T; WIDE]; TALL],
 ) -> [[T; WIDE]; TALL] {
@@ -226,7 +232,7 @@ fn add_products<T: Lane, const TALL: usize, const FUSED: bool>(
         assert_eq!(row.len(), columns);
     }
     for j in 0..columns {
-        let lanes = panel[j];
+        let lanes = panel[j].0;
         for r in 0..TALL {
             let x = rows[r][j];
             for l in 0..WIDE {
