@@ -1,10 +1,10 @@
 """Classical machine learning for real tables, with scikit-learn's conventions.
 
-Whoever has arrays uses the estimators, which take scikit-learn's parameters and show its attributes; `models()` says which
-classes stand on which method. Some of them, such as `MixedNB` and `MixedMixture`, take data frames with native columns, too. Features
-are prepared with encoders and imputers (`quince.preprocessing`), texts with vectorizers (`quince.text`), and a whole data frame at
-once with `TableEncoder`. Whoever has a table (a file, or a pandas, polars or pyarrow frame with numbers, categories, texts and
-missing values) uses `train` and `compare`. Every model is saved with `save` and opened with `load`, and opening one never runs code.
+For arrays there are estimators with scikit-learn's parameters and attributes; `models()` says which classes belong to which
+method. Some of them, such as `MixedNB` and `MixedMixture`, take data frames with native columns, too. Features are prepared with
+encoders and imputers (`quince.preprocessing`), texts with vectorizers (`quince.text`), and a whole data frame at once with
+`TableEncoder`. For tables (a file, or a pandas, polars or pyarrow frame with numbers, categories, texts and missing values) there
+are `train` and `compare`. Every model is saved with `save` and opened with `load`, and opening one never runs code.
 """
 
 # What the package shows is what its modules list in their `__all__`, beside the classes: there is no other list.

@@ -37,12 +37,12 @@ def seed_of(random_state: Any) -> int:
 
 
 def columns_of(y: NDArray[Any]) -> NDArray[np.float64]:
-    """Targets as float64, a column an output."""
+    """Targets as float64, one column per output."""
     return np.ascontiguousarray(y.reshape(len(y), -1), dtype=np.float64)
 
 
 def weights_of(sample_weight: ArrayLike | None, X: Any) -> NDArray[np.float64] | None:
-    """How much each row of X counts, never less than nothing; None if all count alike."""
+    """The weight of each row of X, never negative; None if all count alike."""
     if sample_weight is None:
         return None
     return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -94,7 +94,7 @@ class Estimator(BaseEstimator):
 
     @property
     def report_(self) -> dict[str, Any]:
-        """What the fit said about itself: how the answer was found, how exact it is, and remarks."""
+        """The report of the fit: how the answer was found, how exact it is, and remarks."""
         return self._fitted_model().report
 
     def _fitted_model(self) -> Model:
@@ -108,8 +108,8 @@ class Estimator(BaseEstimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Saves the fitted estimator in one file, which `quince.load` and the command `quince` open.
 
-        The file holds numbers and words only: opening it never runs code. It is written beside its place and then
-        renamed, so that whoever looks sees the old file or the new one.
+        The file holds numbers and words only: opening it never runs code. It is replaced as a whole: there is always the
+        old file or the new one.
         """
         self._fitted_model()
         state = self.__getstate__()

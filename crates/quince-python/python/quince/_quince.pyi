@@ -95,7 +95,7 @@ def read_csv(
 ) -> Table: ...
 @final
 class TextEncoder:
-    """A vocabulary and how texts are cut, learnt from texts."""
+    """A vocabulary, and how texts are split into words, learnt from texts."""
 
     @staticmethod
     def of(state: dict[str, Any]) -> TextEncoder: ...
@@ -234,7 +234,7 @@ def linear_outputs(
 ) -> NDArray[np.float64]: ...
 @final
 class Neighbours:
-    """Rows that can be asked for neighbours; an array stays where it is."""
+    """Rows among which neighbours are searched; an array is not copied."""
 
     def __new__(
         cls, x: Any, settings: dict[str, Any], *, weights: list[float] = ..., threads: int = 0
@@ -278,7 +278,7 @@ class Single:
 
 @final
 class Gaussian:
-    """A normal distribution of several numbers; `quince.family` shows it."""
+    """A multivariate normal distribution; `quince.family` shows it."""
 
     @staticmethod
     def of(mean: NDArray[np.float64], covariance: NDArray[np.float64]) -> Gaussian: ...
@@ -293,7 +293,7 @@ class Gaussian:
 
 @final
 class Multinomial:
-    """How often each of some things occurs; `quince.family` shows it."""
+    """A multinomial distribution; `quince.family` shows it."""
 
     @staticmethod
     def of(weights: NDArray[np.float64]) -> Multinomial: ...
@@ -306,7 +306,7 @@ class Multinomial:
 
 @final
 class Joint:
-    """The probability of every pair of two things; `quince.family` shows it."""
+    """A joint distribution of two variables; `quince.family` shows it."""
 
     @staticmethod
     def of(table: NDArray[np.float64]) -> Joint: ...

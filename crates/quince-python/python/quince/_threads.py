@@ -1,4 +1,4 @@
-"""How many threads work: what `n_jobs` says, or `set_threads`, or `OMP_NUM_THREADS`, or as many as there are."""
+"""The number of threads: that of `n_jobs`, `set_threads` or `OMP_NUM_THREADS`, or all processors."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _said = False
 
 
 class set_threads:  # noqa: N801 - it is called like the function it stands for
-    """Sets how many threads quince works with; None goes back to `OMP_NUM_THREADS` or all processors.
+    """Sets the number of threads; None goes back to `OMP_NUM_THREADS` or all processors.
 
-    As a context manager it puts the earlier number back at the end::
+    As a context manager it restores the earlier number at the end::
 
         with quince.set_threads(1):
             model.fit(X, y)

@@ -37,7 +37,7 @@ class _Baseline(Estimator):
     n_outputs_: int
 
     def _columns(self) -> int:
-        """How many features there were; zero if X was no matrix, which a baseline does not mind."""
+        """The number of features; zero if X was no matrix, which a baseline does not mind."""
         return int(getattr(self, "n_features_in_", 0))
 
     def _rows(self, count: int) -> NDArray[np.float64]:
@@ -51,11 +51,11 @@ class DummyClassifier(MultiOutputMixin, ClassifierMixin, _Baseline):
     Parameters
     ----------
     strategy : {"most_frequent", "prior", "stratified", "uniform", "constant"}, default="prior"
-        "prior" predicts the most frequent class, with the shares of all as probabilities; "most_frequent" the same with
-        probability one; "stratified" draws classes by their shares, "uniform" draws all alike; "constant" predicts
-        `constant`.
+        "prior" predicts the most frequent class, with the class frequencies as probabilities; "most_frequent" the same
+        with probability one; "stratified" draws classes by their frequencies, "uniform" draws all with the same
+        probability; "constant" predicts `constant`.
     random_state : int, RandomState instance or None, default=None
-        Steers what "stratified" and "uniform" draw.
+        Determines what "stratified" and "uniform" draw.
     constant : int or str or array-like of shape (n_outputs,), default=None
         The label that "constant" predicts.
 
@@ -66,11 +66,11 @@ class DummyClassifier(MultiOutputMixin, ClassifierMixin, _Baseline):
     n_classes_ : int or list of int
         Number of classes.
     class_prior_ : ndarray of shape (n_classes,) or list of such arrays
-        Share of each class.
+        Frequency of each class.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had names that are all words.
+        Names of the features, if X had names that are all strings.
     n_outputs_ : int
         Number of columns of y.
     sparse_output_ : bool
@@ -98,7 +98,7 @@ class DummyClassifier(MultiOutputMixin, ClassifierMixin, _Baseline):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> DummyClassifier:
-        """Learns the classes and their shares from y, of which there may be several columns; X only counts rows."""
+        """Learns the classes and their frequencies from y, which may have several columns; of X only the number of rows counts."""
         validate_data(self, X, skip_check_array=True)
         self._strategy = self.strategy
         if self._strategy == "uniform" and sparse.issparse(y):
@@ -254,7 +254,7 @@ class DummyClassifier(MultiOutputMixin, ClassifierMixin, _Baseline):
             return np.log(chances) if self.n_outputs_ == 1 else [np.log(one) for one in chances]
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """The share of right labels; X may be None."""
+        """The accuracy: the share of correct labels; X may be None."""
         return super().score(np.zeros((len(y), 1)) if X is None else X, y, sample_weight)
 
     def __sklearn_tags__(self) -> Tags:
@@ -284,7 +284,7 @@ class DummyRegressor(MultiOutputMixin, RegressorMixin, _Baseline):
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had names that are all words.
+        Names of the features, if X had names that are all strings.
     n_outputs_ : int
         Number of columns of y.
 
@@ -310,7 +310,7 @@ class DummyRegressor(MultiOutputMixin, RegressorMixin, _Baseline):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> DummyRegressor:
-        """Learns the number to predict from y, of which there may be several columns; X only counts rows."""
+        """Learns the number to predict from y, which may have several columns; of X only the number of rows counts."""
         validate_data(self, X, skip_check_array=True)
         y = check_array(y, ensure_2d=False, input_name="y")
         if len(y) == 0:

@@ -1,4 +1,4 @@
-"""Distributions as plain values: to fit to data, to ask for probabilities, to draw from.
+"""Distributions as plain values: to fit to data, to ask for probabilities, to sample from.
 
 >>> from quince.family import Normal
 >>> height = Normal(170, 10)
@@ -38,11 +38,11 @@ class Distribution:
         self._inner()
 
     def log_density(self, x: ArrayLike) -> Any:
-        """The logarithm of the density at x, of a count its probability; -inf where x cannot be."""
+        """The logarithm of the density at x (for counts, of the probability); -inf where x is impossible."""
         return self._each(self._inner().log_density, x)
 
     def density(self, x: ArrayLike) -> Any:
-        """The density at x; of a count its probability."""
+        """The density at x; for counts, the probability."""
         return np.exp(self.log_density(x))
 
     def cumulative(self, x: ArrayLike) -> Any:
@@ -50,7 +50,7 @@ class Distribution:
         return self._each(self._inner().cumulative, x)
 
     def sample(self, n: int = 1, *, seed: int = 0) -> NDArray[np.float64]:
-        """This number of draws."""
+        """Samples n values."""
         return self._inner().sample(n, seed)
 
     @property
@@ -76,14 +76,14 @@ class Normal(Distribution):
 
     @classmethod
     def fit(cls, values: ArrayLike, *, unbiased: bool = False) -> Normal:
-        """The one under which the values are most likely, or the one with the unbiased variance."""
+        """The maximum likelihood estimate; with `unbiased`, the variance is divided by n - 1."""
         found = _quince.Single.normal_of(_numbers(values), unbiased)
         return cls(found.mean, float(np.sqrt(found.variance)))
 
 
 @dataclass(frozen=True)
 class Poisson(Distribution):
-    """How often something happens that happens `rate` times on average."""
+    """The Poisson distribution: the number of events that happen `rate` times on average."""
 
     rate: float
 
@@ -97,13 +97,13 @@ class Poisson(Distribution):
 
     @classmethod
     def fit(cls, counts: ArrayLike) -> Poisson:
-        """The one under which the counts are most likely."""
+        """The maximum likelihood estimate."""
         return cls(_quince.Single.poisson_of(_numbers(counts)).mean)
 
 
 @dataclass(frozen=True)
 class Binomial(Distribution):
-    """The number of successes in a number of trials; with one trial, a Bernoulli distribution."""
+    """The binomial distribution: the number of successes in `tries` trials; with one trial, a Bernoulli distribution."""
 
     tries: int
     probability: float
@@ -125,7 +125,7 @@ class Binomial(Distribution):
 
 @dataclass(frozen=True)
 class Beta(Distribution):
-    """What is known of a probability after `a` - 1 successes and `b` - 1 failures."""
+    """The beta distribution: what is known of a probability after `a` - 1 successes and `b` - 1 failures."""
 
     a: float
     b: float
@@ -140,14 +140,14 @@ class Beta(Distribution):
 
 
 class Gaussian:
-    """The normal distribution of several numbers at once."""
+    """The multivariate normal distribution."""
 
     def __init__(self, mean: ArrayLike, covariance: ArrayLike) -> None:
         self._inner = _quince.Gaussian.of(_numbers(mean), _rows(covariance))
 
     @classmethod
     def fit(cls, rows: ArrayLike, *, unbiased: bool = False) -> Gaussian:
-        """The one under which the rows are most likely, or the one with the unbiased covariance."""
+        """The maximum likelihood estimate; with `unbiased`, the covariance is divided by n - 1."""
         found = _quince.Gaussian.fit(_rows(rows), unbiased)
         return cls(found.mean, found.covariance)
 
@@ -169,7 +169,7 @@ class Gaussian:
         return self._inner.log_density(rows)
 
     def sample(self, n: int = 1, *, seed: int = 0) -> NDArray[np.float64]:
-        """This number of draws, one row each."""
+        """Samples n rows."""
         return self._inner.sample(n, seed)
 
     def __reduce__(self) -> Any:
@@ -180,27 +180,27 @@ class Gaussian:
 
 
 class Multinomial:
-    """How often each of some words, or faces of a die, occurs."""
+    """The multinomial distribution: how often each of several outcomes occurs, such as words or the faces of a die."""
 
     def __init__(self, probabilities: ArrayLike) -> None:
         self._inner = _quince.Multinomial.of(_numbers(probabilities))
 
     @classmethod
     def fit(cls, rows: ArrayLike) -> Multinomial:
-        """The one under which the rows of counts are most likely; NaN is a missing value and is left out."""
+        """The maximum likelihood estimate from rows of counts; NaN is a missing value, which is left out."""
         return cls(_quince.Multinomial.fit(_rows(rows)).probabilities)
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
-        """The probability of each place."""
+        """The probability of each outcome."""
         return self._inner.probabilities
 
     def log_probability(self, rows: ArrayLike) -> NDArray[np.float64]:
-        """The logarithm of the probability of each row of counts, among all with its sum."""
+        """The logarithm of the probability of each row of counts, given its sum."""
         return self._inner.log_probability(_rows(rows))
 
     def sample(self, length: int, n: int = 1, *, seed: int = 0) -> NDArray[np.float64]:
-        """This number of rows of counts, each with this sum."""
+        """Samples n rows of counts, each with the sum `length`."""
         return self._inner.sample(length, n, seed)
 
     def __reduce__(self) -> Any:
@@ -211,45 +211,45 @@ class Multinomial:
 
 
 class Joint:
-    """The probability of every pair of two things that can happen: a row for every one, a column for every other."""
+    """The joint distribution of two variables: a table with a row for each value of one and a column for each of the other."""
 
     def __init__(self, table: ArrayLike) -> None:
         self._inner = _quince.Joint.of(_rows(table))
 
     @classmethod
     def from_conditional(cls, prior: ArrayLike, conditional: ArrayLike) -> Joint:
-        """From the probability of every row and, for every row, the probabilities of the columns."""
+        """From the marginal probabilities of the rows and, for each row, the conditional probabilities of the columns."""
         return cls(_quince.Joint.from_conditional(_numbers(prior), _rows(conditional)).table)
 
     @property
     def table(self) -> NDArray[np.float64]:
-        """All probabilities."""
+        """The joint probabilities."""
         return self._inner.table
 
     @property
     def rows(self) -> NDArray[np.float64]:
-        """The probability of every row."""
+        """The marginal probabilities of the rows."""
         return self._inner.rows
 
     @property
     def columns(self) -> NDArray[np.float64]:
-        """The probability of every column."""
+        """The marginal probabilities of the columns."""
         return self._inner.columns
 
     def given_row(self, row: int) -> NDArray[np.float64] | None:
-        """The probabilities of the columns where the row is known; None if it never happens."""
+        """The conditional probabilities of the columns given a row; None if that has probability zero."""
         return self._inner.given_row(row)
 
     def given_column(self, column: int) -> NDArray[np.float64] | None:
-        """The probabilities of the rows where the column is known: Bayes' rule. None if it never happens."""
+        """The conditional probabilities of the rows given a column, by Bayes' rule; None if that has probability zero."""
         return self._inner.given_column(column)
 
     def is_independent(self, tolerance: float = 1e-12) -> bool:
-        """Whether the row says nothing about the column."""
+        """Whether rows and columns are independent."""
         return self._inner.is_independent(tolerance)
 
     def correlation(self, of_rows: ArrayLike, of_columns: ArrayLike) -> float | None:
-        """The correlation of numbers that stand for the rows and the columns; None if one of them never changes."""
+        """The correlation of numbers that stand for the rows and the columns; None if one of them is constant."""
         return self._inner.correlation(_numbers(of_rows), _numbers(of_columns))
 
     def __reduce__(self) -> Any:

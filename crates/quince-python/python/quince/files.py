@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def load(path: str | os.PathLike[str]) -> Estimator | Model:
     """Opens a saved model. No code in it is ever run.
 
-    What an estimator saved comes back as that estimator; everything else (what the command `quince train` or
-    `quince.train` made) as a `quince.Model`.
+    A file that an estimator saved comes back as that estimator, any other (from the command `quince train`, or from
+    `quince.train`) as a `quince.Model`.
     """
     model = Model.load(path)
     notes = model.notes
@@ -91,7 +91,7 @@ def encode(value: Any, name: str) -> Any:
 
 
 def decode(value: Any) -> Any:
-    """The other way round. A plain object is a dict with words for keys, as at the top of the notes."""
+    """The inverse of `encode`. A plain object is a dict with words for keys, as at the top of the notes."""
     if not isinstance(value, dict):
         return value
     if "array" in value and "dtype" in value:
@@ -112,7 +112,7 @@ def decode(value: Any) -> Any:
 
 
 def plain(name: str) -> np.dtype[Any]:
-    """A dtype of switches, numbers or words (an object array holds those, too)."""
+    """A dtype of Booleans, numbers or words (an object array holds those, too)."""
     dtype = np.dtype(name)
     if dtype.kind not in "biufUO" or dtype.names is not None:
         raise ValueError(f"{name} is no type of numbers or words")

@@ -44,13 +44,13 @@ def train(
     model : str, optional
         A method: one of `quince.models()`; "ridge" if not given, or without a target "kmeans".
     settings : dict
-        Its settings by name; what is not given has its default. A dict of labels and numbers will do for "class_weights",
-        and an infinite number for "infinite".
+        Its settings by name; what is not given has its default. "class_weights" may be a dict of labels and numbers, and
+        "infinite" an infinite number.
     resume : Model or path of one, optional
-        A model to go on from, where a budget has cut it short: of the same rows, with its target, its method and its
-        settings, but for those that are given.
+        A model that a budget has cut short, to go on from: with the same rows and target, and with its method and
+        settings, except for those that are given.
     task : {"classification", "regression"}, optional
-        What the target is, where it is not clear: whole numbers with few different values are classes.
+        What the target is, if the rule should not decide: whole numbers with few different values are classes.
     weight : str, optional
         A column that says how much each row counts.
     seed : int
@@ -127,20 +127,20 @@ def compare(
     n_jobs: int | None = None,
     budget: float | None = None,
 ) -> Comparison:
-    """Tests methods on the same folds of a table.
+    """Cross-validates methods on the same folds of a table.
 
     Parameters
     ----------
     data, target, task, weight, seed, n_jobs, budget
         As for `train`.
     models : list of str, or dict of settings by method, optional
-        The methods; all that learn this kind of target if not given.
+        The methods; if not given, all that learn this kind of target.
     folds : int or "loo"
         Number of folds, or leave-one-out.
     hold_out : float, optional
-        Instead of folds, a share of the rows to test on once.
+        Instead of folds, the fraction of the rows to test on once.
     group : str, optional
-        A column of groups that are never parted by a fold, such as a person or a place.
+        A column of groups whose rows always stay in one fold, such as those of a person or a place.
     by : str, optional
         The metric to rank by: log-loss (the default), accuracy, f1 or area for classes, rmse (the default) or r2 for
         numbers.
@@ -185,7 +185,7 @@ class Comparison:
 
     @property
     def warnings(self) -> list[str]:
-        """What one should know about the folds."""
+        """Warnings about the folds."""
         return self._result["warnings"]
 
     @property

@@ -1,9 +1,10 @@
-"""Linear models: what is predicted is a weighted sum of the features.
+"""Linear models: the prediction is a weighted sum of the features.
 
 `LinearRegression` has the smallest sum of squared errors, `Ridge` adds alpha times the squared length of the
 coefficients, and `RidgeClassifier` learns a class as +1 for its rows and -1 for all others. Parameters, defaults and
-attributes are scikit-learn's. All are solved directly and exactly, dense or sparse: parameters that steer one of
-scikit-learn's iterations are taken and checked, and have nothing to steer.
+attributes are scikit-learn's. The solver follows from X and is direct, except for coordinate descent with `positive=True`
+and conjugate gradients for sparse X with a penalty and more than 1000 rows and columns. Parameters of scikit-learn's
+solvers are accepted and checked, but have no effect.
 """
 
 from __future__ import annotations
@@ -101,12 +102,12 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, _LinearModel):
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Whether to add a constant to the weighted sum.
+        Whether to add an intercept to the weighted sum.
     copy_X : bool, default=True
-        Taken for scikit-learn's sake: X is never written to.
+        Accepted for compatibility with scikit-learn: X is never written to.
     tol : float, default=1e-6
-        For dense X: a direction with a singular value below this share of the largest is left out. Sparse X is solved
-        directly and leaves out rounding only.
+        For dense X, directions with a singular value below this fraction of the largest are left out; for sparse X only
+        those of rounding errors.
     n_jobs : int, default=None
         Number of threads; -1 for all processors, None for `quince.set_threads`, `OMP_NUM_THREADS` or all processors.
     positive : bool, default=False
@@ -117,15 +118,15 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, _LinearModel):
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
         The coefficients.
     intercept_ : float or ndarray of shape (n_targets,)
-        The constant; 0.0 without an intercept.
+        The intercept; 0.0 with `fit_intercept=False`.
     rank_ : int
         Rank of X without its column means. Dense X only.
     singular_ : ndarray of shape (min(n_samples, n_features),)
-        Singular values of X without its column means, worked out when first read. Dense X only.
+        Singular values of X without its column means, computed when first read. Dense X only.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had names that are all words.
+        Names of the features, if X had names that are all strings.
     report_ : dict
         How the answer was found, how exact it is, and remarks.
 
@@ -287,20 +288,21 @@ class _Ridge(_LinearModel):
 
 
 class Ridge(MultiOutputMixin, RegressorMixin, _Ridge):
-    """Least squares that keeps its coefficients small: alpha times their squared length is added to the error.
+    """Least squares with an L2 penalty: alpha times the squared length of the coefficients is added to the error.
 
     Parameters
     ----------
     alpha : float or array-like of shape (n_targets,), default=1.0
-        What the squared length of the coefficients costs, for all targets or for each; 0 is least squares.
+        What the squared length of the coefficients costs (the L2 penalty), for all targets or for each; 0 is least
+        squares.
     fit_intercept : bool, default=True
-        Whether to add a constant, which costs nothing, to the weighted sum.
+        Whether to add an intercept, which is not penalised, to the weighted sum.
     copy_X : bool, default=True
-        Taken for scikit-learn's sake: X is never written to.
+        Accepted for compatibility with scikit-learn: X is never written to.
     max_iter, tol, random_state
-        Taken for scikit-learn's sake: the solution is direct.
+        Accepted for compatibility with scikit-learn: the solver needs none of them.
     solver : {'auto', 'svd', 'cholesky', 'lsqr', 'sparse_cg', 'sag', 'saga', 'lbfgs'}, default='auto'
-        Checked as in scikit-learn and shown in `solver_`; the solution is direct, and `report_` says how.
+        Checked as in scikit-learn and shown in `solver_`; the solver follows from X, and `report_` names it.
     positive : bool, default=False
         Allow no coefficient below zero.
 
@@ -309,7 +311,7 @@ class Ridge(MultiOutputMixin, RegressorMixin, _Ridge):
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
         The coefficients.
     intercept_ : float or ndarray of shape (n_targets,)
-        The constant; 0.0 without an intercept.
+        The intercept; 0.0 with `fit_intercept=False`.
     n_iter_ : None or ndarray of shape (n_targets,)
         One for the solvers that count iterations in scikit-learn, else None.
     solver_ : str
@@ -317,7 +319,7 @@ class Ridge(MultiOutputMixin, RegressorMixin, _Ridge):
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had names that are all words.
+        Names of the features, if X had names that are all strings.
     report_ : dict
         How the answer was found, how exact it is, and remarks.
 
@@ -379,17 +381,17 @@ class RidgeClassifier(ClassifierMixin, _Ridge):
     Parameters
     ----------
     alpha : float, default=1.0
-        What the squared length of the coefficients costs.
+        What the squared length of the coefficients costs (the L2 penalty).
     fit_intercept : bool, default=True
-        Whether to add a constant, which costs nothing, to the weighted sum.
+        Whether to add an intercept, which is not penalised, to the weighted sum.
     copy_X : bool, default=True
-        Taken for scikit-learn's sake: X is never written to.
+        Accepted for compatibility with scikit-learn: X is never written to.
     max_iter, tol, random_state
-        Taken for scikit-learn's sake: the solution is direct.
+        Accepted for compatibility with scikit-learn: the solver needs none of them.
     class_weight : dict or 'balanced', default=None
-        How much the rows of each class count; 'balanced' lets all classes count alike.
+        Weights of the classes; with 'balanced', all classes have the same total weight.
     solver : {'auto', 'svd', 'cholesky', 'lsqr', 'sparse_cg', 'sag', 'saga', 'lbfgs'}, default='auto'
-        Checked as in scikit-learn and shown in `solver_`; the solution is direct, and `report_` says how.
+        Checked as in scikit-learn and shown in `solver_`; the solver follows from X, and `report_` names it.
     positive : bool, default=False
         Allow no coefficient below zero.
 
@@ -400,7 +402,7 @@ class RidgeClassifier(ClassifierMixin, _Ridge):
     coef_ : ndarray of shape (n_features,) or (n_classes, n_features)
         The coefficients; one row for two classes, positive for the second.
     intercept_ : float or ndarray of shape (1,) or (n_classes,)
-        The constants; 0.0 without an intercept.
+        The intercepts; 0.0 with `fit_intercept=False`.
     n_iter_, solver_, n_features_in_, feature_names_in_, report_
         As for `Ridge`.
 

@@ -37,7 +37,7 @@ def _texts(raw_documents: Any) -> list[str]:
 
 
 class _Vectorizer(TransformerMixin, BaseEstimator):
-    """What the vectorizers share: how texts are cut."""
+    """What the vectorizers share: how texts are split into words."""
 
     _cuts: ClassVar[dict[str, str]] = {
         "word": "runs",
@@ -95,13 +95,13 @@ class _Vectorizer(TransformerMixin, BaseEstimator):
 class CountVectorizer(_Vectorizer):
     """Counts the words of texts: a sparse matrix with one row per text and one column per word.
 
-    Parameters, attributes and the matrix are scikit-learn's; texts are cut and counted on all cores. In addition `stem`
-    takes a language (`"english"`) whose endings are cut off, and `analyzer="unicode"` takes words by Unicode's rule,
-    which keeps `don't` and `3.50` together.
+    Parameters, attributes and the matrix are scikit-learn's; texts are split and counted on all cores. In addition, `stem`
+    names a language (`"english"`) by whose rules words are reduced to their stems, and `analyzer="unicode"` splits words by
+    Unicode's rule, which keeps `don't` and `3.50` together.
 
-    Differences: `stop_words` takes any of 18 languages and NLTK's lists, which are not scikit-learn's; texts cannot be
-    cut by functions or patterns of your own; where words at the edge of `max_features` are equally frequent, the first in
-    the alphabet stay.
+    Differences: `stop_words` takes any of 18 languages, with NLTK's lists, which are not scikit-learn's; there are no
+    tokenizers or token patterns of your own; of words that are equally frequent at the limit of `max_features`, the first in
+    the alphabet are kept.
     """
 
     def __init__(
@@ -243,7 +243,7 @@ class CountVectorizer(_Vectorizer):
 
 
 class TfidfVectorizer(CountVectorizer):
-    """Counts the words of texts and weighs them: rare words more, and every row scaled to length 1.
+    """Counts the words of texts and weights them by tf-idf: rare words more, and every row scaled to length 1.
 
     Parameters, attributes and the matrix are scikit-learn's; see `CountVectorizer` for what is added.
     """
@@ -290,7 +290,7 @@ class TfidfVectorizer(CountVectorizer):
         self.sublinear_tf = sublinear_tf
 
     def fit_transform(self, raw_documents: Iterable[str], y: Any = None) -> sparse.csr_matrix:
-        """Learns vocabulary and weights from texts, and weighs their words."""
+        """Learns vocabulary and weights from texts, and weights their words."""
         counts = super().fit_transform(raw_documents)
         if self.use_idf:
             rows = counts.shape[0] + int(self.smooth_idf)
@@ -300,7 +300,7 @@ class TfidfVectorizer(CountVectorizer):
         return self._weigh(counts)
 
     def transform(self, raw_documents: Iterable[str]) -> sparse.csr_matrix:
-        """Weighs the words of other texts."""
+        """Weights the words of other texts."""
         counts = super().transform(raw_documents)
         if self.use_idf:
             check_is_fitted(self, "idf_")
@@ -332,7 +332,7 @@ def _scaled(rows: sparse.csr_matrix, norm: str | None) -> sparse.csr_matrix:
 
 
 class HashingVectorizer(_Vectorizer):
-    """Counts words at the columns that their hash sends them to: no vocabulary, nothing to learn.
+    """Counts words in columns that a hash function assigns them to: there is no vocabulary, and nothing to learn.
 
     Parameters and the matrix are scikit-learn's; see `CountVectorizer` for what is added.
     """
@@ -410,13 +410,13 @@ def _counts(X: Any) -> Any:
 
 
 def mutual_information(X: Any, y: ArrayLike) -> NDArray[np.float64]:
-    """What the presence of each column (is its count above zero?) says about the class of a row, in nats."""
+    """The mutual information of the presence of each column (is its count above zero?) and the class, in nats."""
     X = _counts(X)
     return _quince.mutual_information(X, *_codes(y, X.shape[0]))
 
 
 def chi2(X: Any, y: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The chi-squared statistic of each column of counts and the classes, and how likely a larger one is by chance."""
+    """The chi-squared statistic of each column of counts and the classes, and its p-value."""
     X = _counts(X)
     codes, classes = _codes(y, X.shape[0])
     statistic = _quince.chi_squared(X, codes, classes)
@@ -424,7 +424,7 @@ def chi2(X: Any, y: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]
 
 
 class SelectKBest(SelectorMixin, BaseEstimator):
-    """Keeps the k columns that say most about the class: by `mutual_information`, `chi2`, or any score of your own."""
+    """Keeps the k most informative columns: by `mutual_information`, `chi2`, or any score of your own."""
 
     def __init__(self, score_func: Score = mutual_information, *, k: int | Literal["all"] = 10) -> None:
         self.score_func = score_func

@@ -1,10 +1,10 @@
-"""Bayes classifiers: a row is of the class that makes it likeliest, weighed by how frequent the class is.
+"""Bayes classifiers: a row gets the class with the largest posterior probability, by the class priors and its likelihood.
 
-`GaussianNB`, `MultinomialNB`, `BernoulliNB`, `CategoricalNB` and `PoissonNB` take a matrix whose columns all have one
-family, and each column on its own. `MixedNB` takes data frames with native columns, every column with the family that suits it.
-`LinearDiscriminantAnalysis`, `QuadraticDiscriminantAnalysis` and `NearestCentroid` take all columns together, and
-`GaussianClassifier` shows all that is between them, for data frames too. What scikit-learn has, has its parameters,
-defaults and attributes.
+`GaussianNB`, `MultinomialNB`, `BernoulliNB`, `CategoricalNB` and `PoissonNB` are naive Bayes for a matrix whose columns all
+have the same family of distributions. `MixedNB` takes data frames with native columns, each with the family that suits it.
+`LinearDiscriminantAnalysis`, `QuadraticDiscriminantAnalysis` and `NearestCentroid` model all columns together, and
+`GaussianClassifier` has every setting of discriminant analysis, for data frames too. Classes that scikit-learn has keep its
+parameters, defaults and attributes.
 """
 
 from quince.bayes import centroid, counts, discriminant, mixed, naive, quadratic

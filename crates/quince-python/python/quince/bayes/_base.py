@@ -1,4 +1,4 @@
-"""What the Bayes classifiers share: fitting, learning on, and asking a model about rows."""
+"""What the Bayes classifiers share: fitting, incremental learning, and predicting."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def codes_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.uint32]:
 
 
 class Bayes(ClassifierMixin, Estimator):
-    """A classifier that stands on a fitted model of the method `naive-bayes` or `gaussian`."""
+    """A classifier that holds a fitted model of the method `naive-bayes` or `gaussian`."""
 
     _method: ClassVar[str] = "naive-bayes"
     #: Whether a scipy matrix is taken.
@@ -80,9 +80,9 @@ class Bayes(ClassifierMixin, Estimator):
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Learns from more rows, and keeps what was learnt from those before.
+        """Learns from more rows, in addition to those of earlier calls.
 
-        The first call must name all classes there will be.
+        The first call must list all classes in `classes`.
         """
         first = not self.__sklearn_is_fitted__()
         if first and classes is None:
@@ -132,7 +132,7 @@ class Bayes(ClassifierMixin, Estimator):
         return for_extension(self._check_rows(X)), y
 
     def _check_rows(self, X: Any) -> Any:
-        """What a class asks of numbers, besides being numbers."""
+        """What a class requires of numbers, besides being numbers."""
         return X
 
     def _threads(self) -> int:
@@ -152,7 +152,7 @@ class Bayes(ClassifierMixin, Estimator):
         return self._ask(X, "probabilities")
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """The logarithm of the probabilities, which does not vanish where a probability is too small for a number."""
+        """The logarithm of the probabilities, finite even where a probability underflows to zero."""
         scores = self._ask(X, "scores")
         return scores - logsumexp(scores, axis=1, keepdims=True)
 
@@ -164,7 +164,7 @@ class Bayes(ClassifierMixin, Estimator):
         return [block for block in self._model.parameter("blocks") if block["family"] == family]
 
     def _of_classes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """How much the rows of each class count, and ln of its prior."""
+        """The total weight of the rows of each class, and the logarithm of its prior."""
         return self._model.parameter("class_weights"), self._model.parameter("log_priors")
 
     def __sklearn_tags__(self) -> Tags:

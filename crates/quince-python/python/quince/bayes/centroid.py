@@ -32,16 +32,16 @@ def _is_euclidean(estimator: NearestCentroid) -> bool:
 class NearestCentroid(ClassifierMixin, Estimator):
     """A row belongs to the class with the nearest centroid.
 
-    Where classes are not equally frequent, distances are measured in standard deviations of each feature within the classes.
+    With unequal priors, distances are measured in standard deviations of each feature within the classes.
 
     Parameters
     ----------
     metric : {'euclidean', 'manhattan'}, default='euclidean'
-        How distances are measured. The centroid is the mean of a class, or with 'manhattan' the median.
+        The distance from a centroid. Centroids are means, or with 'manhattan' medians.
     shrink_threshold : float, default=None
-        Centroids move towards the mean of all rows by this many standard deviations, feature by feature, and not beyond.
+        Move centroids towards the mean of all rows by this many standard deviations, feature by feature, and not beyond.
     priors : {'uniform', 'empirical'} or array-like of shape (n_classes,), default='uniform'
-        How frequent the classes are taken to be: all alike, or as in y.
+        Class priors: all equal, the class frequencies in y, or one for each class.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class NearestCentroid(ClassifierMixin, Estimator):
     centroids_ : ndarray of shape (n_classes, n_features)
         The centroid of each class.
     class_prior_ : ndarray of shape (n_classes,)
-        How frequent the classes are taken to be.
+        The class priors.
     deviations_ : ndarray of shape (n_classes, n_features)
         How far each centroid is from the mean of all rows, in standard deviations.
     within_class_std_dev_ : ndarray of shape (n_features,)
@@ -58,7 +58,7 @@ class NearestCentroid(ClassifierMixin, Estimator):
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had names that are all words.
+        Names of the features, if X had names that are all strings.
     report_ : dict
         How the answer was found, and remarks.
 
@@ -154,18 +154,18 @@ class NearestCentroid(ClassifierMixin, Estimator):
         return self._model, for_extension(X)
 
     def _scores(self, X: Any) -> Matrix:
-        """2 ln of the prior less the squared distance in standard deviations, for each class."""
+        """Twice the log prior minus the squared distance in standard deviations, for each class."""
         return predict(*self._question(X), "scores", threads=effective(None))
 
     @available_if(_is_euclidean)
     def decision_function(self, X: Any) -> Matrix:
-        """2 ln of the prior less the squared distance in standard deviations; for two classes the second less the first."""
+        """Twice the log prior minus the squared distance in standard deviations; for two classes the second minus the first."""
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     @available_if(_is_euclidean)
     def predict_proba(self, X: Any) -> Matrix:
-        """The probability of each class, as scikit-learn defines it: exp of the scores of `decision_function`."""
+        """The probability of each class: the softmax of the class scores, as in scikit-learn."""
         return predict(*self._question(X), "probabilities", threads=effective(None))
 
     @available_if(_is_euclidean)

@@ -17,22 +17,22 @@ from quince.bayes.naive import Counting
 
 
 class CategoricalNB(Counting):
-    """Naive Bayes for columns of categories, which are numbered 0, 1, 2 ...
+    """Naive Bayes for categories, numbered 0, 1, 2 ...: a categorical distribution for each class and feature.
 
     NaN is a missing value, which is left out, and so is a category that was never seen. Not in scikit-learn.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        What is added to every count; 1 is Laplace's rule, 0 adds nothing.
+        Additive smoothing: the pseudocount of every category; 1 is Laplace's rule, 0 no smoothing.
     force_alpha : bool, default=True
-        Whether an alpha below 1e-10 is kept; else it is set to 1e-10, with a warning.
+        Whether an alpha below 1e-10 is kept; otherwise it is set to 1e-10, with a warning.
     fit_prior : bool, default=True
-        Whether classes are as frequent as in y; else all classes that have rows are alike.
+        Whether class priors are the class frequencies in y; otherwise all classes that have rows have the same prior.
     class_prior : array-like of shape (n_classes,), default=None
-        How frequent the classes are taken to be.
+        Class priors; None for those that `fit_prior` gives.
     min_categories : int or array-like of shape (n_features,), default=None
-        Each column has at least this many categories; None for as many as X shows.
+        The least number of categories of each column; None for as many as there are in X.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class CategoricalNB(Counting):
     category_count_ : list of n_features ndarrays of shape (n_classes, n_categories)
         How often each category occurs.
     feature_log_prob_ : list of n_features ndarrays of shape (n_classes, n_categories)
-        ln of the probability of each category.
+        Logarithms of the probabilities of the categories.
     n_categories_ : ndarray of shape (n_features,)
         Number of categories of each column.
     n_features_in_, feature_names_in_, report_
@@ -94,7 +94,7 @@ class CategoricalNB(Counting):
         return X
 
     def _least(self) -> NDArray[np.int64]:
-        """How many categories each column is to have."""
+        """The least number of categories of each column."""
         least = np.array(1 if self.min_categories is None else self.min_categories)
         if not np.issubdtype(least.dtype, np.signedinteger):
             raise ValueError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
@@ -136,25 +136,25 @@ class CategoricalNB(Counting):
 
 
 class PoissonNB(Counting):
-    """Naive Bayes for columns of counts, each with a rate of its own: how many there are in a row of each class.
+    """Naive Bayes for counts, each column with its own rate: a Poisson distribution for each class and feature.
 
     NaN is a missing value, which is left out.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        The rate of a class is what it would be with this many more rows, which have the mean of all classes.
+        Smoothing: the rate of a class is what it would be with this many more rows, which have the mean of all classes.
     fit_prior : bool, default=True
-        Whether classes are as frequent as in y; else all classes that have rows are alike.
+        Whether class priors are the class frequencies in y; otherwise all classes that have rows have the same prior.
     class_prior : array-like of shape (n_classes,), default=None
-        How frequent the classes are taken to be.
+        Class priors; None for those that `fit_prior` gives.
 
     Attributes
     ----------
     classes_, class_count_, class_log_prior_
         As for `MultinomialNB`.
     rate_ : ndarray of shape (n_classes, n_features)
-        The mean count of each column.
+        The mean count of each column in each class, smoothed.
     n_features_in_, feature_names_in_, report_
         As for `MultinomialNB`.
 

@@ -23,53 +23,54 @@ from quince.bayes._gaussian import Matrix, check_estimator, covariance_by, means
 
 
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, Estimator):
-    """Classes with means of their own and one covariance in common, which are parted by planes.
+    """Linear discriminant analysis: a Gaussian for each class, with a covariance that all classes share.
 
-    `transform` lays rows along the directions that part the classes best.
+    Classes are separated by hyperplanes. `transform` projects rows onto the discriminant axes, those that separate the
+    classes best.
 
     Parameters
     ----------
     solver : {'svd', 'lsqr', 'eigen'}, default='svd'
-        'svd' leaves out directions in which rows of a class do not differ; 'lsqr' and 'eigen' take `shrinkage`, and
-        'lsqr' cannot transform.
+        'svd' leaves out directions without variance within classes; 'lsqr' and 'eigen' take `shrinkage`, and 'lsqr'
+        cannot `transform`.
     shrinkage : 'auto' or float, default=None
-        The covariance is drawn by this share towards a multiple of the identity; 'auto' finds the share by Ledoit and
-        Wolf's rule.
+        The covariance is shrunk by this amount, from 0 to 1, towards a multiple of the identity; 'auto' finds the
+        amount by Ledoit and Wolf's rule.
     priors : array-like of shape (n_classes,), default=None
-        How frequent the classes are taken to be; None for as frequent as in y.
+        Class priors; None for the class frequencies in y.
     n_components : int, default=None
-        How many directions `transform` gives, at most min(n_classes - 1, n_features).
+        How many discriminant axes `transform` projects onto, at most min(n_classes - 1, n_features).
     store_covariance : bool, default=False
-        Whether 'svd' shows `covariance_` too.
+        Whether 'svd' sets `covariance_` too.
     tol : float, default=1e-4
-        A direction with a singular value below this is left out by 'svd'.
+        'svd' leaves out directions with a singular value below this.
     covariance_estimator : estimator, default=None
-        Finds covariances instead, for 'lsqr' and 'eigen'.
+        An estimator of covariances to use instead, for 'lsqr' and 'eigen'.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The class labels, sorted.
     priors_ : ndarray of shape (n_classes,)
-        How frequent the classes are taken to be.
+        The class priors.
     means_ : ndarray of shape (n_classes, n_features)
         The mean of each class.
     xbar_ : ndarray of shape (n_features,)
-        The mean of these. Only with solver 'svd'.
+        Their mean, weighted by the priors. Only with solver 'svd'.
     covariance_ : ndarray of shape (n_features, n_features)
-        The covariance of rows about the mean of their class.
+        The covariance within classes, which all of them share.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         The weights of the features; one row for two classes, positive for the second.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        The constants.
+        The intercepts.
     scalings_ : ndarray of shape (n_features, rank)
-        The directions that part the classes, the best first. Not with solver 'lsqr'.
+        The discriminant axes, in columns, the best first. Not with solver 'lsqr'.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        How much of the variance of the means lies along each.
+        The share of the variance between classes along each axis.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had names that are all words.
+        Names of the features, if X had names that are all strings.
     report_ : dict
         How the answer was found, and remarks.
 
@@ -229,7 +230,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixi
         return predict(self._model, for_extension(X), what, threads=effective(None))
 
     def decision_function(self, X: Any) -> NDArray[Any]:
-        """ln of the probability of each class, but for a constant; for two classes the second less the first."""
+        """The log posterior of each class up to a constant; for two classes the second minus the first."""
         scores = self._ask(X, "scores")
         if len(self.classes_) == 2:
             return scores[:, 1] - scores[:, 0]
@@ -255,7 +256,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixi
         return np.maximum(scores - logsumexp(scores, axis=1, keepdims=True), np.log(np.finfo(np.float64).smallest_normal))
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Rows along the directions that part the classes best."""
+        """The rows of X projected onto the discriminant axes."""
         if self.solver == "lsqr":
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
         check_is_fitted(self)

@@ -1,4 +1,4 @@
-"""Bayes classifiers for data frames with native columns, which have families of their own, or one Gaussian."""
+"""Bayes classifiers for data frames with native columns: a family for each, or one Gaussian for all numbers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def as_table(estimator: Any, X: Any, reset: bool) -> Table | None:
 
 
 def explanation(model: Model, X: Any, row: int) -> dict[str, Any]:
-    """What a model has learnt or, of one row of X (counted from 0), what spoke for the answer."""
+    """What a model has learnt or, of one row of X (counted from 0), the evidence for its class."""
     if X is None:
         return model.explain()
     if not 0 <= row < X.shape[0]:
@@ -93,10 +93,10 @@ class OfTables(Bayes):
     def leave_one_out(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> NDArray[np.float64]:
         """The probability of each class for each row of X, by a model that has learnt from all the others.
 
-        Exact, and about as quick as a fit: a row is taken off what was learnt from all. Columns are the sorted labels.
-        What all rows together have fixed stays unchanged: families, bins, vocabularies, variance floors, and by
-        how much likelihoods count (`calibrate`), so that few rows look a little better than they are. What this estimator
-        has learnt is left alone.
+        This is exact, and about as quick as a fit: each row is subtracted from the sufficient statistics. There is one
+        column per class, in sorted order. What all rows together have determined stays as it is: families, bins,
+        vocabularies, variance floors and the calibration (`calibrate`), so with few rows the predictions look a little
+        better than they are. The estimator itself is not changed.
         """
         given = clone(self)
         X, y = given._check(X, y)
@@ -112,7 +112,7 @@ class OfTables(Bayes):
         )
 
     def explain(self, X: Any = None, row: int = 0) -> dict[str, Any]:
-        """What the model has learnt or, of one row of X (counted from 0), what spoke for the answer.
+        """What the model has learnt or, of one row of X (counted from 0), the evidence for its class.
 
         A dict of sentences and tables.
         """
@@ -121,8 +121,8 @@ class OfTables(Bayes):
     def sample(self, n: int = 1, label: Any = None, random_state: Any = 0) -> dict[str, NDArray[Any]]:
         """Samples n rows from the model: a dict of columns, the last of which has the labels.
 
-        With a label, all rows are of that class. Columns of numbers are numbers (NaN where a column is always the same,
-        and the model says nothing of it), all others words. The labels are called `y`, or `y_` where a column is.
+        With a label, all rows are of that class. Columns of numbers are numbers (NaN for a constant column, of which the
+        model says nothing), all others strings. The column of labels is called `y`, or `y_` if `y` is taken.
         """
         model = self._fitted_model()
         if not isinstance(n, Integral) or n < 0:
@@ -148,28 +148,28 @@ class MixedNB(OfTables):
     """Naive Bayes with a family for each column, for data frames with native columns.
 
     Numbers, counts, yes/no, categories and texts each have a family that suits them; where a column of numbers could
-    have several, the one with the largest leave-one-out likelihood is taken. Missing values are left out. A matrix is a table of
+    have several, the one with the largest leave-one-out likelihood is selected. Missing values are left out. A matrix is a table of
     numbers, in which NaN is missing; a sparse matrix is a table of counts of words or of yes and no.
 
     Parameters
     ----------
     family : str or dict, default="auto"
         The family of columns: "auto", "normal", "poisson", "bernoulli", "categorical", "multinomial", "histogram" (bins
-        of equal width), "quantiles" (bins with as many rows each) or "window" (a smooth curve); and for several columns
-        together "gaussian", which takes ":diagonal", ":spherical", ":mean" and ":pooled", or "chain". A word is meant
-        for all columns that can have it, `{"age": "normal", ("height", "weight"): "gaussian:pooled"}` or
+        of equal width), "quantiles" (bins with equal numbers of rows) or "window" (a kernel density); and for several
+        columns together "gaussian", which takes ":diagonal", ":spherical", ":mean" and ":pooled", or "chain" (a Markov
+        chain). A single name is for all columns that can have it, `{"age": "normal", ("height", "weight"): "gaussian:pooled"}` or
         `"age=normal,height+weight=gaussian:pooled"` for some, and the key "*" for all others. The columns of a matrix
-        are called by their number, or "x0", "x1" ...
+        are named by their number, or "x0", "x1" ...
     alpha : float, default=1.0
-        What is added to every count of a category, bin, word or answer; 1 is Laplace's rule, 0 adds nothing.
+        Additive smoothing: the pseudocount of every category, bin, word and answer; 1 is Laplace's rule, 0 no smoothing.
     p : float, default=0.5
-        The share of yes that yes/no columns are drawn to, by 2 alpha rows.
+        The prior proportion of yes in yes/no columns, with the weight of 2 alpha rows.
     threshold : float, default=0.0
         The family "bernoulli" takes numbers above this as yes.
     categories : int, default=0
-        The family "categorical" has at least this many categories in columns of numbers.
+        The least number of categories of the family "categorical" in columns of numbers, from 0 on.
     bins : int or "auto", default="auto"
-        How many bins histograms have.
+        The number of bins of the families "histogram" and "quantiles".
     bandwidth : float, default=0.0
         The bandwidth of the family "window", a kernel density; 0 follows from the standard deviation of the values.
     epsilon : float, default=1e-9
@@ -177,10 +177,10 @@ class MixedNB(OfTables):
     epsilon_of : {"each", "largest"}, default="each"
         Whether that is a share of each column's variance or of the largest.
     priors : {"data", "equal"} or array-like of shape (n_classes,), default="data"
-        How frequent the classes are taken to be.
+        Class priors: the class frequencies in y, all equal, or one for each class.
     calibrate : bool, default=True
-        Whether what the columns say counts only as far as rows that are left out bear it out, so that probabilities are
-        not too sure; False is Bayes' rule alone. `partial_fit` keeps what the first rows said.
+        Whether probabilities are calibrated by leave-one-out predictions, so that they are not overconfident; False is
+        Bayes' rule alone. `partial_fit` keeps the calibration of the first rows.
     n_jobs : int, default=None
         Number of threads; -1 for all processors, None for `quince.set_threads`, `OMP_NUM_THREADS` or all processors.
 
@@ -189,9 +189,9 @@ class MixedNB(OfTables):
     classes_ : ndarray of shape (n_classes,)
         The class labels, sorted.
     class_count_ : ndarray of shape (n_classes,)
-        How much the rows of each class count.
+        Number of rows of each class, or the sum of their weights.
     class_log_prior_ : ndarray of shape (n_classes,)
-        ln of how frequent the classes are taken to be; -inf for a class that has had no rows.
+        Logarithms of the class priors; -inf for a class without rows.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -299,47 +299,46 @@ def _name(column: Any, of_table: bool) -> str:
 
 
 class GaussianClassifier(OfTables):
-    """A Gaussian for each class over all columns of numbers; columns of other kinds speak for themselves.
+    """A Gaussian for each class over all columns of numbers; other columns are independent of them given the class.
 
-    With a covariance for each class it is quadratic discriminant analysis, with one in common linear discriminant
-    analysis. What is no number (categories, yes/no, texts) has a family of its own, as for `MixedNB`. A missing value is
-    left out; in learning it counts as what the rest of its row leads to expect.
+    With a covariance for each class it is quadratic discriminant analysis, with a shared one linear discriminant
+    analysis. Columns of other kinds (categories, yes/no, texts) have families of their own, as in `MixedNB`. A missing
+    value is left out; in learning it counts as its expectation given the rest of its row.
 
     Parameters
     ----------
     covariance : {"full", "diagonal", "spherical", "nearest-mean"}, default="full"
-        What covariances may be: anything, a variance for each column, one variance for all columns, or one variance for
-        all columns and classes, and classes alike.
+        The shape of covariances: any symmetric positive definite matrix, a variance for each column, one variance for
+        all columns, or one variance for all columns and classes, with equal priors.
     shared : {"no", "mean", "weighted", "pooled"}, default="no"
-        Whether classes have one covariance: each its own, the mean of theirs, that mean weighted by the priors, or that
-        of all rows about the mean of their class.
+        Whether classes share a covariance: each has its own, or they share the mean of theirs, that mean weighted by the
+        priors, or the pooled one of all rows about their class's mean.
     unbiased : bool, default=False
         Whether to divide by the number of rows less one (of a pooled covariance, less one for each class).
     epsilon : float, default=1e-6
         This share of each column's variance over all rows is added to the variances of all classes.
     shrinkage : float or "auto", default=0.0
-        Covariances are drawn by this share towards a multiple of the identity; "auto" finds the share for each class by
-        Ledoit and Wolf's rule, in units of the columns' standard deviations.
+        Covariances are shrunk by this amount, from 0 to 1, towards a multiple of the identity; "auto" finds the amount
+        for each class by Ledoit and Wolf's rule, in units of the columns' standard deviations.
     shrink_to : {"variance", "one"}, default="variance"
         That multiple: the mean of the variances, or one.
     singular : {"refuse", "pseudo-inverse"}, default="refuse"
-        What becomes of a full covariance without full rank: it is refused, or directions in which rows do not vary are
-        left out.
+        What becomes of a full covariance without full rank: it is refused, or its pseudo-inverse is taken, which leaves
+        out the directions in which rows do not vary.
     pca : int, default=0
-        Project numbers on this many principal components first; 0 leaves them unchanged.
+        Project numbers onto this many principal axes first; 0 for none.
     discriminant_axes : int, default=0
-        Project numbers on this many discriminant axes first, those that separate the classes best; 0 leaves them
-        unchanged.
+        Project numbers onto this many discriminant axes first, those that separate the classes best; 0 for none.
     tolerance : float, default=1e-4
         Discriminant axes leave out directions in which standardised columns have no more standard deviation within
-        classes than this, and those along which class means vary by no more than this share of the most.
+        classes than this, and those along which class means vary by no more than this fraction of the most.
     alpha : float, default=1.0
-        What is added to every count of a category, word or answer, where columns are no numbers.
+        Additive smoothing: the pseudocount of every category, word and answer, for columns that are not numbers.
     priors : {"data", "equal"} or array-like of shape (n_classes,), default="data"
-        How frequent the classes are taken to be.
+        Class priors: the class frequencies in y, all equal, or one for each class.
     calibrate : bool, default=True
-        Whether what the columns say counts only as far as rows that are left out bear it out, so that probabilities are
-        not too sure; False is Bayes' rule alone. `partial_fit` keeps what the first rows said.
+        Whether probabilities are calibrated by leave-one-out predictions, so that they are not overconfident; False is
+        Bayes' rule alone. `partial_fit` keeps the calibration of the first rows.
     n_jobs : int, default=None
         Number of threads; -1 for all processors, None for `quince.set_threads`, `OMP_NUM_THREADS` or all processors.
 

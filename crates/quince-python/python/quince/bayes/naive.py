@@ -26,29 +26,29 @@ class GaussianNB(Bayes):
     Parameters
     ----------
     priors : array-like of shape (n_classes,), default=None
-        How frequent the classes are taken to be; None for as frequent as in y.
+        Class priors; None for the class frequencies in y.
     var_smoothing : float, default=1e-9
-        This share of the largest variance of all columns is added to every variance.
+        Variance floor: this fraction of the largest variance of a feature is added to every variance.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The class labels, sorted.
     class_count_ : ndarray of shape (n_classes,)
-        How much the rows of each class count.
+        Number of rows of each class, or the sum of their weights.
     class_prior_ : ndarray of shape (n_classes,)
-        How frequent the classes are taken to be.
+        The class priors.
     theta_ : ndarray of shape (n_classes, n_features)
-        Means.
+        The mean of each feature in each class.
     var_ : ndarray of shape (n_classes, n_features)
-        Variances, `epsilon_` included.
+        The variance of each feature in each class, `epsilon_` included.
     epsilon_ : float
-        The variance floor that is added to variances: that share of the largest variance of all rows that were learnt from, with their
-        weights. (scikit-learn takes the last batch of `partial_fit`, without weights.)
+        The variance floor, which is added to variances: `var_smoothing` times the largest variance of a feature over all
+        rows learnt so far, with their weights. (scikit-learn takes the last batch of `partial_fit`, without weights.)
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had names that are all words.
+        Names of the features, if X had names that are all strings.
     report_ : dict
         How the answer was found, and remarks.
 
@@ -164,35 +164,35 @@ class Counting(Bayes):
 
 
 class MultinomialNB(Counting):
-    """Naive Bayes for counts of words or other things: how many there are of each, out of all.
+    """Naive Bayes for counts, such as those of words: a multinomial distribution for each class.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        What is added to every count; 1 is Laplace's rule, 0 adds nothing.
+        Additive smoothing: the pseudocount of every feature; 1 is Laplace's rule, 0 no smoothing.
     force_alpha : bool, default=True
-        Whether an alpha below 1e-10 is kept; else it is set to 1e-10, with a warning.
+        Whether an alpha below 1e-10 is kept; otherwise it is set to 1e-10, with a warning.
     fit_prior : bool, default=True
-        Whether classes are as frequent as in y; else all classes that have rows are alike.
+        Whether class priors are the class frequencies in y; otherwise all classes that have rows have the same prior.
     class_prior : array-like of shape (n_classes,), default=None
-        How frequent the classes are taken to be.
+        Class priors; None for those that `fit_prior` gives.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The class labels, sorted.
     class_count_ : ndarray of shape (n_classes,)
-        How much the rows of each class count.
+        Number of rows of each class, or the sum of their weights.
     class_log_prior_ : ndarray of shape (n_classes,)
-        ln of how frequent the classes are taken to be; -inf for a class that has had no rows.
+        Logarithms of the class priors; -inf for a class without rows.
     feature_count_ : ndarray of shape (n_classes, n_features)
-        Sums of the counts.
+        The sum of the counts of each feature in each class.
     feature_log_prob_ : ndarray of shape (n_classes, n_features)
-        ln of the probability of each feature.
+        Logarithms of the probabilities of the features.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had names that are all words.
+        Names of the features, if X had names that are all strings.
     report_ : dict
         How the answer was found, and remarks.
 
@@ -238,29 +238,29 @@ class MultinomialNB(Counting):
 
 
 class BernoulliNB(Counting):
-    """Naive Bayes for columns of yes and no.
+    """Naive Bayes for features that are yes or no: a Bernoulli distribution for each class and feature.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        What is added to the counts of yes and of no; 1 is Laplace's rule, 0 adds nothing.
+        Additive smoothing: the pseudocount of yes and of no; 1 is Laplace's rule, 0 no smoothing.
     force_alpha : bool, default=True
-        Whether an alpha below 1e-10 is kept; else it is set to 1e-10, with a warning.
+        Whether an alpha below 1e-10 is kept; otherwise it is set to 1e-10, with a warning.
     binarize : float or None, default=0.0
         Numbers above this are yes; None for X of zeros and ones.
     fit_prior : bool, default=True
-        Whether classes are as frequent as in y; else all classes that have rows are alike.
+        Whether class priors are the class frequencies in y; otherwise all classes that have rows have the same prior.
     class_prior : array-like of shape (n_classes,), default=None
-        How frequent the classes are taken to be.
+        Class priors; None for those that `fit_prior` gives.
 
     Attributes
     ----------
     classes_, class_count_, class_log_prior_
         As for `MultinomialNB`.
     feature_count_ : ndarray of shape (n_classes, n_features)
-        How many are yes.
+        Number of rows with yes.
     feature_log_prob_ : ndarray of shape (n_classes, n_features)
-        ln of the probability of yes.
+        Logarithms of the probabilities of yes.
     n_features_in_, feature_names_in_, report_
         As for `MultinomialNB`.
 

@@ -22,32 +22,34 @@ from quince.bayes._gaussian import Matrix, check_estimator, covariance_by, means
 
 
 class QuadraticDiscriminantAnalysis(ClassifierMixin, Estimator):
-    """Classes with means and covariances of their own, which are parted by ellipses, parabolas and hyperbolas.
+    """Quadratic discriminant analysis: a Gaussian with its own mean and covariance for each class.
+
+    The boundaries between classes are quadratic: ellipses, parabolas and hyperbolas.
 
     Parameters
     ----------
     solver : {'svd', 'eigen'}, default='svd'
         'svd' takes `reg_param`, 'eigen' takes `shrinkage` and `covariance_estimator`.
     shrinkage : 'auto' or float, default=None
-        Covariances are drawn by this share towards a multiple of the identity; 'auto' finds the share by Ledoit and
-        Wolf's rule.
+        Covariances are shrunk by this amount, from 0 to 1, towards a multiple of the identity; 'auto' finds the amount
+        by Ledoit and Wolf's rule.
     priors : array-like of shape (n_classes,), default=None
-        How frequent the classes are taken to be; None for as frequent as in y.
+        Class priors; None for the class frequencies in y.
     reg_param : float, default=0.0
-        Covariances are drawn by this share towards the identity.
+        Covariances are shrunk by this amount, from 0 to 1, towards the identity.
     store_covariance : bool, default=False
-        Whether `covariance_` is shown.
+        Whether `covariance_` is set.
     tol : float, default=1e-4
-        A class with a smaller variance in some direction is refused.
+        A class with no more variance than this in some direction is refused.
     covariance_estimator : estimator, default=None
-        Finds covariances instead, for 'eigen'.
+        An estimator of covariances to use instead, for 'eigen'.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The class labels, sorted.
     priors_ : ndarray of shape (n_classes,)
-        How frequent the classes are taken to be.
+        The class priors.
     means_ : ndarray of shape (n_classes, n_features)
         The mean of each class.
     covariance_ : list of n_classes ndarrays of shape (n_features, n_features)
@@ -55,7 +57,7 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, Estimator):
     rotations_ : list of n_classes ndarrays of shape (n_features, n_features)
         The principal axes of each class, in columns.
     scalings_ : list of n_classes ndarrays of shape (n_features,)
-        The variances along them, the largest first.
+        The variances along these axes, the largest first.
     n_features_in_, feature_names_in_, report_
         As for `LinearDiscriminantAnalysis`.
 
@@ -198,7 +200,7 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, Estimator):
         return predict(self._model, for_extension(X), what, threads=effective(None))
 
     def decision_function(self, X: Any) -> Matrix:
-        """ln of the probability of each class, but for a constant; for two classes the second less the first."""
+        """The log posterior of each class up to a constant; for two classes the second minus the first."""
         scores = self._ask(X, "scores")
         # scikit-learn leaves out the constant of the Gaussians, and takes priors as given.
         scores += 0.5 * self.n_features_in_ * np.log(2 * np.pi) + np.log(self.priors_.sum())

@@ -1,8 +1,9 @@
-"""Clusters: groups of rows that are alike, each around its mean.
+"""Clusters: groups of similar rows, each around its mean.
 
 `KMeans` finds centres with a small sum of squared distances from the rows to the nearest of them, `MiniBatchKMeans`
-does so from a few rows at a time or from a stream, and `BisectingKMeans` by halving clusters. Parameters, defaults and
-attributes are scikit-learn's. `silhouette_score` and `silhouette_samples` say how well rows sit in their clusters.
+does so from a few rows at a time or from a stream, and `BisectingKMeans` by splitting clusters in two. Parameters,
+defaults and attributes are scikit-learn's. `silhouette_score` and `silhouette_samples` measure how much nearer rows are to
+their own cluster than to the next.
 """
 
 from quince.cluster import bisecting, kmeans, mini_batch, silhouette

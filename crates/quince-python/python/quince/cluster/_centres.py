@@ -1,4 +1,4 @@
-"""Clusters around centres, however these are found: what all classes of k-means share."""
+"""Clusters around centres, whichever algorithm finds them: what all classes of k-means share."""
 
 from __future__ import annotations
 

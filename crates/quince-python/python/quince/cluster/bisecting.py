@@ -1,4 +1,4 @@
-"""k-means by halving."""
+"""Bisecting k-means."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from quince.cluster._centres import Centres
 
 
 class BisectingKMeans(Centres):
-    """k-means by halving: all rows are one cluster, and the one with the largest error is halved until there are k.
+    """Bisecting k-means: from one cluster of all rows on, that with the largest error is split in two, until there are k.
 
-    A new row goes down the same way, each time to the nearer of two centres.
+    A new row goes down the same tree, each time to the nearer of two centres.
 
     Parameters
     ----------
     n_clusters, random_state, verbose, copy_x
         As for `KMeans`.
     init : {'k-means++', 'random'}, default='random'
-        Where the two centres of a halving start: at rows far from each other, or at any rows.
+        The two initial centres of a bisection: rows far from each other (k-means++), or any rows.
     n_init : int, default=1
-        The number of restarts of each halving; the smallest error wins.
+        The number of initialisations of each bisection; the smallest error wins.
     max_iter : int, default=300
-        The most rounds of a halving.
+        The largest number of rounds of a bisection.
     tol : float, default=1e-4
-        A halving is done when the squared moves of its centres add up to no more than this times the mean variance of
-        the features.
+        A bisection has converged when the squared moves of its centres add up to no more than this times the mean
+        variance of the features.
     algorithm : {'lloyd', 'elkan'}, default='lloyd'
-        Taken for scikit-learn's sake: both are the same here.
+        Accepted for compatibility with scikit-learn: both are the same here.
     bisecting_strategy : {'biggest_inertia', 'largest_cluster'}, default='biggest_inertia'
-        Which cluster is halved: the one with the largest error. 'largest_cluster' is refused.
+        Which cluster is split: the one with the largest error. 'largest_cluster' is refused.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class BisectingKMeans(Centres):
     inertia_ : float
         The sum of squared distances of the rows from the centres of their clusters.
     report_ : dict
-        The error after each halving, and remarks.
+        The error after each bisection, and remarks.
     n_features_in_, feature_names_in_
         As for `KMeans`.
 

@@ -20,25 +20,25 @@ class KMeans(Centres):
     Parameters
     ----------
     n_clusters : int or 'auto', default=8
-        How many clusters; 'auto' takes the number from 1 to 10 with the largest mean silhouette, and says why in the
+        The number of clusters; 'auto' takes the number from 1 to 10 with the largest mean silhouette, and says why in the
         remarks of `report_`.
     init : {'k-means++', 'random'}, callable or array-like of shape (n_clusters, n_features), default='k-means++'
-        Where centres start: at rows far from each other, at any rows, at what a function of X, n_clusters and
-        random_state returns, or at these.
+        The initial centres: rows far from each other, any rows, what a function of X, n_clusters and random_state
+        returns, or these.
     n_init : 'auto' or int, default='auto'
-        The number of restarts; the smallest `inertia_` wins. 'auto' is once for 'k-means++' and an array, ten times
+        The number of initialisations; the smallest `inertia_` wins. 'auto' is 1 for 'k-means++' and an array, and 10
         for 'random' and a function.
     max_iter : int, default=300
-        The most rounds over the rows.
+        The largest number of rounds over the rows.
     tol : float, default=1e-4
-        Done when the squared moves of all centres add up to no more than this times the mean variance of the
-        features.
+        k-means has converged when the squared moves of all centres add up to no more than this times the mean variance
+        of the features.
     verbose : int, default=0
-        Whether to print how it went.
+        Whether to print a summary of the fit.
     random_state : int, RandomState instance or None, default=None
-        Steers what is drawn.
+        Determines the random numbers.
     copy_x : bool, default=True
-        Taken for scikit-learn's sake: X is neither copied nor written to.
+        Accepted for compatibility with scikit-learn: X is neither copied nor written to.
     algorithm : {'lloyd', 'elkan', 'sequential'}, default='lloyd'
         'lloyd' and 'elkan' are the same here: every row goes to its nearest centre, found exactly, with bounds where
         they are quicker. 'sequential', which scikit-learn does not have, moves one row at a time, and the centres with
@@ -51,7 +51,7 @@ class KMeans(Centres):
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         The centres, the largest cluster first unless `init` is an array or a function.
     labels_ : ndarray of shape (n_samples,)
-        The cluster of each row, which is what `predict` says of it.
+        The cluster of each row, the same as from `predict`.
     inertia_ : float
         The sum of squared distances of the rows from their centres.
     n_iter_ : int
@@ -59,7 +59,7 @@ class KMeans(Centres):
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had names that are all words.
+        Names of the features, if X had names that are all strings.
     report_ : dict
         The error after each round, why it ended, and remarks.
 

@@ -27,21 +27,22 @@ class MiniBatchKMeans(Centres):
     Parameters
     ----------
     n_clusters : int or 'auto', default=8
-        How many clusters; 'auto' takes the number from 1 to 10 with the largest mean silhouette (not with
+        The number of clusters; 'auto' takes the number from 1 to 10 with the largest mean silhouette (not with
         `partial_fit`).
     init, n_init, verbose, random_state
-        As for `KMeans`, but that n_init='auto' is three times, not ten, for init='random' and a function.
+        As for `KMeans`, except that n_init='auto' is 3, not 10, for init='random' and a function.
     max_iter : int, default=100
-        The most rounds over the rows.
+        The largest number of rounds over the rows.
     batch_size : int, default=1024
-        How many rows are looked at together.
+        The number of rows in a mini-batch.
     compute_labels : bool, default=True
-        Whether to show `labels_`.
+        Whether to set `labels_`.
     tol : float, default=0.0
-        Done when the squared moves of the centres in a batch add up to no more than this times the mean variance.
+        k-means has converged when the squared moves of the centres in a batch add up to no more than this times the mean
+        variance of the features.
     max_no_improvement, init_size, reassignment_ratio
-        Taken for scikit-learn's sake: ten batches without improvement are the last ones, starts are drawn from all
-        rows, and no centre is drawn again.
+        Accepted for compatibility with scikit-learn: the fit stops after ten batches without improvement, initial
+        centres are drawn from all rows, and no centre is reassigned.
 
     Attributes
     ----------

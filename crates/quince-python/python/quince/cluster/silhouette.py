@@ -1,4 +1,4 @@
-"""How well rows sit in their clusters."""
+"""Silhouettes of clusters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def silhouette_score(
     sample_size: int | None = None,
     random_state: Any = None,
 ) -> float:
-    """The mean of all silhouettes: 1 is good, 0 is between two clusters.
+    """The mean silhouette of all rows: near 1 where clusters are well separated, near 0 where they touch.
 
     Parameters
     ----------
@@ -32,11 +32,11 @@ def silhouette_score(
     labels : array-like of shape (n_samples,)
         The cluster of each row.
     metric : {'euclidean'}, default='euclidean'
-        How distances are measured.
+        The distance metric.
     sample_size : int, default=None
-        The silhouettes of this many rows, drawn at random, are taken; None for all.
+        The mean is taken over this many rows, drawn at random; None for all.
     random_state : int, RandomState instance or None, default=None
-        Steers what is drawn; the same rows as in scikit-learn.
+        Determines which rows are drawn: the same as in scikit-learn.
 
     Examples
     --------
@@ -52,10 +52,10 @@ def silhouette_score(
 
 
 def silhouette_samples(X: Any, labels: ArrayLike, *, metric: str = "euclidean") -> NDArray[np.float64]:
-    """How well each row sits in its cluster: (b - a) / max(a, b).
+    """The silhouette of each row: (b - a) / max(a, b).
 
-    a is its mean distance from the other rows of its cluster, b the least mean distance from the rows of another one. A
-    row that is alone in its cluster has 0. Parameters are as for `silhouette_score`.
+    a is the mean distance of the row from the other rows of its cluster, b the least mean distance from the rows of another
+    cluster. A row that is alone in its cluster has 0. Parameters are as for `silhouette_score`.
     """
     if metric != "euclidean":
         raise ValueError(f"metric cannot be {metric!r}: silhouettes are of Euclidean distances here.")

@@ -107,7 +107,7 @@ class TwoClasses:
         return of_classes, {"weights": weights_of(sample_weight, X), "also": {"class_weights": setting}}
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of rows X."""
+        """The class of each row of X."""
         scores = self.decision_function(X)  # type: ignore[attr-defined]
         return self.classes_[(scores > 0).astype(np.intp)]
 

@@ -74,7 +74,7 @@ def _has_probabilities(estimator: LinearSVC) -> bool:
 
 
 class LinearSVC(SparseWeights, TwoClasses, ClassifierMixin, LinearSVM):
-    """The widest margin between two classes by a weighted sum of the features.
+    """The widest margin between two classes, by a weighted sum of the features.
 
     Parameters
     ----------
@@ -83,22 +83,23 @@ class LinearSVC(SparseWeights, TwoClasses, ClassifierMixin, LinearSVM):
     loss : {'hinge', 'squared_hinge'}, default='squared_hinge'
         The loss of a row.
     dual : 'auto' or bool, default='auto'
-        True for coordinate descent in the dual. False for an interior-point method; of squared losses, as 'auto'. 'auto'
-        takes Newton's method or an interior-point method for few features, else coordinate descent. All have one optimum.
+        True for coordinate descent in the dual, False for an interior-point method (for squared losses the same as
+        'auto'). 'auto' takes Newton's method or an interior-point method for few features, and coordinate descent for
+        many. All have the same optimum.
     tol : float, default=1e-4
         The violation of the KKT (optimality) conditions at which to stop.
     C : float, default=1.0
         The cost of the losses, beside half the squared norm of the weights.
     multi_class : {'ovr', 'crammer_singer'}, default='ovr'
-        Taken for scikit-learn's sake: there are two classes.
+        Accepted for compatibility with scikit-learn: there are two classes.
     fit_intercept : bool, default=True
         Whether there is an intercept, which is penalised as a weight is.
     intercept_scaling : float, default=1.0
-        The value of the column whose weight the intercept is: the larger, the weaker its penalty.
+        The value of the column whose weight is the intercept: the larger, the weaker its penalty.
     class_weight : dict or 'balanced', default=None
-        Factors of C for each class.
+        Weights of the classes, which multiply C.
     verbose : int, default=0
-        Taken for scikit-learn's sake.
+        Accepted for compatibility with scikit-learn.
     random_state : int, RandomState or None, default=None
         The order in which rows are visited.
     max_iter : int, default=1000
@@ -119,7 +120,7 @@ class LinearSVC(SparseWeights, TwoClasses, ClassifierMixin, LinearSVM):
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had names that are all words.
+        Names of the features, if X had names that are all strings.
     report_ : dict
         How the model was fitted, how exact it is (primal, dual, duality gap), and remarks.
 
@@ -203,23 +204,23 @@ class LinearSVC(SparseWeights, TwoClasses, ClassifierMixin, LinearSVM):
         return {"coef_": self._model.parameter("weights").reshape(1, -1), "intercept_": intercept}
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The score of rows X: above zero the second class."""
+        """The score of each row of X: above zero means the second class."""
         return self._by_attributes(X)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The probability of each class for rows X."""
+        """The probability of each class for each row of X."""
         check_is_fitted(self)
         return self._probabilities(checked(self, X, reset=False))
 
 
 class LinearSVR(RegressorMixin, LinearSVM):
-    """A tube around numbers by a weighted sum of the features.
+    """Linear support vector regression: a weighted sum of the features, within a tube around the targets.
 
     Parameters
     ----------
     epsilon : float, default=0.0
-        Half the width of the tube: how far off a number may be at no cost.
+        Half the width of the tube: how far off a predicted number may be at no cost.
     tol : float, default=1e-4
         The violation of the KKT (optimality) conditions at which to stop.
     C : float, default=1.0
@@ -229,12 +230,13 @@ class LinearSVR(RegressorMixin, LinearSVM):
     fit_intercept : bool, default=True
         Whether there is an intercept, which is penalised as a weight is.
     intercept_scaling : float, default=1.0
-        The value of the column whose weight the intercept is: the larger, the weaker its penalty.
+        The value of the column whose weight is the intercept: the larger, the weaker its penalty.
     dual : 'auto' or bool, default='auto'
-        True for coordinate descent in the dual. False for an interior-point method; of squared losses, as 'auto'. 'auto'
-        takes Newton's method or an interior-point method for few features, else coordinate descent. All have one optimum.
+        True for coordinate descent in the dual, False for an interior-point method (for squared losses the same as
+        'auto'). 'auto' takes Newton's method or an interior-point method for few features, and coordinate descent for
+        many. All have the same optimum.
     verbose : int, default=0
-        Taken for scikit-learn's sake.
+        Accepted for compatibility with scikit-learn.
     random_state : int, RandomState or None, default=None
         The order in which rows are visited.
     max_iter : int, default=1000
@@ -253,7 +255,7 @@ class LinearSVR(RegressorMixin, LinearSVM):
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had names that are all words.
+        Names of the features, if X had names that are all strings.
     report_ : dict
         How the model was fitted, how exact it is (primal, dual, duality gap), and remarks.
 
@@ -326,5 +328,5 @@ class LinearSVR(RegressorMixin, LinearSVM):
         return {"coef_": self._model.parameter("weights").ravel(), "intercept_": intercept}
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """The number of rows X."""
+        """The predicted number for each row of X."""
         return self._by_attributes(X)

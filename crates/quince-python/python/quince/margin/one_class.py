@@ -33,32 +33,32 @@ class OneClassSVM(OutlierMixin, KernelSVM):
     tol : float, default=1e-3
         The violation of the KKT (optimality) conditions at which to stop.
     nu : float, default=0.5
-        The contamination: the largest share of training rows that may be called novel, and the smallest share of
-        support vectors.
+        The contamination: the largest share of training rows that may be novel, and the smallest share of support
+        vectors.
     shrinking : bool, default=True
         Whether rows that stay at a bound are left out for a while; the result is the same.
     cache_size : float, default=200
         Megabytes for cached kernel rows.
     verbose : bool, default=False
-        Taken for scikit-learn's sake.
+        Accepted for compatibility with scikit-learn.
     max_iter : int, default=-1
         The largest number of steps; -1 for no limit.
     bias : {'mean', 'median'}, default='mean'
         How the intercept follows from the free support vectors.
     edge : {'exact', 'usual'}, default='exact'
-        What is said of support vectors on the edge, whose score is zero but for rounding: their score decides, or they are
-        usual, and scores rise by as much as the solver left open.
+        How support vectors on the edge are classified, whose score is zero but for rounding: by their score, or as usual
+        rows, with all scores raised until none of theirs is below zero.
 
     Attributes
     ----------
     support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, fit_status_, n_iter_, shape_fit_
-        As of `SVC`.
+        As for `SVC`.
     offset_ : float
         What is subtracted from raw scores: decision_function = score_samples - offset_.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had names that are all words.
+        Names of the features, if X had names that are all strings.
     report_ : dict
         How the model was fitted, how exact it is (primal, dual, duality gap), and remarks.
 
@@ -126,7 +126,7 @@ class OneClassSVM(OutlierMixin, KernelSVM):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> OneClassSVM:
-        """Fits to rows X (dense or sparse); y is not looked at, and sample_weight says how much each row counts."""
+        """Fits to rows X (dense or sparse); y is ignored, and sample_weight says how much each row counts."""
         X = checked(self, X)
         self._learn(X, weights=weights_of(sample_weight, X))
         return self
@@ -136,11 +136,11 @@ class OneClassSVM(OutlierMixin, KernelSVM):
         return found | {"offset_": -float(found["intercept_"][0])}
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """How much rows X are like the training rows: below zero they are novel."""
+        """The score of each row of X: below zero it is novel."""
         return self._asked(X)
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """The raw score of rows X, before the offset is subtracted."""
+        """The raw score of each row of X, before the offset is subtracted."""
         return self._asked(X) + self.offset_
 
     def predict(self, X: Any) -> NDArray[np.int64]:

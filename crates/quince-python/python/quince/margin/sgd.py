@@ -62,7 +62,7 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
     alpha : float, default=0.0001
         The factor of the penalty.
     l1_ratio : float, default=0.15
-        The share of the L1 penalty in 'elasticnet'.
+        The fraction of the L1 penalty in 'elasticnet'.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     max_iter : int, default=1000
@@ -72,11 +72,11 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
     shuffle : bool, default=True
         Whether rows are shuffled before each epoch.
     verbose : int, default=0
-        Taken for scikit-learn's sake.
+        Accepted for compatibility with scikit-learn.
     epsilon : float, default=0.1
-        Taken for scikit-learn's sake: none of the losses here has one.
+        Accepted for compatibility with scikit-learn: none of the losses here has one.
     n_jobs : int or None, default=None
-        Taken for scikit-learn's sake: there are two classes.
+        Accepted for compatibility with scikit-learn: there are two classes.
     random_state : int, RandomState or None, default=None
         The order in which rows are visited.
     learning_rate : {'optimal', 'constant', 'invscaling', 'adaptive'}, default='optimal'
@@ -87,17 +87,17 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
     power_t : float, default=0.5
         The power of 'invscaling'.
     early_stopping : bool, default=False
-        Whether to stop when the score on some held-out rows no longer rises.
+        Whether to stop when the accuracy on held-out rows no longer rises.
     validation_fraction : float, default=0.1
-        The share of rows held out.
+        The fraction of the rows that is held out.
     n_iter_no_change : int, default=5
         The number of epochs without improvement after which to stop.
     class_weight : dict or 'balanced', default=None
-        Factors of the loss for each class.
+        Weights of the classes, which multiply the loss.
     warm_start : bool, default=False
-        Whether a fit goes on from the weights of the last one.
+        Whether a fit starts from the weights of the last one.
     average : bool or int, default=False
-        Whether the weights are averaged over all steps (of one call), or over those from this one on.
+        Whether the weights are averaged over all steps (of one call), or, as a number, over the steps from this one on.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had names that are all words.
+        Names of the features, if X had names that are all strings.
     report_ : dict
         How the model was fitted, and the mean loss of each epoch.
 
@@ -350,7 +350,7 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> SGDClassifier:
-        """One epoch over some rows, from the weights of the last call; `classes` are all there will be."""
+        """One epoch over some rows, from the weights of the last call. The first call must list all classes in `classes`."""
         if self.class_weight == "balanced":
             raise ValueError(
                 "class_weight 'balanced' is not supported for partial_fit. In order to use 'balanced' weights, use "
@@ -389,18 +389,18 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
         }
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The score of rows X: above zero the second class."""
+        """The score of each row of X: above zero means the second class."""
         check_is_fitted(self)
         return by_attributes(checked(self, X, reset=False), self.coef_, self.intercept_)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The probability of each class for rows X."""
+        """The probability of each class for each row of X."""
         check_is_fitted(self)
         return self._probabilities(checked(self, X, reset=False))
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """The logarithms of the probabilities."""
+        """The logarithm of the probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))

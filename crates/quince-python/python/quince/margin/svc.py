@@ -37,7 +37,7 @@ class SVC(TwoClasses, ClassifierMixin, KernelSVM):
     C : float, default=1.0
         The cost of margin violations; `numpy.inf` is a hard margin.
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'} or callable, default='rbf'
-        The kernel: how similar two rows are. A function takes two arrays of rows and gives the kernel of each with each.
+        The kernel: how similar two rows are. A function takes two arrays of rows and returns the kernel of every pair.
     degree : int, default=3
         The degree of the polynomial kernel.
     gamma : {'scale', 'auto'} or float, default='scale'
@@ -47,27 +47,27 @@ class SVC(TwoClasses, ClassifierMixin, KernelSVM):
     shrinking : bool, default=True
         Whether rows that stay at a bound are left out for a while; the result is the same.
     probability : bool, default=False
-        Whether there are probabilities. They agree with the label, and cost less than in scikit-learn.
+        Whether there is `predict_proba`. Probabilities agree with the labels, and cost less than in scikit-learn.
     tol : float, default=1e-3
         The violation of the KKT (optimality) conditions at which to stop.
     cache_size : float, default=200
         Megabytes for cached kernel rows.
     class_weight : dict or 'balanced', default=None
-        Factors of C for each class.
+        Weights of the classes, which multiply C.
     verbose : bool, default=False
-        Taken for scikit-learn's sake.
+        Accepted for compatibility with scikit-learn.
     max_iter : int, default=-1
         The largest number of steps; -1 for no limit.
     decision_function_shape : {'ovo', 'ovr'}, default='ovr'
-        Taken for scikit-learn's sake: there are two classes.
+        Accepted for compatibility with scikit-learn: there are two classes.
     break_ties : bool, default=False
-        Taken for scikit-learn's sake: there are two classes.
+        Accepted for compatibility with scikit-learn: there are two classes.
     random_state : int, RandomState or None, default=None
-        Taken for scikit-learn's sake: nothing is drawn at random.
+        Accepted for compatibility with scikit-learn: nothing is drawn at random.
     bias : {'mean', 'median'}, default='mean'
         How the intercept follows from the free support vectors.
     leave_one_out : {'auto', 'always', 'never'}, default='never'
-        Whether the exact leave-one-out error is computed, which `report_` then has; 'auto' does if it is quick.
+        Whether the exact leave-one-out error is computed, for `report_`; 'auto' does so if it is quick.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class SVC(TwoClasses, ClassifierMixin, KernelSVM):
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had names that are all words.
+        Names of the features, if X had names that are all strings.
     report_ : dict
         How the model was fitted, how exact it is (primal, dual, duality gap), and remarks.
 
@@ -201,17 +201,17 @@ class SVC(TwoClasses, ClassifierMixin, KernelSVM):
         return np.array([steps], dtype=np.int32)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The score of rows X: above zero the second class."""
+        """The score of each row of X: above zero means the second class."""
         return self._asked(X)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The probability of each class for rows X."""
+        """The probability of each class for each row of X."""
         return self._probabilities(self._queries(X))
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """The logarithms of the probabilities."""
+        """The logarithm of the probabilities."""
         temperature = self._fitted_model().parameter("temperature")
         odds = 2.0 * temperature * self._asked(X)
         return np.column_stack([log_expit(-odds), log_expit(odds)])

@@ -18,7 +18,7 @@ from quince.margin._kernel import KERNEL_CONSTRAINTS, BIAS_RULE, KernelSVM
 
 
 class SVR(RegressorMixin, KernelSVM):
-    """A tube around numbers, as flat as possible, with any kernel.
+    """Support vector regression, with any kernel: a function as flat as possible, within a tube around the targets.
 
     Parameters
     ----------
@@ -35,13 +35,13 @@ class SVR(RegressorMixin, KernelSVM):
     C : float, default=1.0
         The cost of residuals beyond the tube.
     epsilon : float, default=0.1
-        Half the width of the tube: how far off a number may be at no cost.
+        Half the width of the tube: how far off a predicted number may be at no cost.
     shrinking : bool, default=True
         Whether rows that stay at a bound are left out for a while; the result is the same.
     cache_size : float, default=200
         Megabytes for cached kernel rows.
     verbose : bool, default=False
-        Taken for scikit-learn's sake.
+        Accepted for compatibility with scikit-learn.
     max_iter : int, default=-1
         The largest number of steps; -1 for no limit.
     bias : {'mean', 'median'}, default='mean'
@@ -52,11 +52,11 @@ class SVR(RegressorMixin, KernelSVM):
     Attributes
     ----------
     support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, fit_status_, n_iter_, shape_fit_
-        As of `SVC`.
+        As for `SVC`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had names that are all words.
+        Names of the features, if X had names that are all strings.
     report_ : dict
         How the model was fitted, how exact it is (primal, dual, duality gap), and remarks.
 
@@ -132,5 +132,5 @@ class SVR(RegressorMixin, KernelSVM):
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """The number of rows X."""
+        """The predicted number for each row of X."""
         return self._asked(X)

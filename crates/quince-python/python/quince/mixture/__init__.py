@@ -1,8 +1,8 @@
-"""Mixtures: rows come from one of several components, and nobody says from which; EM finds them.
+"""Mixture models: every row comes from one of several latent components, which EM finds.
 
-`GaussianMixture` takes scikit-learn's parameters and shows its attributes, and takes missing values besides. `MultinomialMixture` is
-for counts of words, `MixedMixture` for data frames with native columns, which have families of their own, and
-`SemiSupervisedNB` learns classes from few labels and many rows that have none.
+`GaussianMixture` has scikit-learn's parameters and attributes, and takes missing values, too. `MultinomialMixture` is for
+counts of words, `MixedMixture` for data frames with native columns, each with its own family of distributions, and
+`SemiSupervisedNB` learns classes from few labels and many rows without one.
 """
 
 from quince.mixture import gaussian, mixed, multinomial, semi_supervised

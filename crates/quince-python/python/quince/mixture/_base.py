@@ -1,4 +1,4 @@
-"""What the mixtures share: asking a model about rows, and judging it."""
+"""What the mixtures share: fitting, predicting, and information criteria."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ACCEPTED = {
 
 
 class OfComponents(DensityMixin, Estimator):
-    """A mixture that was found without labels."""
+    """A mixture that is fitted without labels."""
 
     _takes_sparse: ClassVar[bool] = False
 
@@ -41,7 +41,7 @@ class OfComponents(DensityMixin, Estimator):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Finds components of the rows X. sample_weight says how much each row counts."""
+        """Fits the mixture to rows X; sample_weight says how much each row counts."""
         X = self._check(X, reset=True)
         weights = weights_of(sample_weight, X)
         if isinstance(X, np.ndarray) and np.isnan(X).all():
@@ -114,7 +114,7 @@ class OfComponents(DensityMixin, Estimator):
         return predict(self._model, self._check(X, reset=False), what, threads=self._threads())
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> NDArray[np.int32]:
-        """Finds components of the rows X, and says which has the largest responsibility for each."""
+        """Fits the mixture to rows X, and returns the component with the largest responsibility for each."""
         return self.fit(X, sample_weight=sample_weight).predict(X)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
@@ -134,7 +134,7 @@ class OfComponents(DensityMixin, Estimator):
         return float(self.score_samples(X).mean())
 
     def impute(self, X: Any) -> NDArray[np.float64]:
-        """The rows of a dense matrix X with their missing values (NaN) imputed given the rest of the row."""
+        """The rows of a dense matrix X, with missing values (NaN) imputed given the rest of the row."""
         check_is_fitted(self)
         return impute_rows(self._model, self._check(X, reset=False), threads=self._threads())[0]
 

@@ -21,24 +21,25 @@ STARTS = {"kmeans": "kmeans", "k-means++": "plus-plus", "random": "random", "ran
 
 
 class GaussianMixture(OfComponents):
-    """Components that are Gaussian, found by EM. Rows may have missing values (NaN), which are left out of the likelihood exactly.
+    """A mixture of Gaussians, fitted by EM. Missing values (NaN) are left out of the likelihood, exactly.
 
     Parameters
     ----------
     n_components : int or "auto", default=1
-        How many components; "auto" takes the number from 1 to 10 with the smallest BIC.
+        The number of components; "auto" takes the number from 1 to 10 with the smallest BIC.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-        What covariances may be: each component its own, one for all, variances of columns, one variance.
+        The shape of covariances: a full one for each component, one shared by all, a variance for each column, or a
+        single variance.
     tol : float, default=1e-3
-        Done when the log likelihood of a row, on average, rises by no more than this.
+        EM has converged when the mean log likelihood of a row rises by no more than this.
     reg_covar : float, default=1e-6
-        What is added to all variances.
+        Variance floor: this constant is added to all variances.
     max_iter : int, default=100
-        The most steps of EM.
+        The largest number of steps of EM.
     n_init : int, default=1
-        The number of restarts; the likeliest wins.
+        The number of starts; the one with the highest likelihood wins.
     init_params : {"kmeans", "k-means++", "random", "random_from_data"}, default="kmeans"
-        Where to start: from the clusters of k-means, from rows far from each other and what is nearest to them (the same for
+        Start from the clusters of k-means, from rows far from each other and the rows nearest to them (also for
         "random_from_data"), or from random responsibilities.
     weights_init : array-like of shape (n_components,), default=None
         The weights to start from.
@@ -47,40 +48,40 @@ class GaussianMixture(OfComponents):
     precisions_init : array-like, default=None
         The inverses of the covariances to start from, in the shape of `precisions_`.
     random_state : int, RandomState instance or None, default=None
-        Steers what is drawn.
+        Determines the random numbers.
     warm_start : bool, default=False
         Whether to start where the last fit ended.
     verbose : int, default=0
-        Whether to print how it went.
+        Whether to print a summary of the fit.
     verbose_interval : int, default=10
-        Taken for scikit-learn's sake.
+        Accepted for compatibility with scikit-learn.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
-        How frequent each component is, the most frequent first unless a start is given.
+        The weight of each component, the largest first unless a start is given.
     means_ : ndarray of shape (n_components, n_features)
-        The means.
+        The mean of each component.
     covariances_ : ndarray
         The covariances; the shape depends on `covariance_type`.
     precisions_ : ndarray
         Their inverses.
     precisions_cholesky_ : ndarray
-        Factors of the inverses.
+        Upper triangular factors of the precisions.
     converged_ : bool
-        Whether the likelihood came to rest.
+        Whether EM has converged.
     n_iter_ : int
         Number of steps.
     lower_bound_ : float
-        The log likelihood of a row, on average, before the last step.
+        The mean log likelihood of a row before the last step.
     lower_bounds_ : list of float
         The same before each step.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had names that are all words.
+        Names of the features, if X had names that are all strings.
     report_ : dict
-        How it went, and remarks.
+        How the mixture was fitted, and remarks.
 
     Examples
     --------
@@ -188,7 +189,7 @@ class GaussianMixture(OfComponents):
         return super()._fit(X, weights)
 
     def _given_start(self, X: Any) -> dict[str, Any]:
-        """What a start is given by: the last fit, or parameters."""
+        """The start that the last fit or the parameters give."""
         features = X.shape[1]
         again = self.warm_start and self.__sklearn_is_fitted__() and self.n_components != "auto"
         if again and self.means_.shape == (self.n_components, features):
@@ -274,7 +275,7 @@ class GaussianMixture(OfComponents):
         }
 
     def sample(self, n_samples: int = 1) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Makes up rows, and says which component each is of."""
+        """Samples rows, and says which component each is of."""
         self._fitted_model()
         if n_samples < 1:
             raise ValueError(

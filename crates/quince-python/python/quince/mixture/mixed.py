@@ -1,4 +1,4 @@
-"""Mixtures of data frames with native columns, which have families of their own."""
+"""Mixtures for data frames with native columns, each with its own family."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from quince.mixture._base import ACCEPTED, COUNT, LEAST, START_NAMES, STARTS, Of
 
 
 class MixedMixture(OfComponents):
-    """Components of data frames with native columns: numbers, counts, yes/no, categories, texts and missing values.
+    """A mixture for data frames with native columns: numbers, counts, yes/no, categories, texts and missing values.
 
-    Numbers are together one Gaussian, small counts are Poisson, categories categorical, texts multinomial, unless `family`
-    says otherwise. A matrix is a table of numbers, in which NaN is missing.
+    All numbers together are one Gaussian, small counts are Poisson, categories categorical and texts multinomial, unless
+    `family` says otherwise. A matrix is a table of numbers, in which NaN is missing.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        How many components; "auto" takes the number from 1 to 10 that the criterion likes best.
+        The number of components; "auto" takes the number from 1 to 10 with the smallest criterion.
     family : str or dict, default="auto"
         The family of columns, as for `MixedNB` (without "window" and "chain").
     covariance : {"full", "diagonal", "spherical"}, default="full"
-        What the covariances of numbers may be, where no family is given.
+        The shape of the covariances of numbers, where no family is given.
     shared : bool, default=False
-        Whether components have one covariance in common.
+        Whether components share a covariance.
     criterion : {"bic", "aic", "icl"}, default="bic"
-        What a number of components is judged by.
+        The information criterion that selects the number of components.
     init_params : {"auto", "kmeans", "k-means++", "random"}, default="auto"
-        Where to start: from the clusters of k-means, from rows far from each other, or from random responsibilities;
-        "auto" takes the first and the last alternately.
+        Start from the clusters of k-means, from rows far from each other, or from random responsibilities; "auto"
+        alternates between the first and the last.
     n_init : int, default=4
-        The number of restarts; the likeliest wins.
+        The number of starts; the one with the highest likelihood wins.
     max_iter : int, default=500
-        The most steps of EM.
+        The largest number of steps of EM.
     tol : float, default=1e-6
         Done when the log likelihood of a row, on average, rises by no more than this.
     epsilon : float, default=1e-3
@@ -51,18 +51,18 @@ class MixedMixture(OfComponents):
     added : float, default=0.0
         What is added to all variances besides.
     alpha : float, default=1.0
-        What is added to every count of a category, word or answer; 1 is Laplace's rule.
+        Additive smoothing: the pseudocount of every category, bin, word and answer; 1 is Laplace's rule.
     accelerate : bool, default=True
         Whether to accelerate EM by squared extrapolation, as long as the likelihood does not fall by it.
     random_state : int, RandomState instance or None, default=None
-        Steers what is drawn.
+        Determines the random numbers.
     n_jobs : int, default=None
         Number of threads; -1 for all processors, None for `quince.set_threads`, `OMP_NUM_THREADS` or all processors.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
-        How frequent each component is, the most frequent first.
+        The weight of each component, the largest first.
     converged_, n_iter_, lower_bound_, n_features_in_, feature_names_in_, report_
         As for `GaussianMixture`.
 
@@ -165,18 +165,19 @@ class MixedMixture(OfComponents):
         return super()._check(X, reset=reset) if table is None else table
 
     def icl(self, X: Any) -> float:
-        """As BIC, and twice the entropy of the responsibilities: components that overlap cost more. The smaller the better."""
+        """The integrated completed likelihood: BIC plus twice the entropy of the responsibilities, so that overlapping
+        components cost more. The smaller the better."""
         return self._criterion(X, "icl")
 
     def explain(self, X: Any = None, row: int = 0) -> dict[str, Any]:
-        """What the components are like or, of one row of X (counted from 0), what spoke for its component.
+        """What the components are like or, of one row of X (counted from 0), the evidence for its component.
 
         A dict of sentences and tables.
         """
         return explanation(self._fitted_model(), None if X is None else self._check(X, reset=False), row)
 
     def imputed_values(self, X: Any) -> list[dict[str, Any]]:
-        """The imputed missing values of a data frame: of each its row, column, value, standard_deviation and probability."""
+        """The imputed missing values of a data frame: for each its row, column, value, standard_deviation and probability."""
         self._fitted_model()
         X = self._check(X, reset=False)
         if not isinstance(X, Table):
@@ -184,7 +185,7 @@ class MixedMixture(OfComponents):
         return self._model.imputed_values(X, n_jobs=self.n_jobs)
 
     def impute(self, X: Any) -> Any:
-        """The rows X with their missing values imputed given the rest of the row: a matrix, or a copy of a pandas frame."""
+        """The rows of X, with missing values imputed given the rest of the row: a matrix, or a copy of a pandas frame."""
         check_is_fitted(self)
         if not isinstance(self._check(X, reset=False), Table):
             return super().impute(X)
@@ -201,7 +202,7 @@ class MixedMixture(OfComponents):
         return filled
 
     def sample(self, n: int = 1, component: int | None = None) -> dict[str, NDArray[Any]]:
-        """Makes up n rows: a dict of columns, the last of which has the components, counted from 0."""
+        """Samples n rows: a dict of columns, the last of which has the components, counted from 0."""
         model = self._fitted_model()
         if component is not None and not 0 <= component < len(self.weights_):
             raise ValueError(f"There is no component {component}. They are counted from 0 to {len(self.weights_) - 1}.")
@@ -215,7 +216,7 @@ class MixedMixture(OfComponents):
 
 
 def in_its_type(column: Any, values: list[Any]) -> list[Any]:
-    """Numbers, answers and words as a pandas column has them."""
+    """Numbers, answers and words in the type of a pandas column."""
     known = column.dropna().unique()
     if {True, False}.issuperset(known):
         numbers = column.dtype.kind in "iuf"

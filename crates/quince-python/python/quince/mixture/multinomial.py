@@ -18,38 +18,38 @@ from quince.mixture._base import ACCEPTED, COUNT, LEAST, START_NAMES, STARTS, Of
 
 
 class MultinomialMixture(OfComponents):
-    """Components that differ in how frequent words are: every row of counts is drawn from one of them.
+    """A mixture of multinomials: every row of counts comes from a component with its own probabilities of words.
 
-    Dense rows may have missing values (NaN), which are imputed given the rest of the row while learning.
+    Dense rows may have missing values (NaN), which count as their expectation given the rest of the row.
 
     Parameters
     ----------
     n_components : int or "auto", default=1
-        How many components; "auto" takes the number from 1 to 10 with the smallest BIC.
+        The number of components; "auto" takes the number from 1 to 10 with the smallest BIC.
     alpha : float, default=1.0
-        What is added to the count of every word in every component; 1 is Laplace's rule, 0 adds nothing.
+        Additive smoothing: the pseudocount of every word in every component; 1 is Laplace's rule, 0 no smoothing.
     tol : float, default=1e-4
-        Done when the log likelihood of a row, on average, rises by no more than this.
+        EM has converged when the mean log likelihood of a row rises by no more than this.
     max_iter : int, default=200
-        The most steps of EM.
+        The largest number of steps of EM.
     n_init : int, default=1
-        The number of restarts; the likeliest wins.
+        The number of starts; the one with the highest likelihood wins.
     init_params : {"auto", "kmeans", "k-means++", "random"}, default="kmeans"
-        Where to start: from the clusters of k-means, from rows far from each other and what is nearest to them, or from
-        random responsibilities; "auto" takes the first and the last alternately.
+        Start from the clusters of k-means, from rows far from each other and the rows nearest to them, or from random
+        responsibilities; "auto" alternates between the first and the last.
     accelerate : bool, default=True
         Whether to accelerate EM by squared extrapolation, as long as the likelihood does not fall by it.
     random_state : int, RandomState instance or None, default=None
-        Steers what is drawn.
+        Determines the random numbers.
     n_jobs : int, default=None
         Number of threads; -1 for all processors, None for `quince.set_threads`, `OMP_NUM_THREADS` or all processors.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
-        How frequent each component is, the most frequent first.
+        The weight of each component, the largest first.
     feature_log_prob_ : ndarray of shape (n_components, n_features)
-        The logarithm of how frequent each word is in each component.
+        The logarithm of the probability of each word in each component.
     converged_, n_iter_, lower_bound_, n_features_in_, feature_names_in_, report_
         As for `GaussianMixture`.
 

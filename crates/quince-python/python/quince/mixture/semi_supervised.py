@@ -1,4 +1,4 @@
-"""Classes from few labels and many rows that have none."""
+"""Classes from few labels and many rows without one."""
 
 from __future__ import annotations
 
@@ -27,27 +27,28 @@ UNKNOWN = np.uint32(2**32 - 1)
 
 
 class SemiSupervisedNB(ClassifierMixin, Estimator):
-    """Naive Bayes that learns from rows without a label, too: EM, in which a label says which components a row may be of.
+    """Naive Bayes that learns from rows without a label, too: by EM, where a label limits the components of its row.
 
-    A row is without a label where y is -1 (of whole numbers), NaN or None; `score` leaves such rows out. With labels for all
-    rows and one component a class it is `MixedNB(calibrate=False)`.
+    A row has no label where y is -1 (of whole numbers), NaN or None; `score` leaves such rows out. With labels for all
+    rows and one component per class it is `MixedNB(calibrate=False)`.
 
     Parameters
     ----------
     family : str or dict, default="auto"
-        The family of columns, as for `MixedNB` (without "window" and "chain"); "auto" is chosen by the rows with a label.
+        The family of columns, as for `MixedNB` (without "window" and "chain"); "auto" selects families by the
+        rows with a label.
     unlabelled : float, default=1.0
-        How much a row without a label counts beside one that has a label.
+        The weight of a row without a label relative to one with a label.
     per_class : int, default=1
-        How many components every class has.
+        The number of components of every class.
     alpha : float, default=1.0
         What is added to every count of a category, bin, word or answer; 1 is Laplace's rule.
     epsilon : float, default=1e-9
         This share of each column's variance over all rows is added to the variances of all classes.
     max_iter : int, default=500
-        The most steps of EM.
+        The largest number of steps of EM.
     tol : float, default=1e-6
-        Done when the log likelihood of a row, on average, rises by no more than this.
+        EM has converged when the mean log likelihood of a row rises by no more than this.
     accelerate : bool, default=True
         Whether to accelerate EM by squared extrapolation, as long as the likelihood does not fall by it.
     n_jobs : int, default=None
@@ -58,9 +59,9 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
     classes_ : ndarray of shape (n_classes,)
         The class labels, sorted.
     weights_ : ndarray of shape (n_classes * per_class,)
-        How frequent each component is.
+        The weight of each component.
     n_iter_ : int
-        Number of steps of EM; 1 if nothing had to be expected.
+        Number of steps of EM; 1 if there was nothing to iterate.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -199,7 +200,7 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
         return self.classes_[shares.argmax(axis=1)]
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """The share of right labels among the rows of X that have one in y."""
+        """The accuracy on the rows of X that have a label in y."""
         y = np.asarray(y)
         known = np.flatnonzero(with_labels(y))
         if len(known) == len(y):
@@ -211,7 +212,7 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
         return super().score(_safe_indexing(X, known), labels, weights)
 
     def explain(self, X: Any = None, row: int = 0) -> dict[str, Any]:
-        """What the model has learnt or, of one row of X (counted from 0), what spoke for the answer."""
+        """What the model has learnt or, of one row of X (counted from 0), the evidence for its class."""
         return explanation(self._fitted_model(), None if X is None else self._check(X, reset=False), row)
 
     def __sklearn_tags__(self) -> Tags:

@@ -33,7 +33,7 @@ NAMED_EXPONENTS = {1: "manhattan", 2: "euclidean", np.inf: "chebyshev"}
 
 
 class Search(MultiOutputMixin, Estimator):
-    """Rows that can be asked for the nearest of them."""
+    """Rows among which the nearest are searched."""
 
     _settings: ClassVar = {
         "n_neighbors": "k",
@@ -78,7 +78,7 @@ class Search(MultiOutputMixin, Estimator):
         return for_extension(X)
 
     def _measure(self, X: Any) -> dict[str, Any]:
-        """The method's settings that say how rows of X are measured and searched."""
+        """The method's settings for the distance metric and the search."""
         given = dict(self.metric_params or {})
         unknown = sorted(set(given) - {"p", "w"})
         if unknown:
@@ -116,7 +116,7 @@ class Search(MultiOutputMixin, Estimator):
         return [] if weights is None else np.asarray(weights, dtype=np.float64).ravel().tolist()
 
     def _search(self, X: Any, metric: str) -> str:
-        """The way to search that `algorithm` asks for, if it can be gone with this metric and these rows."""
+        """The search that `algorithm` asks for, if it can be used with this metric and these rows."""
         if self.algorithm in ("auto", "ball_tree"):
             return "auto"
         plain = not sparse.issparse(X) and not np.isnan(np.min(X))
@@ -129,18 +129,18 @@ class Search(MultiOutputMixin, Estimator):
         raise NotImplementedError
 
     def _count(self) -> int | None:
-        """How many neighbours are asked unless somebody says."""
+        """The number of neighbours by default."""
         return self.n_neighbors
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
-        """The nearest of the fitted rows, the nearest first and of equally near ones the first.
+        """The nearest of the fitted rows, in order of their distances; of equally near rows, the one with the smaller index is first.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_queries, n_features), default=None
             The rows whose neighbours are wanted; None for the fitted rows, which are not their own neighbours.
         n_neighbors : int, default=None
-            How many; None for as many as the estimator was made for.
+            The number of neighbours; None for that of the estimator.
         return_distance : bool, default=True
             Whether to return the distances, too.
 
@@ -149,7 +149,7 @@ class Search(MultiOutputMixin, Estimator):
         distances : ndarray of shape (n_queries, n_neighbors)
             Only with `return_distance`.
         rows : ndarray of shape (n_queries, n_neighbors)
-            The numbers of the rows.
+            The indices of the rows.
         """
         check_is_fitted(self)
         k = self._count() if n_neighbors is None else n_neighbors
@@ -188,7 +188,7 @@ class Search(MultiOutputMixin, Estimator):
 
 
 def entries(mode: str, distances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What a graph says of neighbours at these distances."""
+    """The entries of a graph for neighbours at these distances."""
     if mode == "distance":
         return distances
     if mode == "connectivity":

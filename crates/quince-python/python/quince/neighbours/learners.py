@@ -1,4 +1,4 @@
-"""Neighbours that have something to say: a class, or numbers."""
+"""Classification and regression by the nearest neighbours."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from quince.neighbours._search import Search, graph
 
 
 class _Learner(Search):
-    """Fitting and asking, whatever the neighbours say."""
+    """Fitting and predicting, for classes and for numbers."""
 
     _settings: ClassVar = {**Search._settings, "weights": "votes"}
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -152,33 +152,34 @@ class _Learner(Search):
 class KNeighborsClassifier(ClassifierMixin, _Learner):
     """The nearest rows vote.
 
-    For X, `predict`, `predict_proba` and `score` also take None, which stands for the fitted rows. These are not their
-    own neighbours, so that the score is that of leave-one-out.
+    `predict`, `predict_proba` and `score` also take X=None, which stands for the fitted rows. These are not their own
+    neighbours, so the score is that of leave-one-out.
 
     Parameters
     ----------
     n_neighbors : int or 'auto', default=5
-        How many rows vote; 'auto' takes the number with the least log loss when every row is predicted by its
-        neighbours without itself, and shows it in `n_neighbors_`.
+        The number of neighbours; 'auto' takes the number with the least leave-one-out log loss, and shows it in
+        `n_neighbors_`.
     weights : {'uniform', 'distance'}, callable or None, default='uniform'
-        How much each neighbour counts: all alike, by one over its distance (where there are neighbours at no distance,
-        only they count), or as a function of the distances says.
+        How much each neighbour counts: all alike, by one over its distance (where some are at distance zero, only these
+        count), or what a function of the distances returns.
     algorithm : {'auto', 'ball_tree', 'kd_tree', 'brute'}, default='auto'
-        The way to search: a kd-tree, or ('brute') a matrix product and exact distances; 'auto' and 'ball_tree' choose
-        by shape. The answer is the same, and a way that cannot be gone (a tree for sparse rows) is not.
+        How neighbours are searched: by a kd-tree, or ('brute') by a matrix product and exact distances; 'auto' and
+        'ball_tree' choose by shape. The answer is the same. Where there is no kd-tree, as for sparse rows, another
+        search is used.
     leaf_size : int, default=30
-        Taken for scikit-learn's sake.
+        Accepted for compatibility with scikit-learn.
     p : float, default=2
         The exponent of 'minkowski', at least 1.
     metric : {'minkowski', 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev', 'hamming', 'cosine', \
 'nan_euclidean'}, default='minkowski'
-        How distances are measured. Every one takes missing values (NaN) by the rule of 'nan_euclidean'.
+        The distance metric. All of them take missing values (NaN) by the rule of 'nan_euclidean'.
     metric_params : dict, default=None
-        {'w': weights} says how much each feature counts.
+        {'w': weights} gives the weight of each feature.
     n_jobs : int, default=None
         Number of threads; -1 for all processors, None for `quince.set_threads`, `OMP_NUM_THREADS` or all processors.
     smoothing : float, default=0.0
-        This number of votes is spread evenly over all classes, so that no probability is zero. Not in scikit-learn.
+        Votes that are divided evenly among all classes, so that no probability is zero. Not in scikit-learn.
 
     Attributes
     ----------
@@ -189,17 +190,17 @@ class KNeighborsClassifier(ClassifierMixin, _Learner):
     effective_metric_params_ : dict
         Its parameters.
     n_neighbors_ : int
-        How many rows are asked. Not in scikit-learn.
+        The number of neighbours. Not in scikit-learn.
     n_samples_fit_ : int
         Number of rows; those with a weight of zero do not count.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had names that are all words.
+        Names of the features, if X had names that are all strings.
     outputs_2d_ : bool
         Whether y has several columns.
     report_ : dict
-        How rows are searched, and how many are asked.
+        How neighbours are searched, and their number.
 
     Examples
     --------
@@ -275,7 +276,7 @@ class KNeighborsClassifier(ClassifierMixin, _Learner):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label of each row of X; X None stands for the fitted rows, which are not their own neighbours."""
+        """The label of each row of X; X=None stands for the fitted rows, which are not their own neighbours."""
         check_is_fitted(self)
         if self.outputs_2d_:
             labels = [classes[shares.argmax(axis=1)] for classes, shares in zip(self.classes_, self._shares(X))]
@@ -284,9 +285,9 @@ class KNeighborsClassifier(ClassifierMixin, _Learner):
         return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> Any:
-        """The share of votes for each class, with `smoothing` more; a list of arrays where y had several columns.
+        """The share of votes for each class, smoothed by `smoothing`; a list of arrays where y had several columns.
 
-        X None stands for the fitted rows, which are not their own neighbours.
+        X=None stands for the fitted rows, which are not their own neighbours.
         """
         check_is_fitted(self)
         if self.outputs_2d_:
@@ -310,15 +311,15 @@ class KNeighborsClassifier(ClassifierMixin, _Learner):
 class KNeighborsRegressor(RegressorMixin, _Learner):
     """The mean of the nearest rows.
 
-    For X, `predict` and `score` also take None, as for `KNeighborsClassifier`.
+    `predict` and `score` also take X=None, as for `KNeighborsClassifier`.
 
     Parameters
     ----------
     n_neighbors : int or 'auto', default=5
-        How many rows to take the mean of; 'auto' takes the number with the least squared error when every row is
-        predicted by its neighbours without itself, and shows it in `n_neighbors_`.
+        The number of neighbours; 'auto' takes the number with the least leave-one-out squared error, and shows it in
+        `n_neighbors_`.
     weights, algorithm, leaf_size, p, metric, metric_params, n_jobs
-        How much each neighbour counts, and how rows are measured and searched: as for `KNeighborsClassifier`.
+        Weights of neighbours, distance metric and search: as for `KNeighborsClassifier`.
 
     Attributes
     ----------
@@ -351,7 +352,7 @@ class KNeighborsRegressor(RegressorMixin, _Learner):
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """The predicted numbers for rows X; None stands for the fitted rows, which are not their own neighbours."""
+        """The predicted numbers for rows X; X=None stands for the fitted rows, which are not their own neighbours."""
         check_is_fitted(self)
         numbers = self._answers(X)
         return numbers.ravel() if self._flat else numbers

@@ -26,23 +26,23 @@ from quince.neighbours._search import Search, entries
 class NearestNeighbors(Search):
     """Finds the rows nearest to others.
 
-    X is kept where it is and not copied: who changes it afterwards changes the answers.
+    X is not copied: changing it afterwards changes the answers.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        How many neighbours `kneighbors` finds unless told otherwise.
+        The number of neighbours that `kneighbors` finds by default.
     radius : float, default=1.0
-        How far `radius_neighbors` looks unless told otherwise.
+        The radius of `radius_neighbors` by default.
     algorithm, leaf_size, metric, p, metric_params, n_jobs
-        How rows are measured and searched, with the values and defaults of `KNeighborsClassifier`.
+        Distance metric and search, with the values and defaults of `KNeighborsClassifier`.
 
     Attributes
     ----------
     n_samples_fit_ : int
         Number of rows.
     report_ : dict
-        How rows are searched; reading it makes a model of them, and so a copy.
+        How neighbours are searched; reading it makes a model of the rows, and so a copy.
     effective_metric_, effective_metric_params_, n_features_in_, feature_names_in_
         As for `KNeighborsClassifier`.
 
@@ -92,7 +92,7 @@ class NearestNeighbors(Search):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Keeps the rows X, dense or sparse, and makes them ready to be asked."""
+        """Keeps the rows X, dense or sparse, and prepares the search."""
         self._fit_X = for_extension(self._check(X))
         self.n_samples_fit_ = self._fit_X.shape[0]
         self._sparse, self._type = sparse.issparse(self._fit_X), self._fit_X.dtype.name
@@ -110,25 +110,25 @@ class NearestNeighbors(Search):
     def radius_neighbors(
         self, X: Any = None, radius: float | None = None, return_distance: bool = True, sort_results: bool = False
     ) -> Any:
-        """The fitted rows that are no further than a radius.
+        """The fitted rows within a radius of each row of X.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_queries, n_features), default=None
             The rows whose neighbours are wanted; None for the fitted rows, which are not their own neighbours.
         radius : float, default=None
-            How far to look; None for the radius that the estimator was made with.
+            The radius; None for that of the estimator.
         return_distance : bool, default=True
             Whether to return the distances, too.
         sort_results : bool, default=False
-            Taken for scikit-learn's sake: the nearest always comes first.
+            Accepted for compatibility with scikit-learn: the nearest row always comes first.
 
         Returns
         -------
         distances : ndarray of shape (n_queries,) of arrays
             Only with `return_distance`.
         rows : ndarray of shape (n_queries,) of arrays
-            The numbers of the rows.
+            The indices of the rows.
         """
         check_is_fitted(self)
         if sort_results and not return_distance:

@@ -1,4 +1,4 @@
-"""Features for learners: scaled numbers, coded categories, imputed values, polynomial features, and whole tables."""
+"""Features for learners: scaled numbers, encoded categories, imputed values, polynomial features, and whole tables."""
 
 from quince.preprocessing import (
     impute,

@@ -1,4 +1,4 @@
-"""Categories of columns: which there are, which are rare, and the code of each cell's.
+"""Categories of columns: which there are, which are rare, and the code of each cell.
 
 The extension does this for texts and numbers; of other cells (dates, numbers among objects) a dictionary gives the codes.
 """
@@ -58,7 +58,7 @@ def _cells(values: NDArray[Any]) -> Any:
 
 
 def categories_in(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
-    """The different values, sorted, None and then NaN last; and in how many rows they are, if that was counted."""
+    """The different values, sorted, with None and then NaN last; and the number of rows of each, if that was counted."""
     cells = _cells(values)
     found = None if cells is None else _quince.learn_categories(cells)
     if found is None:
@@ -153,7 +153,7 @@ class CategoryEncoder(Transformer):
             self._groups.append(CategoryGroups(counts[:grouped], self._min_rows(len(column)), self.max_categories))
 
     def _given(self, j: int, column: NDArray[Any], given: Any) -> NDArray[Any]:
-        """Categories that somebody gave, in the given order."""
+        """Categories of the user, in the given order."""
         categories = np.array(given, dtype=object if column.dtype.kind == "U" else column.dtype)
         if categories.dtype == object and isinstance(categories[0], bytes) and column.dtype.kind != "S":
             raise ValueError(

@@ -35,9 +35,10 @@ class SimpleImputer(Imputer):
     missing_values : int, float, str, np.nan, None or pandas.NA, default=np.nan
         What stands for a missing value.
     strategy : {"mean", "median", "most_frequent", "constant"} or callable, default="mean"
-        What a missing value becomes. The two last take words too. A function gets the known values of a column.
+        What a missing value becomes. "most_frequent" and "constant" take strings, too. A function gets the known values
+        of a column.
     fill_value : str or number, default=None
-        The constant; None stands for 0, among words for "missing_value".
+        The constant; None stands for 0, or for "missing_value" in columns of strings.
     copy : bool, default=True
         False writes the answer into X where X can hold it.
     add_indicator : bool, default=False
@@ -54,7 +55,7 @@ class SimpleImputer(Imputer):
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if X had names that are all words.
+        Names of the columns, if X had names that are all strings.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Imputation from the nearest neighbours."""
+"""Imputation by the nearest neighbours."""
 
 from __future__ import annotations
 
@@ -21,22 +21,23 @@ from quince.preprocessing._imputer import Imputer
 class KNNImputer(Imputer):
     """A missing value becomes the mean of that column in the nearest rows that have a value there.
 
-    Rows are as far from each other as the columns say that both have: the root of (all columns / shared columns) times
-    the sum of squares. Where no row shares a column, a missing value becomes the mean of its column. Parameters, attributes and
-    numbers are scikit-learn's; `metric` and `weights` take no function. Of equally near rows the first count.
+    The distance of two rows is taken over the columns that both have: the square root of (all columns / shared columns)
+    times the sum of squared differences. Where no row shares a column, a missing value becomes the mean of its column.
+    Parameters, attributes and numbers are scikit-learn's; `metric` and `weights` take no function. Of equally near rows
+    the first are taken.
 
     Parameters
     ----------
     missing_values : int, float, str, np.nan or None, default=np.nan
         What stands for a missing value.
     n_neighbors : int, default=5
-        How many of the nearest rows count.
+        The number of neighbours.
     weights : {"uniform", "distance"}, default="uniform"
-        Whether they count alike, or by one over their distance.
+        Whether they all count alike, or by one over their distance.
     metric : "nan_euclidean", default="nan_euclidean"
         The only one there is.
     copy : bool, default=True
-        Taken for scikit-learn's sake: X is never written to.
+        Accepted for compatibility with scikit-learn: X is never written to.
     add_indicator : bool, default=False
         Whether to add a missing indicator for each column that had missing values in the fit.
     keep_empty_features : bool, default=False
@@ -49,7 +50,7 @@ class KNNImputer(Imputer):
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if X had names that are all words.
+        Names of the columns, if X had names that are all strings.
 
     Examples
     --------

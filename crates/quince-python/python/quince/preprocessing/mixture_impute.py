@@ -20,20 +20,20 @@ from quince.preprocessing._imputer import Imputer
 
 
 class MixtureImputer(Imputer):
-    """A missing value becomes its mean given the rest of its row, by a mixture of Gaussians learnt from rows with missing values.
+    """A missing value becomes its expectation given the rest of its row, by a mixture of Gaussians fitted to incomplete rows.
 
     Parameters
     ----------
     missing_values : int, float, str, np.nan or None, default=np.nan
         What stands for a missing value.
     n_components : int or "auto", default="auto"
-        How many components the mixture has; "auto" takes the number from 1 to 10 with the smallest BIC.
+        The number of components of the mixture; "auto" takes the number from 1 to 10 with the smallest BIC.
     covariance : {"full", "diagonal", "spherical"}, default="full"
         What covariances may be. Only full ones know how columns go together within a component.
     epsilon : float, default=1e-3
         This share of each column's variance is added to the variances of all components.
     random_state : int, RandomState instance or None, default=0
-        Steers where the mixture starts.
+        Determines the starts of the mixture.
     add_indicator : bool, default=False
         Whether to add a missing indicator for each column that had missing values in the fit.
     keep_empty_features : bool, default=False
@@ -46,7 +46,7 @@ class MixtureImputer(Imputer):
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if X had names that are all words.
+        Names of the columns, if X had names that are all strings.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class MixtureImputer(Imputer):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> MixtureImputer:
-        """Learns a mixture of the rows of X, missing values and all; sample_weight says how much each row counts."""
+        """Fits a mixture to the rows of X, with their missing values; sample_weight says how much each row counts."""
         self._forget()
         _, mask, rows = self._checked(X, in_fit=True)
         weights = weights_of(sample_weight, rows)

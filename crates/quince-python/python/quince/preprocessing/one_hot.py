@@ -1,4 +1,4 @@
-"""A feature for each category."""
+"""One-hot encoding: a feature for each category."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ class OneHotEncoder(CategoryEncoder):
     Parameters
     ----------
     categories : "auto" or list of array-like, default="auto"
-        The categories of each column; "auto" takes those that are there, sorted.
+        The categories of each column; "auto" takes those in X, sorted.
     drop : {"first", "if_binary"} or array-like of shape (n_features,), default=None
         A category of each column without a feature: the first, the first of two, or the given one.
     sparse_output : bool, default=True
-        Whether a scipy CSR matrix comes out rather than an array.
+        Whether the result is a scipy CSR matrix rather than an array.
     dtype : type, default=np.float64
         The type of the numbers.
     handle_unknown : {"error", "ignore", "infrequent_if_exist", "warn"}, default="error"
-        What becomes of a category that was not there in the fit: an error, all zeros, the feature of rare categories
+        What becomes of a category that was not in the fit: an error, all zeros, the feature of rare categories
         (zeros if there is none), or that with a warning.
     min_frequency : int or float, default=None
         Categories in fewer rows (or a smaller share of them) are rare and share a feature.
     max_categories : int, default=None
-        At most this many features per column, that of rare categories among them.
+        At most this many features per column, including that of rare categories.
     feature_name_combiner : "concat" or callable, default="concat"
         How a name is made from a column and a category: `column_category`, or by a function of both.
 
@@ -60,7 +60,7 @@ class OneHotEncoder(CategoryEncoder):
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if X had names that are all words.
+        Names of the columns, if X had names that are all strings.
 
     Examples
     --------

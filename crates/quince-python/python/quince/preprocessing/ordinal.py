@@ -1,4 +1,4 @@
-"""A number for each category."""
+"""Ordinal encoding: a number for each category."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class OrdinalEncoder(OneToOneFeatureMixin, CategoryEncoder):
     Parameters
     ----------
     categories : "auto" or list of array-like, default="auto"
-        The categories of each column in their order; "auto" takes those that are there, sorted.
+        The categories of each column in their order; "auto" takes those in X, sorted.
     dtype : type, default=np.float64
         The type of the numbers.
     handle_unknown : {"error", "use_encoded_value"}, default="error"
-        What becomes of a category that was not there in the fit: an error, or `unknown_value`.
+        What becomes of a category that was not in the fit: an error, or `unknown_value`.
     unknown_value : int or np.nan, default=None
         The number of unknown categories.
     encoded_missing_value : int or np.nan, default=np.nan
@@ -39,7 +39,7 @@ class OrdinalEncoder(OneToOneFeatureMixin, CategoryEncoder):
     min_frequency : int or float, default=None
         Categories in fewer rows (or a smaller share of them) are rare and share the number after all others.
     max_categories : int, default=None
-        At most this many numbers per column, that of rare categories among them; missing values are not counted.
+        At most this many numbers per column, including that of rare categories; missing values are not counted.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class OrdinalEncoder(OneToOneFeatureMixin, CategoryEncoder):
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if X had names that are all words.
+        Names of the columns, if X had names that are all strings.
 
     Examples
     --------

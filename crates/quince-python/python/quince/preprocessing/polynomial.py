@@ -1,4 +1,4 @@
-"""Products of columns."""
+"""Polynomial features."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class PolynomialFeatures(Transformer):
     degree : int or tuple (min_degree, max_degree), default=2
         The highest degree, or the lowest and the highest.
     interaction_only : bool, default=False
-        Whether no column is multiplied with itself.
+        Whether to leave out products of a column with itself.
     include_bias : bool, default=True
         Whether a column of ones comes first.
     order : {"C", "F"}, default="C"
-        Whether rows or columns lie side by side in the answer.
+        The memory order of the answer: by rows or by columns.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class PolynomialFeatures(Transformer):
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if X had names that are all words.
+        Names of the columns, if X had names that are all strings.
 
     Examples
     --------

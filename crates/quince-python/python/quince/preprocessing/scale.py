@@ -1,4 +1,4 @@
-"""Columns with mean 0 and standard deviation 1."""
+"""Standardised columns: with mean 0 and standard deviation 1."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AT_ONCE = 1 << 16
 
 
 class StandardScaler(OneToOneFeatureMixin, Transformer):
-    """Subtracts the mean of each column and divides by its standard deviation: z = (x - mean) / deviation.
+    """Subtracts the mean of each column and divides by its standard deviation: z = (x - mean) / sd.
 
     Missing values (NaN) are left out of both, and stay. A constant column is only centred. Parameters, attributes
     and numbers are scikit-learn's. Means and squares are summed about a first mean, so that a large offset costs no
@@ -33,7 +33,7 @@ class StandardScaler(OneToOneFeatureMixin, Transformer):
     copy : bool, default=True
         False writes the answer into X where X can hold it.
     with_mean : bool, default=True
-        Whether to take the mean off. Sparse X cannot be centred: give False.
+        Whether to subtract the mean. Sparse X cannot be centred: give False.
     with_std : bool, default=True
         Whether to divide by the standard deviation.
 
@@ -42,11 +42,11 @@ class StandardScaler(OneToOneFeatureMixin, Transformer):
     mean_, var_, scale_ : ndarray of shape (n_features,) or None
         Mean and variance of each column, and what it is divided by.
     n_samples_seen_ : int or ndarray of shape (n_features,)
-        How many rows, or which weight, the columns had; an array if columns have different numbers of missing values.
+        The number of rows, or the sum of their weights; an array if columns have different numbers of missing values.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if X had names that are all words.
+        Names of the columns, if X had names that are all strings.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class StandardScaler(OneToOneFeatureMixin, Transformer):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> StandardScaler:
-        """Learns from more rows, on top of those that were seen before."""
+        """Learns from more rows, in addition to those seen before."""
         first = self._learnt not in vars(self)
         X = validate_data(
             self, X, accept_sparse=("csr", "csc"), dtype=FLOATS, ensure_all_finite="allow-nan", reset=first
@@ -190,7 +190,7 @@ def _shifted(X: NDArray[Any], mean: Any, scale: Any, copy: bool) -> NDArray[Any]
 
 
 def _parts(X: NDArray[Any]) -> list[slice]:
-    """Rows to be looked at together; all of them where columns lie one after another."""
+    """Rows to be processed together; all of them where columns lie one after another."""
     rows, columns = X.shape
     some = max(1, AT_ONCE // max(1, columns)) if X.flags.c_contiguous else max(1, rows)
     return [slice(start, start + some) for start in range(0, rows, some)]

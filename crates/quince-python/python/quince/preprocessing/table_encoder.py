@@ -27,8 +27,8 @@ class TableEncoder(Transformer):
 
     What becomes of a column follows from its kind, which is found as `quince.Table` finds it: numbers are standardised
     (by the sample standard deviation, with n - 1), categories get a feature each, texts one feature per word. All of it is
-    learnt from the rows of the fit. `transform` finds columns by name, so their order does not matter and others may
-    stand beside them.
+    learnt from the rows of the fit. `transform` finds columns by name, so their order does not matter and there may be
+    others.
 
     A scipy CSR matrix comes out if anything is sparse (texts, categories of more than 32 values), else an array. The
     dense features come first.
@@ -36,12 +36,12 @@ class TableEncoder(Transformer):
     Parameters
     ----------
     kinds : dict of str, default=None
-        Another kind than the one that was found, by column: "number", "count", "yes/no", "category", "text", "ignored".
+        Kinds that overrule those found, by column: "number", "count", "yes/no", "category", "text", "ignored".
     drop : list of str, default=None
         Columns to leave out.
     encode : dict of str, default=None
-        How columns become features, where it should be otherwise than usual: `{"age": "log,fill=median",
-        "review": "counts,stem=english"}`. The column "*" stands for all that can.
+        How columns become features, where that differs from the default: `{"age": "log,fill=median",
+        "review": "counts,stem=english"}`. The column "*" stands for all that can have the setting.
     degree : int, default=1
         Polynomial features: products of up to this many numbers.
     missing : {"filled", "kept"}, default="filled"
@@ -55,7 +55,7 @@ class TableEncoder(Transformer):
     kinds_ : dict of str
         The kind of each column that is used.
     n_features_in_ : int
-        Number of columns in the fit, those that are left out included.
+        Number of columns in the fit, including those left out.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names.
 
@@ -104,13 +104,13 @@ class TableEncoder(Transformer):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> TableEncoder:
-        """Learns from a table. A y of classes is looked at only where words are selected (`select=` of a text)."""
+        """Learns from a table. y, if it has classes, is used only where words are selected (`select=` of a text)."""
         self.fit_transform(X, y)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Learns from a table, and gives its features."""
+        """Learns from a table, and returns its features."""
         self._forget()
         _refuse_path(X)
         asked = {
