@@ -167,7 +167,8 @@ impl BayesModel {
         Ok(())
     }
 
-    /// The temperature of calibration, which multiplies log likelihoods; 1 is Bayes' rule without calibration.
+    /// The temperature of calibration; 1 is Bayes' rule without calibration. It multiplies the log likelihoods before the softmax, so
+    /// it is an inverse temperature in the sense of Guo and others (2017), who divide by theirs.
     pub fn temperature(&self) -> f64 {
         self.calibration.temperature
     }

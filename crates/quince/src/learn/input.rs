@@ -6,8 +6,9 @@ use crate::matrix::{Dense, Features, Matrix, Real, Rows, Sparse, View};
 
 /// Rows of numbers: what every `fit` and `predict` takes.
 ///
-/// A [`Matrix`], a [`Sparse`], a strided [`View`] or [`Features`] is used without a copy; so is an array of `ndarray`, with the feature
-/// of that name. Vectors and arrays of rows are copied once.
+/// A [`Matrix`], a [`Sparse`], a strided [`View`], [`Features`] and arrays of rows (`[[f64; C]]`, also in a vector) are used without a
+/// copy. Vectors of rows (`Vec<Vec<f64>>`) are copied once, since their rows lie apart. With the feature `ndarray`, an array of
+/// that crate is copied only if neither its rows nor its columns lie one after another.
 ///
 /// ```
 /// use quince::prelude::*;

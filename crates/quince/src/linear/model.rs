@@ -6,7 +6,8 @@ use crate::learn::{Fitted, Prediction, SavedParts};
 use crate::matrix::{Features, Matrix};
 use crate::run::Run;
 
-/// Coefficients and intercept; for classes also the temperature that turns outputs into probabilities.
+/// Coefficients and intercept; for classes also the temperature, which multiplies the outputs before the softmax that makes
+/// probabilities of them (an inverse temperature in the sense of Guo and others 2017).
 ///
 /// ```
 /// use quince::linear::LinearModel;
@@ -32,7 +33,8 @@ impl LinearModel {
     }
 
     /// A model of classes with known coefficients and intercepts: one output per class, or a single one for two classes that is
-    /// positive for the second. Probabilities are the softmax of the outputs times the temperature.
+    /// positive for the second. Probabilities are the softmax of the outputs times the temperature: it is an inverse temperature
+    /// in the sense of Guo and others (2017), who divide by theirs.
     pub fn of_classes(
         classes: usize,
         coefficients: Matrix,

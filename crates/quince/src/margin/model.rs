@@ -227,7 +227,8 @@ impl SvmModel {
         self.bias
     }
 
-    /// Factor of the scores before the softmax, which calibrates probabilities.
+    /// The temperature, which calibrates probabilities: it multiplies the scores before the softmax, so it is an inverse temperature
+    /// in the sense of Guo and others (2017), who divide by theirs.
     pub fn temperature(&self) -> f64 {
         self.temperature
     }
