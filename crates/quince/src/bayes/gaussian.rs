@@ -26,6 +26,8 @@ crate::settings! {
     /// assert_eq!(model.labels::<String>(&[[6.0, 2.0], [2.0, 4.0]])?, ["s", "t"]);
     /// # quince::Result::Ok(())
     /// ```
+    #[doc(alias = "lda")]
+    #[doc(alias = "qda")]
     pub struct GaussianClassifier {
         /// The shape of covariances; nearest-mean is one variance for all classes, with equal priors.
         covariance: ClassCovariance = ClassCovariance::Full, in ClassCovariance::DOMAIN;

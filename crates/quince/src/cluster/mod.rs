@@ -55,6 +55,7 @@ crate::settings! {
     /// assert_eq!(model.clusters(&[[0.0], [12.0]])?, [1, 0]);
     /// # quince::Result::Ok(())
     /// ```
+    #[doc(alias = "k-means")]
     pub struct KMeans(k) {
         /// The number of clusters; auto takes the number from 1 to 10 with the largest mean silhouette.
         k: Count = Count::Auto, in Domain::IntegerOrAuto(1);

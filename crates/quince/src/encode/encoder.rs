@@ -64,6 +64,8 @@ pub(super) struct EncodedColumn {
 }
 
 /// What becomes of missing values.
+#[doc(alias = "nan")]
+#[doc(alias = "na")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingValues {
     /// They are imputed by the rule of their kind.

@@ -20,6 +20,8 @@ crate::settings! {
     /// assert!(report.holds());
     /// # quince::Result::Ok(())
     /// ```
+    #[doc(alias = "ols")]
+    #[doc(alias = "linear regression")]
     pub struct LeastSquares {
         /// Add a constant to the weighted sum.
         intercept: bool = true, in Domain::Boolean;

@@ -30,6 +30,8 @@ crate::settings! {
     /// assert_eq!(model.labels::<String>(&[[0.9, 1.0], [2.1, 0.1]])?, ["middle", "corner"]);
     /// # quince::Result::Ok(())
     /// ```
+    #[doc(alias = "svc")]
+    #[doc(alias = "svr")]
     pub struct Svm {
         /// The kernel: how similar two rows are.
         kernel: KernelName = KernelName::Rbf, in KernelName::DOMAIN;

@@ -61,6 +61,8 @@ crate::settings! {
     /// assert!(labels[..4].iter().all(|&label| label == labels[0]) && labels[4..].iter().all(|&label| label != labels[0]));
     /// # quince::Result::Ok(())
     /// ```
+    #[doc(alias = "gmm")]
+    #[doc(alias = "gaussian mixture")]
     pub struct Mixture(k) {
         /// The number of components; auto takes the number from 1 to 10 with the smallest criterion.
         k: Count = Count::Auto, in Domain::IntegerOrAuto(1);

@@ -152,6 +152,7 @@ impl MixtureModel {
     }
 
     /// The responsibility of every component for every row, one column per component.
+    #[doc(alias = "posterior")]
     pub fn responsibilities(&self, rows: &Features<'_>, run: &Run) -> Result<Matrix> {
         let components = self.components();
         let responsibilities = self.ask(rows, components, run, |lines, _, out| {

@@ -44,6 +44,7 @@ crate::settings! {
     /// assert_eq!(model.labels::<String>(&[[8.0], [1.2]])?, ["b", "a"]);
     /// # quince::Result::Ok(())
     /// ```
+    #[doc(alias = "nearest neighbors")]
     pub struct Knn {
         /// The number of neighbours; auto takes the number with the least leave-one-out loss.
         k: Count = Count::Auto, in Domain::IntegerOrAuto(1);

@@ -42,6 +42,7 @@ pub enum Metric {
     /// Mean F1 of the classes.
     F1,
     /// Mean area under the ROC curves of the classes.
+    #[doc(alias = "auc")]
     Area,
     /// Root mean squared error.
     Rmse,

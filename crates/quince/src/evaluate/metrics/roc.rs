@@ -15,6 +15,8 @@ use serde::Serialize;
 /// assert_eq!(roc.area, Some(0.875));
 /// # quince::Result::Ok(())
 /// ```
+#[doc(alias = "auc")]
+#[doc(alias = "receiver operating characteristic")]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Roc {
     /// False positive rate: the fraction of the other rows above the threshold.
