@@ -343,6 +343,44 @@ pub enum Count {
     Fixed(usize),
 }
 
+/// An amount of smoothing or the like: fixed, or chosen from the data.
+///
+/// ```
+/// use quince::learn::Amount;
+/// use quince::prelude::*;
+/// assert_eq!((Knn::default().smoothing, Knn::default().smoothing(0.5).smoothing), (Amount::Auto, Amount::Fixed(0.5)));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Value", into = "Value")]
+pub enum Amount {
+    /// Chosen from the data (`auto`).
+    #[default]
+    Auto,
+    /// This number.
+    Fixed(f64),
+}
+
+impl TryFrom<Value> for Amount {
+    type Error = String;
+
+    fn try_from(value: Value) -> std::result::Result<Amount, String> {
+        match value.as_f64() {
+            Some(amount) => Ok(Amount::Fixed(amount)),
+            None if value == "auto" => Ok(Amount::Auto),
+            None => Err(format!("{value} is neither a number nor auto")),
+        }
+    }
+}
+
+impl From<Amount> for Value {
+    fn from(amount: Amount) -> Value {
+        match amount {
+            Amount::Auto => Value::from("auto"),
+            Amount::Fixed(amount) => Value::from(amount),
+        }
+    }
+}
+
 impl TryFrom<Value> for Count {
     type Error = String;
 

@@ -24,7 +24,7 @@ pub use feature_map::{FeatureGroup, FeatureKind, FeatureMap, FeatureSource};
 pub use imputed::Imputed;
 pub use input::{Input, Label, TargetValue, ToFeatures, ToTarget};
 pub use learner::{Checked, Fitted, Learner};
-pub use method::{Capability, Count, Domain, MethodInfo, Parser, PlainValue, Setting};
+pub use method::{Amount, Capability, Count, Domain, MethodInfo, Parser, PlainValue, Setting};
 pub use prediction::{Prediction, SampledRow};
 pub use saved_parts::SavedParts;
 pub use settings::{IntoSetting, SettingValue, Settings};

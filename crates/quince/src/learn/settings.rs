@@ -1,7 +1,7 @@
 //! The settings of a method, written once: [`settings!`](crate::settings) makes a struct of them together with defaults,
 //! ranges, help and a builder, [`choices!`](crate::choices) an enum whose variants are the words that a setting takes.
 
-use super::method::{Count, PlainValue, Setting};
+use super::method::{Amount, Count, PlainValue, Setting};
 use crate::error::Result;
 
 /// The settings of a method: what [`settings!`](crate::settings) writes.
@@ -55,6 +55,15 @@ impl SettingValue for String {
     }
 }
 
+impl SettingValue for Amount {
+    fn plain(&self) -> PlainValue<'_> {
+        match self {
+            Amount::Auto => PlainValue::Text("auto".into()),
+            Amount::Fixed(amount) => amount.plain(),
+        }
+    }
+}
+
 impl SettingValue for Count {
     fn plain(&self) -> PlainValue<'_> {
         match self {
@@ -90,6 +99,18 @@ impl IntoSetting<String> for &str {
 
 impl IntoSetting<String> for String {
     fn into_setting(self) -> String {
+        self
+    }
+}
+
+impl IntoSetting<Amount> for f64 {
+    fn into_setting(self) -> Amount {
+        Amount::Fixed(self)
+    }
+}
+
+impl IntoSetting<Amount> for Amount {
+    fn into_setting(self) -> Amount {
         self
     }
 }

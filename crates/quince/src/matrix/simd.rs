@@ -258,19 +258,6 @@ vectorised! {
         }
     }
 
-    /// The place of the smallest number, the first of equals; `None` if there is no number (NaN is none).
-    pub(crate) fn argmin(values: &[f64]) -> Option<usize> {
-        let (blocks, rest) = values.as_chunks::<LANES>();
-        let mut least = [f64::INFINITY; LANES];
-        for block in blocks {
-            for l in 0..LANES {
-                least[l] = if block[l] < least[l] { block[l] } else { least[l] };
-            }
-        }
-        let least = least.into_iter().chain(rest.iter().copied()).fold(f64::INFINITY, f64::min);
-        values.iter().position(|&value| value == least)
-    }
-
     /// eˣ in place, to the last digit or two: x = n ln 2 + r, eʳ by its series, times 2ⁿ.
     pub(crate) fn exp(values: &mut [f64]) {
         for x in values {
@@ -393,13 +380,6 @@ mod tests {
             let plain = |f: &dyn Fn(f64, f64) -> f64| x.iter().zip(&y).map(|(a, b)| f(*a, *b)).sum::<f64>();
             prop_assert!((squared_norm(&x) - plain(&|a, _| a * a)).abs() < 1e-9);
             prop_assert!((squared_distance(&x, &y) - plain(&|a, b| (a - b) * (a - b))).abs() < 1e-9);
-        }
-
-        #[test]
-        fn argmin_is_the_first_of_the_smallest(x in prop::collection::vec(-3i8..3, 0..70)) {
-            let values: Vec<f64> = x.iter().map(|&v| f64::from(v)).collect();
-            let slow = (0..x.len()).min_by_key(|&i| x[i]);
-            prop_assert_eq!(argmin(&values), slow);
         }
 
         #[test]

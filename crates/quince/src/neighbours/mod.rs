@@ -26,11 +26,10 @@ pub use model::KnnModel;
 
 use crate::error::{Error, Result};
 use crate::learn::{
-    Capability, Checked, Count, Domain, Examples, FeatureSource, Learner, MethodInfo, Prediction, Settings, Target,
-    TargetView,
+    Amount, Capability, Checked, Count, Domain, Examples, FeatureSource, Learner, MethodInfo, Prediction, Settings,
+    Target, TargetView,
 };
 use crate::matrix::Rows;
-use crate::matrix::simd::argmin;
 use crate::run::{Report, Run};
 use vote::TrainingTargets;
 
@@ -56,8 +55,8 @@ crate::settings! {
         votes: Votes = Votes::Uniform, in Votes::DOMAIN;
         /// How much features count: 1,0.5,2 or by column age=2,city=0.5; empty for all alike.
         feature_weights: String = String::new(), in Domain::Text;
-        /// Votes divided evenly over all classes, so that no probability is zero.
-        smoothing: f64 = 1.0, in Domain::Number(0.0, f64::MAX);
+        /// Votes divided evenly over all classes, so that no probability is zero; auto takes those with the least leave-one-out loss.
+        smoothing: Amount = Amount::Auto, in Domain::NumberOr(0.0, f64::MAX, &["auto"]);
         /// How neighbours are searched; the answer is the same.
         search: SearchMethod = SearchMethod::Auto, in SearchMethod::DOMAIN;
     }
@@ -103,7 +102,7 @@ impl Learner for Knn {
         let measure = self.measure(examples)?;
         let (index, kept) = kept.index(measure, self.search, run)?;
         let mut report = Report::computed("");
-        let k = self.choose_k(&index, &kept, &mut report, run)?;
+        let (k, smoothing) = self.choose(&index, &kept, &mut report, run)?;
         let way = match index.search() {
             SearchMethod::Tree => "kd-tree",
             SearchMethod::Product => "matrix product and exact choice",
@@ -111,8 +110,11 @@ impl Learner for Knn {
         };
         report.route = format!("{k} nearest of {} rows by {way}", index.rows());
         report.fact("k", k as f64);
+        if matches!(kept.targets, TrainingTargets::Classes { .. }) {
+            report.fact("smoothing", smoothing);
+        }
         report.remarks.push(format!("the model holds the {} rows it was trained on", index.rows()));
-        let model = KnnModel::fitted(index, kept.targets, kept.weights, k, (self.votes, self.smoothing));
+        let model = KnnModel::fitted(index, kept.targets, kept.weights, k, (self.votes, smoothing));
         Ok((model, report))
     }
 
@@ -135,37 +137,45 @@ impl Knn {
         Ok(Measure { metric: self.metric, p: self.p, weights })
     }
 
-    fn choose_k(&self, index: &Index, kept: &TrainingRows, report: &mut Report, run: &Run) -> Result<usize> {
+    /// The number of neighbours and the smoothing: those that are asked for, or the best of several by leave-one-out.
+    fn choose(&self, index: &Index, kept: &TrainingRows, report: &mut Report, run: &Run) -> Result<(usize, f64)> {
         let rows = index.rows();
-        match self.k {
-            Count::Fixed(k) if k == 0 || k > rows => Err(Error::setting(
-                "k",
-                format!("cannot be {k} with {rows} {} to learn from", if rows == 1 { "row" } else { "rows" }),
-                format!("Use from 1 to {rows}, or auto."),
-            )),
-            Count::Fixed(k) => Ok(k),
-            Count::Auto if rows == 1 => Ok(1),
-            Count::Auto => {
-                let losses = choose::losses(self, index, &kept.targets, &kept.target, &kept.weights, run)?;
-                // Of equal losses the smallest number.
-                let best = argmin(&losses).unwrap_or(0);
-                report.fact("leave-one-out loss", losses[best]);
-                if best + 1 == choose::MAX_NEIGHBOURS {
-                    report
-                        .remarks
-                        .push(format!("{} neighbours are the most that are tried: more may be better", best + 1));
-                }
-                Ok(best + 1)
+        let classes = matches!(kept.targets, TrainingTargets::Classes { .. });
+        let known = match self.k {
+            Count::Fixed(k) if k == 0 || k > rows => {
+                return Err(Error::setting(
+                    "k",
+                    format!("cannot be {k} with {rows} {} to learn from", if rows == 1 { "row" } else { "rows" }),
+                    format!("Use from 1 to {rows}, or auto."),
+                ));
             }
+            Count::Fixed(k) => Some(k),
+            Count::Auto if rows == 1 => Some(1),
+            Count::Auto => None,
+        };
+        match (known, self.smoothing) {
+            (Some(k), Amount::Fixed(smoothing)) => return Ok((k, smoothing)),
+            (Some(k), Amount::Auto) if !classes || rows == 1 => return Ok((k, choose::ONE_VOTE)),
+            _ => {}
         }
+        let range = known.map_or(1..=choose::MAX_NEIGHBOURS.min(rows - 1), |k| k.min(rows - 1)..=k.min(rows - 1));
+        let losses = choose::losses(self, index, kept, range.clone(), run)?;
+        // Of equal losses the smallest number.
+        let best = losses.best();
+        report.fact("leave-one-out loss", best.loss);
+        if known.is_none() && best.k == choose::MAX_NEIGHBOURS {
+            report.remarks.push(format!("{} neighbours are the most that are tried: more may be better", best.k));
+        }
+        Ok((known.unwrap_or(best.k), best.smoothing))
     }
 
-    /// The mean leave-one-out loss for 1, 2, 3 ... (at most 50) neighbours, all from one search: log loss for classes,
-    /// squared error for numbers. Of more than 4000 rows, 4000 are sampled and left out.
+    /// The mean leave-one-out loss for 1, 2, 3 ... (at most 50) neighbours, all from one search: log loss for classes, with the
+    /// best smoothing if that is auto, squared error for numbers. Of more than 4000 rows, 4000 are sampled and left out.
     pub fn losses_by_k(&self, examples: &Examples<'_>, run: &Run) -> Result<Vec<f64>> {
         let examples = Checked::new(self, examples)?;
         let (index, kept) = TrainingRows::of(&examples)?.index(self.measure(&examples)?, self.search, run)?;
-        choose::losses(self, &index, &kept.targets, &kept.target, &kept.weights, run)
+        let most = choose::MAX_NEIGHBOURS.min(index.rows() - 1);
+        Ok(choose::losses(self, &index, &kept, 1..=most, run)?.by_k())
     }
 }
 

@@ -1,5 +1,6 @@
 //! A fitted model of nearest neighbours: the training rows and their targets.
 
+use super::choose::ONE_VOTE;
 use super::index::{Index, Nearest, SearchMethod};
 use super::measure::{DistanceMetric, Measure};
 use super::vote::{TrainingTargets, mean, probability, weigh};
@@ -70,8 +71,7 @@ impl KnnModel {
         if !p.is_finite() {
             return Err(Error::data(format!("the exponent of the metric is {p}"), "Give a finite number."));
         }
-        let Knn { votes, smoothing, .. } = Knn::default();
-        Ok(KnnModel::fitted(index, targets, Vec::new(), k, (votes, smoothing)))
+        Ok(KnnModel::fitted(index, targets, Vec::new(), k, (Knn::default().votes, ONE_VOTE)))
     }
 
     pub(super) fn fitted(

@@ -4,7 +4,7 @@
 use crate::clock::{budget_of_looks, check_heeds_cancel};
 use crate::layouts::{LAYOUTS, Layout, random, with_layout};
 use proptest::prelude::*;
-use quince::learn::{Classes, Count, Examples, Fitted, Learner, Prediction, Target};
+use quince::learn::{Amount, Classes, Count, Examples, Fitted, Learner, Prediction, Target};
 use quince::neighbours::{DistanceMetric, Index, Knn, Measure, Nearest, SearchMethod, Votes};
 use quince::run::Stream;
 use quince::{Matrix, Model, Run};
@@ -285,7 +285,7 @@ fn ties_between_classes_go_to_the_first_and_no_probability_is_zero() {
     let classes = Classes::of(["a", "b", "c"]);
     let target = Target::classes(classes, vec![1, 0, 2]).unwrap();
     let examples = Examples::new(x.features(), &target, None).unwrap();
-    let knn = Knn { k: Count::Fixed(2), ..Knn::default() };
+    let knn = Knn { k: Count::Fixed(2), smoothing: Amount::Fixed(1.0), ..Knn::default() };
     let (model, _) = knn.fit_examples(&examples, &Run::new()).unwrap();
     let at = Matrix::column_vector(vec![0.0]);
     let prediction = model.predict(&at.features(), &Run::new()).unwrap();

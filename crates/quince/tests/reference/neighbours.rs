@@ -2,7 +2,7 @@
 
 use super::agrees;
 use super::tables::FILMS;
-use quince::learn::{Classes, Count, Examples, Fitted, Learner, Prediction, Target, TargetView};
+use quince::learn::{Amount, Classes, Count, Examples, Fitted, Learner, Prediction, Target, TargetView};
 use quince::neighbours::{DistanceMetric, Index, Knn, Measure, SearchMethod, Votes};
 use quince::{Matrix, Run};
 
@@ -89,7 +89,7 @@ fn k1_votes_weights_of_features_and_means() {
     let (days, play) = weather();
     let query = Matrix::from_rows(&[[3.0, 1.0, 2.0, 1.0]]);
     let examples = Examples::new(days.features(), &play, None).unwrap();
-    let knn = Knn { k: Count::Fixed(5), smoothing: 0.0, ..Knn::default() };
+    let knn = Knn { k: Count::Fixed(5), smoothing: Amount::Fixed(0.0), ..Knn::default() };
     let (model, _) = knn.fit_examples(&examples, &Run::new()).unwrap();
     let Prediction::Classes { probabilities, .. } = model.predict(&query.features(), &Run::new()).unwrap() else {
         panic!()
@@ -97,7 +97,7 @@ fn k1_votes_weights_of_features_and_means() {
     // Days 7, 8, 9, 11 and 12: only day 8 was not played.
     agrees(probabilities[(0, 1)], 0.8, 12);
     // One more vote, divided over two classes: (5·0.8 + 0.5) / 6.
-    let smoothed = Knn { smoothing: 1.0, ..knn.clone() };
+    let smoothed = Knn { smoothing: Amount::Fixed(1.0), ..knn.clone() };
     let (model, _) = smoothed.fit_examples(&examples, &Run::new()).unwrap();
     let Prediction::Classes { probabilities, .. } = model.predict(&query.features(), &Run::new()).unwrap() else {
         panic!()
@@ -152,7 +152,8 @@ fn k3_one_pass_gives_the_cross_validated_loss_of_every_k() {
     let values = (0..150).flat_map(|i| (0..4).map(move |j| (i, j))).map(|(i, j)| columns[j].number(i).unwrap());
     let rows = Matrix::new(150, 4, values.collect()).unwrap();
     let examples = Examples::new(rows.features(), &labelled.target, None).unwrap();
-    let losses = Knn::default().losses_by_k(&examples, &Run::new()).unwrap();
+    let with = |smoothing| Knn { smoothing, ..Knn::default() }.losses_by_k(&examples, &Run::new()).unwrap();
+    let losses = with(Amount::Fixed(1.0));
     assert_eq!(losses.len(), 50);
     let TargetView::Classes { codes, .. } = labelled.target.view() else { panic!() };
     for k in [1, 2, 5, 17, 50] {
@@ -162,7 +163,7 @@ fn k3_one_pass_gives_the_cross_validated_loss_of_every_k() {
             let others: Vec<usize> = (0..150).filter(|&other| other != i).collect();
             let (features, target) = (rows.take_rows(&others), labelled.target.take(&others));
             let examples = Examples::new(features.features(), &target, None).unwrap();
-            let knn = Knn { k: Count::Fixed(k), ..Knn::default() };
+            let knn = Knn { k: Count::Fixed(k), smoothing: Amount::Fixed(1.0), ..Knn::default() };
             let (model, _) = knn.fit_examples(&examples, &Run::new()).unwrap();
             let one = rows.take_rows(&[i]);
             let Prediction::Classes { probabilities, .. } = model.predict(&one.features(), &Run::new()).unwrap() else {
@@ -172,7 +173,21 @@ fn k3_one_pass_gives_the_cross_validated_loss_of_every_k() {
         }
         assert!((losses[k - 1] - loss).abs() < 1e-12, "{k}: {} and {loss}", losses[k - 1]);
     }
-    let (_, report) = Knn::default().fit_examples(&examples, &Run::new()).unwrap();
-    let best = (0..50).min_by(|&a, &b| losses[a].total_cmp(&losses[b])).unwrap();
-    assert_eq!(report.facts[1], ("k".to_string(), (best + 1) as f64));
+    let chosen = |smoothing| {
+        let knn = Knn { smoothing, ..Knn::default() };
+        let (model, _) = knn.fit_examples(&examples, &Run::new()).unwrap();
+        (model.k(), model.smoothing())
+    };
+    let best = |losses: &[f64]| (0..50).min_by(|&a, &b| losses[a].total_cmp(&losses[b])).unwrap();
+    assert_eq!(chosen(Amount::Fixed(1.0)), (best(&losses) + 1, 1.0));
+    // The smoothing is chosen with the number, from those that 150 rows can tell apart: at least a fifteenth of a vote.
+    let tried = [0.1, 0.3, 1.0, 3.0].map(|smoothing| (smoothing, with(Amount::Fixed(smoothing))));
+    let automatic = with(Amount::Auto);
+    for k in 0..50 {
+        assert_eq!(automatic[k], tried.iter().map(|(_, losses)| losses[k]).fold(f64::INFINITY, f64::min));
+    }
+    let k = best(&automatic);
+    let (smoothing, _) = tried.iter().find(|(_, losses)| losses[k] == automatic[k]).unwrap();
+    assert_eq!(chosen(Amount::Auto), (k + 1, *smoothing));
+    assert!(automatic[k] < losses[best(&losses)]);
 }
