@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use quince::Kind;
 use quince::evaluate::evaluate;
-use quince::learn::{Capability, Fitted, Prediction, Task};
+use quince::learn::{Capability, Fitted, LabelType, Prediction, Task};
 use quince::linear::Spectrum;
 use quince::model::ImputedCell;
 use serde_json::{Value, json};
@@ -90,8 +90,8 @@ fn as_floats<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 
 #[pymethods]
 impl Model {
-    /// The predicted labels (whole numbers and True/False as such, all else as words), numbers, or clusters counted
-    /// from 0, one for each row.
+    /// The predicted labels (of the type that the target had in a data frame; of a file whole numbers and True/False as such, all else
+    /// as words), numbers, or clusters counted from 0, one for each row.
     #[pyo3(signature = (data, *, n_jobs=None))]
     fn predict<'py>(&self, data: &Bound<'py, PyAny>, n_jobs: Option<i64>) -> PyResult<Bound<'py, PyAny>> {
         let py = data.py();
@@ -271,19 +271,18 @@ impl Model {
             return Ok(py.None().into_bound(py));
         };
         let names = classes.names();
-        let whole = |name: &String| name.parse::<i64>().ok().filter(|number| number.to_string() == *name);
-        let switch = |name: &String| match name.as_str() {
-            "True" => Some(true),
-            "False" => Some(false),
+        let integers = || names.iter().map(|name| name.parse().ok()).collect::<Option<Vec<i64>>>();
+        let numbers = || names.iter().map(|name| name.parse().ok()).collect::<Option<Vec<f64>>>();
+        let found = match classes.label_type() {
+            LabelType::Integers => integers().map(|labels| PyArray1::from_vec(py, labels).into_any()),
+            LabelType::Numbers => numbers().map(|labels| PyArray1::from_vec(py, labels).into_any()),
+            LabelType::Switches => {
+                let labels: Vec<bool> = names.iter().map(|name| name == "True").collect();
+                Some(PyArray1::from_vec(py, labels).into_any())
+            }
             _ => None,
         };
-        if let Some(numbers) = names.iter().map(whole).collect::<Option<Vec<i64>>>() {
-            return Ok(PyArray1::from_vec(py, numbers).into_any());
-        }
-        if let Some(switches) = names.iter().map(switch).collect::<Option<Vec<bool>>>() {
-            return Ok(PyArray1::from_vec(py, switches).into_any());
-        }
-        py.import("numpy")?.call_method1("array", (names.to_vec(),))
+        found.map_or_else(|| py.import("numpy")?.call_method1("array", (names.to_vec(),)), Ok)
     }
 
     /// The kind of each column that the model needs, by name.

@@ -109,16 +109,33 @@ def test_a_regression_gives_numbers():
 
 @pytest.mark.parametrize(
     ("labels", "dtype"),
-    [([0, 1], np.int64), ([3, 1, 2], np.int64), ([True, False], np.bool_), (["a", "b"], np.dtype("<U1"))],
-)
-def test_labels_come_back_as_what_they_were(labels, dtype):
+    [
+        ([0, 1], np.int64), ([3, 1, 2], np.int64), ([True, False], np.bool_), (["a", "b"], np.dtype("<U1")),
+        (["1", "2"], np.dtype("<U1")), (["True", "False"], np.dtype("<U5")), (["007", "7"], np.dtype("<U3")),
+        ([1.0, 2.0], np.float64), ([0.5, 1.5], np.float64),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("categorical", [False, True])
+def test_labels_come_back_as_what_they_were(labels, dtype, categorical, tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=90), "y": (labels * 90)[:90]})
     frame["x"] += frame["y"].map({label: k for k, label in enumerate(labels)}) * 5.0
-    model = quince.train(frame, "y")
-    assert model.predict(frame).dtype == dtype
-    assert (model.predict(frame) == frame["y"]).mean() > 0.6
-    assert set(model.classes.tolist()) == set(labels)
+    if categorical:
+        frame["y"] = frame["y"].astype("category")
+    model = quince.train(frame, "y", task="classification")
+    model.save(tmp_path / "m.quince")
+    for one in (model, quince.load(tmp_path / "m.quince")):
+        assert one.predict(frame).dtype == dtype
+        assert (one.predict(frame) == frame["y"]).mean() > 0.6
+        assert set(one.classes.tolist()) == set(labels)
+        assert one.evaluate(frame)["accuracy"] > 0.6
+
+
+def test_labels_of_a_file_are_spelled_as_there(tmp_path):
+    (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{k % 2 * 9 + k / 100},00{k % 2}\n" for k in range(40)))
+    model = quince.train(tmp_path / "t.csv", "y")
+    assert model.classes.tolist() == ["000", "001"]
+    assert model.predict(pd.DataFrame({"x": [0.0, 9.5]})).tolist() == ["000", "001"]
 
 
 def test_evaluating_on_rows_of_one_class_or_with_missing_values_works():

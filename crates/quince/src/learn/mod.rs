@@ -28,7 +28,7 @@ pub use method::{Amount, Capability, Count, Domain, MethodInfo, Parser, PlainVal
 pub use prediction::{Prediction, SampledRow};
 pub use saved_parts::SavedParts;
 pub use settings::{IntoSetting, SettingValue, Settings};
-pub use target::{Classes, Target, TargetView, Task};
+pub use target::{Classes, LabelType, Target, TargetView, Task};
 
 pub(crate) use examples::{ExamplesDigest, check_weights};
 pub(crate) use input::labels_of;

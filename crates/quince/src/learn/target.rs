@@ -15,9 +15,50 @@ use serde::{Deserialize, Serialize};
 /// # let _ = sizes;
 /// # quince::Result::Ok(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<String>")]
-pub struct Classes(Vec<String>);
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Vec<String>", into = "Vec<String>")]
+pub struct Classes {
+    names: Vec<String>,
+    label_type: LabelType,
+}
+
+/// What the labels of classes are, so that a prediction can be compared with them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum LabelType {
+    /// Words, even if they look like numbers.
+    Words,
+    /// Whole numbers.
+    Integers,
+    /// Any numbers.
+    Numbers,
+    /// True and false.
+    Switches,
+}
+
+impl LabelType {
+    /// What labels are that were read from text: whole numbers or switches if all of them are written as such.
+    pub(crate) fn of_text(names: &[String]) -> LabelType {
+        let is_whole = |name: &String| name.parse::<i64>().is_ok_and(|number| number.to_string() == *name);
+        if names.iter().all(is_whole) {
+            LabelType::Integers
+        } else if names.iter().all(|name| name == "True" || name == "False") {
+            LabelType::Switches
+        } else {
+            LabelType::Words
+        }
+    }
+}
+
+/// The same classes have the same labels in the same order.
+impl PartialEq for Classes {
+    fn eq(&self, other: &Classes) -> bool {
+        self.names == other.names
+    }
+}
+
+impl Eq for Classes {}
 
 impl Classes {
     /// The distinct labels, sorted as numbers if all are numbers and as text otherwise.
@@ -35,7 +76,32 @@ impl Classes {
             let number = |name: &String| name.parse::<f64>().unwrap_or(f64::NAN);
             names.sort_by(|a, b| number(a).total_cmp(&number(b)));
         }
-        Classes(names)
+        Classes::new(names)
+    }
+
+    fn new(names: Vec<String>) -> Classes {
+        Classes { label_type: LabelType::of_text(&names), names }
+    }
+
+    /// The same with labels of this type, which the names are those of.
+    pub fn with_label_type(self, label_type: LabelType) -> Classes {
+        Classes { label_type, ..self }
+    }
+
+    /// What the labels are: unless it was said, whole numbers or switches if all names look like those, and words otherwise.
+    ///
+    /// ```
+    /// use quince::learn::{Classes, LabelType};
+    /// assert_eq!(Classes::of(["2", "10"]).label_type(), LabelType::Integers);
+    /// assert_eq!(Classes::of(["007", "10"]).label_type(), LabelType::Words);
+    /// ```
+    pub fn label_type(&self) -> LabelType {
+        self.label_type
+    }
+
+    /// What the labels are, if their names do not say it.
+    pub(crate) fn unexpected_label_type(&self) -> Option<LabelType> {
+        (self.label_type != LabelType::of_text(&self.names)).then_some(self.label_type)
     }
 
     /// These labels in this order; an error if one occurs twice.
@@ -47,23 +113,29 @@ impl Classes {
                 format!("two classes are called '{}'", pair[0]),
                 "Give every class a label of its own.",
             )),
-            None => Ok(Classes(names)),
+            None => Ok(Classes::new(names)),
         }
     }
 
     /// The labels in order.
     pub fn names(&self) -> &[String] {
-        &self.0
+        &self.names
     }
 
     /// Number of classes.
     pub fn count(&self) -> usize {
-        self.0.len()
+        self.names.len()
     }
 
     /// The code of the class with this label.
     pub fn code(&self, label: &str) -> Option<u32> {
-        self.0.iter().position(|name| name == label).map(|code| code as u32)
+        self.names.iter().position(|name| name == label).map(|code| code as u32)
+    }
+}
+
+impl From<Classes> for Vec<String> {
+    fn from(classes: Classes) -> Vec<String> {
+        classes.names
     }
 }
 

@@ -15,7 +15,7 @@ use super::Model;
 use super::replace::replace_file_by;
 use crate::encode::Encoder;
 use crate::error::{Error, NOT_A_MODEL, Result};
-use crate::learn::{Classes, ElementType, ExamplesDigest, SavedArray, SavedParts, Task};
+use crate::learn::{Classes, ElementType, ExamplesDigest, LabelType, SavedArray, SavedParts, Task};
 use crate::registry::Registry;
 use crate::run::Report;
 use safetensors::tensor::TensorView;
@@ -44,6 +44,9 @@ struct Header {
     task: Task,
     target: String,
     classes: Option<Classes>,
+    /// What the labels of the classes are, where their names do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    label_type: Option<LabelType>,
     encoder: Encoder,
     #[serde(with = "super::report")]
     report: Report,
@@ -83,6 +86,7 @@ impl Model {
             task: self.task,
             target: self.target.clone(),
             classes: self.classes.clone(),
+            label_type: self.classes.as_ref().and_then(Classes::unexpected_label_type),
             encoder,
             report: self.report.clone(),
             seed: self.seed,
@@ -228,7 +232,10 @@ fn read_file(bytes: &[u8], path: &str, registry: &Registry) -> Result<Model> {
         settings: header.settings,
         target: header.target,
         task: header.task,
-        classes: header.classes,
+        classes: match header.label_type {
+            Some(label_type) => header.classes.map(|classes| classes.with_label_type(label_type)),
+            None => header.classes,
+        },
         encoder: header.encoder,
         fitted,
         report: header.report,

@@ -196,7 +196,7 @@ fn nominal(name: &str, cells: LargeStringArray) -> Raw {
         }
         _ => {
             let data: ColumnData = kind::categories(&cells);
-            Raw::Typed(Column { name: name.into(), kind: Kind::Category, data, why: String::new() })
+            Raw::Typed(Column { name: name.into(), kind: Kind::Category, data, why: String::new(), label_type: None })
         }
     }
 }

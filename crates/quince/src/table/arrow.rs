@@ -3,6 +3,7 @@
 use super::kind::{self, Kind};
 use super::{Column, ColumnData, Table};
 use crate::error::{Error, Result};
+use crate::learn::LabelType;
 use arrow_array::builder::LargeStringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
@@ -27,7 +28,8 @@ impl Table {
     pub(super) fn from_batches(names: &[String], batches: &[RecordBatch]) -> Result<Table> {
         let column = |(j, name): (usize, &String)| {
             let parts: Vec<ArrayRef> = batches.iter().map(|batch| batch.column(j).clone()).collect();
-            column_of(name, &parts)
+            let label_type = parts.first().and_then(|part| label_type(part.data_type()));
+            Ok(Column { label_type, ..column_of(name, &parts)? })
         };
         Table::new(names.iter().enumerate().map(column).collect::<Result<_>>()?)
     }
@@ -61,6 +63,18 @@ impl TryFrom<&[RecordBatch]> for Table {
     }
 }
 
+/// What cells of this type are as labels.
+fn label_type(kind: &DataType) -> Option<LabelType> {
+    match kind {
+        DataType::Boolean => Some(LabelType::Switches),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(LabelType::Words),
+        DataType::Dictionary(_, values) => label_type(values),
+        kind if kind.is_integer() => Some(LabelType::Integers),
+        kind if kind.is_floating() || matches!(kind, DataType::Decimal128(..)) => Some(LabelType::Numbers),
+        _ => None,
+    }
+}
+
 fn arrow_error(error: &dyn std::fmt::Display) -> Error {
     Error::data(format!("the Arrow data cannot be read: {error}"), "Hand over a data frame of plain columns.")
 }
@@ -79,6 +93,7 @@ fn column_of(name: &str, parts: &[ArrayRef]) -> Result<Column> {
                 kind: Kind::YesNo,
                 data: ColumnData::YesNo { values, words },
                 why: String::new(),
+                label_type: None,
             }
         }
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => kind::column_of_words(
@@ -93,7 +108,13 @@ fn column_of(name: &str, parts: &[ArrayRef]) -> Result<Column> {
                 Some(words) => words,
                 None => return Ok(not_understood(name, first.data_type(), rows)),
             };
-            Column { name: name.into(), kind: Kind::Category, data: kind::categories(&words), why: String::new() }
+            Column {
+                name: name.into(),
+                kind: Kind::Category,
+                data: kind::categories(&words),
+                why: String::new(),
+                label_type: None,
+            }
         }
         DataType::Null => kind::column_of_words(name.into(), LargeStringArray::new_null(rows)),
         _ => {
@@ -140,7 +161,13 @@ fn dates_of(array: &ArrayRef) -> Option<Vec<Option<String>>> {
 /// A column whose type is neither numbers nor words (dates, lists) is ignored, and says so.
 pub(super) fn not_understood(name: &str, kind: &DataType, rows: usize) -> Column {
     let why = format!("{kind} is neither numbers nor words");
-    Column { name: name.into(), kind: Kind::Ignored, data: ColumnData::Texts(LargeStringArray::new_null(rows)), why }
+    Column {
+        name: name.into(),
+        kind: Kind::Ignored,
+        data: ColumnData::Texts(LargeStringArray::new_null(rows)),
+        why,
+        label_type: None,
+    }
 }
 
 /// Whether values of this type can be read: numbers, words, dates.

@@ -209,7 +209,7 @@ impl Raw {
             Some(kind) => kind,
         };
         if let Some(data) = kind::data_of_numbers(numbers, kind) {
-            *self = Raw::Typed(Column { name: name.into(), kind, data, why: String::new() });
+            *self = Raw::Typed(Column { name: name.into(), kind, data, why: String::new(), label_type: None });
         }
     }
 

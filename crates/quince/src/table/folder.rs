@@ -107,7 +107,7 @@ fn texts_of(entries: &[Entry], run: &Run) -> Result<Cells> {
     let mut texts: Vec<Option<String>> = Vec::with_capacity(entries.len());
     each(entries, "texts", run, |entry| read_text(&entry.path), |_, text| texts.push(text))?;
     let data = ColumnData::Texts(texts.iter().map(|text| text.as_deref()).collect());
-    let column = Column { name: "text".into(), kind: Kind::Text, data, why: String::new() };
+    let column = Column { name: "text".into(), kind: Kind::Text, data, why: String::new(), label_type: None };
     Ok(with_labels(vec!["text".into()], vec![Raw::Typed(column)], &entries.iter().collect::<Vec<_>>()))
 }
 
@@ -152,7 +152,13 @@ pub(super) fn with_labels(mut names: Vec<String>, mut columns: Vec<Raw>, rows: &
         let labels: LargeStringArray = rows.iter().map(|entry| entry.label.as_deref()).collect();
         let data = kind::categories(&labels);
         names.push("label".into());
-        columns.push(Raw::Typed(Column { name: "label".into(), kind: Kind::Category, data, why: String::new() }));
+        columns.push(Raw::Typed(Column {
+            name: "label".into(),
+            kind: Kind::Category,
+            data,
+            why: String::new(),
+            label_type: None,
+        }));
     }
     let files: LargeStringArray = rows.iter().map(|entry| Some(entry.file.as_str())).collect();
     names.push("file".into());

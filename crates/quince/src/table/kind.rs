@@ -106,13 +106,27 @@ pub fn is_missing(cell: &str) -> bool {
         || ["?", "na", "n/a", "#n/a", "nan", "null"].iter().any(|missing| cell.eq_ignore_ascii_case(missing))
 }
 
+/// Whether a cell is a whole number that is written with zeros before it, as keys and codes are: `007` is not 7.
+///
+/// ```
+/// use quince::table::kind::has_leading_zeros;
+/// assert_eq!(["007", "-01", "0", "0.5", "10", "00:15"].map(has_leading_zeros), [true, true, false, false, false, false]);
+/// ```
+pub fn has_leading_zeros(cell: &str) -> bool {
+    let digits = cell.strip_prefix(['-', '+']).unwrap_or(cell).as_bytes();
+    digits.len() > 1 && digits[0] == b'0' && digits.iter().all(u8::is_ascii_digit)
+}
+
 const ID_NAMES: [&str; 8] = ["id", "index", "row", "rownames", "row_number", "nr", "no", "key"];
 const PAIRS: [[&str; 2]; 5] = [["0", "1"], ["no", "yes"], ["n", "y"], ["false", "true"], ["f", "t"]];
 
 /// A column of text cells (missing values already taken out), its kind found by the rule.
 pub(crate) fn column_of_cells(name: String, cells: LargeStringArray) -> Result<Column, CellError> {
     if let Some(values) = yes_no(&cells) {
-        return Ok(Column { name, kind: Kind::YesNo, data: values, why: String::new() });
+        return Ok(Column { name, kind: Kind::YesNo, data: values, why: String::new(), label_type: None });
+    }
+    if cells.iter().flatten().any(has_leading_zeros) {
+        return Ok(column_of_words(name, cells));
     }
     match parse_numbers(&cells) {
         Ok(numbers) if numbers.null_count() < numbers.len() => {
@@ -148,7 +162,7 @@ pub(crate) fn data_of_numbers(numbers: &mut Vec<f64>, kind: Kind) -> Option<Colu
 
 /// A column that is not learnt from.
 pub(crate) fn ignored(name: String, cells: LargeStringArray) -> Column {
-    Column { name, kind: Kind::Ignored, data: ColumnData::Texts(cells), why: String::new() }
+    Column { name, kind: Kind::Ignored, data: ColumnData::Texts(cells), why: String::new(), label_type: None }
 }
 
 /// Row, what is wrong with its cell, and the remedy.
@@ -196,7 +210,7 @@ pub(crate) fn column_of_kind(name: String, cells: LargeStringArray, kind: Kind) 
         Kind::Text | Kind::Ignored => ColumnData::Texts(cells),
     };
     let why = if kind == Kind::Ignored { "as asked".to_string() } else { String::new() };
-    Ok(Column { name, kind, data, why })
+    Ok(Column { name, kind, data, why, label_type: None })
 }
 
 /// Number, count, yes/no or ignored, by the rule; not-a-number is a missing value.
@@ -204,7 +218,7 @@ pub(crate) fn column_of_numbers(name: String, mut numbers: Vec<f64>) -> Column {
     let (kind, why) = kind_of_numbers(&name, &numbers);
     let shown = if kind == Kind::Ignored { Kind::Number } else { kind };
     let data = data_of_numbers(&mut numbers, shown).unwrap_or_else(|| ColumnData::Numbers(Float64Array::from(numbers)));
-    Column { name, kind, data, why: why.to_string() }
+    Column { name, kind, data, why: why.to_string(), label_type: None }
 }
 
 /// The kind of numbers by the rule, and why they are ignored if they are.
@@ -252,7 +266,7 @@ pub(crate) fn column_of_words(name: String, cells: LargeStringArray) -> Column {
         }
     };
     let data = if kind == Kind::Category { categories(&cells) } else { ColumnData::Texts(cells) };
-    Column { name, kind, data, why: why.to_string() }
+    Column { name, kind, data, why: why.to_string(), label_type: None }
 }
 
 /// Codes in the order of first appearance.
@@ -367,6 +381,20 @@ mod tests {
         let long: String = (0..10).map(|i| format!("{i},{}\n", i % 3)).collect();
         assert_eq!(kinds(&format!("x,y\n{long}"))[0], Kind::Ignored);
         assert_eq!(kinds("id,y\n10,5\n20,3\n30,4\n")[0], Kind::Count);
+    }
+
+    #[test]
+    fn numbers_with_zeros_before_them_are_words() {
+        let csv = "zip,n,pad\n007,0,0.10\n7,10,01.5\n007,7,2\n7,0,1e01\n";
+        let table = Table::from_csv(csv).unwrap();
+        assert_eq!(kinds(csv), [Kind::Category, Kind::Count, Kind::Number]);
+        assert_eq!(table.columns()[0].text(0).unwrap(), "007");
+        let numbers = table.columns()[0].as_kind(Kind::Number, &table).unwrap();
+        assert_eq!(numbers.number(0), Some(7.0));
+        // As a target they are spelled as they are, and the reader is told so.
+        let training = table.supervised("n", None, None, None, false).unwrap();
+        let note = "'zip' is read as category: '007' begins with a zero";
+        assert!(training.notes.iter().any(|said| said.starts_with(note)), "{:?}", training.notes);
     }
 
     #[test]

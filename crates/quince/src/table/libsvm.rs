@@ -79,7 +79,13 @@ pub(super) fn parse(text: &str, source: &str, run: &Run) -> Result<Cells> {
     }
     names.push("features".into());
     let data = vector::data(parsed.into_iter().map(|line| line.pairs).collect());
-    columns.push(Raw::Typed(Column { name: "features".into(), kind: Kind::Vector, data, why: String::new() }));
+    columns.push(Raw::Typed(Column {
+        name: "features".into(),
+        kind: Kind::Vector,
+        data,
+        why: String::new(),
+        label_type: None,
+    }));
     Ok(Cells { source: source.into(), names, columns, rows: numbers.len(), lines: numbers, ..Cells::default() })
 }
 
@@ -127,7 +133,7 @@ fn labels(lines: &[Line]) -> Raw {
     }
     let words: LargeStringArray = numbers.iter().map(|&x| (!x.is_nan()).then(|| number_text(x))).collect();
     let (name, why) = ("label".to_string(), String::new());
-    Raw::Typed(Column { name, kind: Kind::Category, data: kind::categories(&words), why })
+    Raw::Typed(Column { name, kind: Kind::Category, data: kind::categories(&words), why, label_type: None })
 }
 
 #[cfg(test)]

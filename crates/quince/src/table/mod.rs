@@ -34,6 +34,7 @@ pub use target::{Labelled, TrainingSet};
 pub use write::{OutputColumn, OutputFormat, OutputValues, gzip};
 
 use crate::error::{Error, Place, Result, did_you_mean};
+use crate::learn::LabelType;
 use crate::matrix::Sparse;
 use crate::numbers::number_text;
 use crate::run::Run;
@@ -87,6 +88,8 @@ pub struct Column {
     data: ColumnData,
     /// Why the column is ignored, in a few words; empty if it is not.
     why: String,
+    /// What its cells are as labels, where that is known: from a data frame, not from text.
+    label_type: Option<LabelType>,
 }
 
 /// The cells of a column. What is ignored stays as text.
@@ -374,6 +377,16 @@ impl Column {
         })
     }
 
+    /// For a column of words that would all be numbers if none had zeros before it: the first that has.
+    pub(crate) fn first_code(&self) -> Option<usize> {
+        if !matches!(self.data, ColumnData::Categories(_) | ColumnData::Texts(_)) {
+            return None;
+        }
+        let texts = || (0..self.rows()).filter_map(|i| Some((i, self.text(i)?)));
+        let (first, _) = texts().find(|(_, text)| kind::has_leading_zeros(text))?;
+        texts().all(|(_, text)| text.parse::<f64>().is_ok()).then_some(first)
+    }
+
     /// For a column of words of which most are numbers: how many are, and the first row that is not. It may be a slip.
     pub fn nearly_numbers(&self) -> Option<(usize, usize)> {
         if !matches!(self.data, ColumnData::Categories(_) | ColumnData::Texts(_)) || self.why == "row numbers" {
@@ -405,7 +418,8 @@ impl Column {
             return Ok(Column { kind, why: String::new(), ..self.clone() });
         }
         let texts = LargeStringArray::from_iter((0..self.rows()).map(|i| self.text(i)));
-        kind::column_of_kind(self.name.clone(), texts, kind).map_err(refuse)
+        let column = kind::column_of_kind(self.name.clone(), texts, kind).map_err(refuse)?;
+        Ok(Column { label_type: self.label_type, ..column })
     }
 
     fn take(&self, rows: &[usize]) -> Column {

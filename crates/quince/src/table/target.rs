@@ -119,6 +119,14 @@ impl Table {
     /// A sentence for each column in which a few cells are the reason that it is not one of numbers.
     fn what_is_nearly_a_number(&self) -> Vec<String> {
         let sentence = |column: &Column| {
+            if let Some(row) = column.first_code() {
+                return Some(format!(
+                    "'{}' is read as {}: '{}' begins with a zero, as keys and codes do; its kind may be set to number",
+                    column.name(),
+                    column.kind(),
+                    column.text(row).unwrap_or_default()
+                ));
+            }
             let (count, row) = column.nearly_numbers()?;
             let place = self.place(row, column.name());
             let line = place.line.map_or_else(|| format!("row {}", row + 1), |line| format!("line {line}"));
@@ -277,6 +285,7 @@ impl Table {
                 let labels: Vec<String> =
                     (0..rows.len()).map(|i| column.text(i).unwrap_or_default().into_owned()).collect();
                 let classes = Classes::of(labels.iter().map(String::as_str));
+                let classes = column.label_type.map_or(classes.clone(), |found| classes.with_label_type(found));
                 if classes.count() < 2 {
                     return refuse(
                         format!("every row has the same label, '{}'", classes.names()[0]),

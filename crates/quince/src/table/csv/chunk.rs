@@ -120,7 +120,11 @@ impl Chunk {
 /// A cell as a number, not-a-number for a missing value; `None` for anything else.
 fn number_of(cell: &[u8]) -> Option<f64> {
     let cell = trimmed(cell);
-    if is_missing(cell) { Some(f64::NAN) } else { std::str::from_utf8(cell).ok()?.parse().ok() }
+    if is_missing(cell) {
+        return Some(f64::NAN);
+    }
+    let text = std::str::from_utf8(cell).ok()?;
+    if kind::has_leading_zeros(text) { None } else { text.parse().ok() }
 }
 
 /// Without white space around it, Unicode's as well.

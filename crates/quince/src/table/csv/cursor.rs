@@ -94,7 +94,8 @@ impl<'a> Cursor<'a> {
     pub(super) fn number(&mut self) -> Option<f64> {
         let (number, length) = fast_float2::parse_partial::<f64, _>(&self.bytes[self.at..]).ok()?;
         let end = self.at + length;
-        if self.bytes.get(end).is_none_or(|&byte| self.stops(byte)) && number.is_finite() {
+        let may_be_a_code = length > 1 && self.bytes[self.at] == b'0' && self.bytes[self.at + 1].is_ascii_digit();
+        if self.bytes.get(end).is_none_or(|&byte| self.stops(byte)) && number.is_finite() && !may_be_a_code {
             self.at = end;
             return Some(number);
         }
