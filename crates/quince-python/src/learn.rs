@@ -67,9 +67,14 @@ pub(crate) fn compare<'py>(
     let py = data.py();
     let TrainingSet { labelled, weights, groups, .. } = supervised(data, Some(target), task, weight, group, false)?;
     let task = labelled.target.task();
+    let mut left_out = Vec::new();
     let learners = match models {
         Some(models) => models.iter().map(|(name, settings)| learner(name, settings)).collect::<PyResult<Vec<_>>>()?,
         None => {
+            for method in METHODS {
+                let reason = method.info.why_not_compared(&labelled.target);
+                left_out.extend(reason.map(|reason| format!("{} {reason}", method.info.name)));
+            }
             let able = METHODS.iter().filter(|method| method.info.is_compared(&labelled.target));
             let defaults = Value::Object(Default::default());
             able.map(|method| method.configure(&defaults)).collect::<quince::Result<_>>().map_err(to_python)?
@@ -91,6 +96,7 @@ pub(crate) fn compare<'py>(
         return Err(wrong(format!("no method has a result: {problem}"), ""));
     }
     let result = json::to_python(py, &json!(comparison))?;
+    result.set_item("left_out", left_out)?;
     // A dict of metrics, in the order of the leaderboard, is handier than a list of pairs.
     for (entrant, written) in comparison.entrants.iter().zip(result.get_item("entrants")?.try_iter()?) {
         let metrics = PyDict::new(py);

@@ -388,3 +388,15 @@ def test_a_folder_is_a_table(tmp_path):
         (tmp_path / label / "1.txt").write_text(text)
     table = quince.read(tmp_path)
     assert table.kinds == {"text": "text", "label": "category", "file": "ignored"}
+
+
+def test_a_leaderboard_names_the_methods_that_it_leaves_out_and_why():
+    frame = pd.DataFrame({"x": np.arange(60) % 7 + 0.5, "y": ["a", "b", "c"] * 20})
+    board = quince.compare(frame, "y", folds=3)
+    assert "svm learns two classes, and the target has 3" in board.left_out
+    assert "note: nearest-centroid is compared on request" in repr(board)
+    compared = {row["model"] for row in board}
+    named = {reason.split()[0] for reason in board.left_out}
+    able = {name for name, about in quince.models().items() if "classes" in about["capabilities"]}
+    assert compared | named == able and not compared & named
+    assert quince.compare(frame, "y", folds=3, models=["ridge"]).left_out == []

@@ -17,6 +17,8 @@ use std::path::Path;
 
 /// The most columns that are shown of each cluster.
 const MAX_COLUMNS_SHOWN: usize = 20;
+/// The number of clusters that a summary shows.
+const MAX_CLUSTERS_SHOWN: usize = 12;
 
 pub fn run(options: &Cluster, session: &Session) -> Result<()> {
     let learner = learner(options)?;
@@ -161,12 +163,13 @@ fn say_how_it_went(model: &Model, session: &Session) {
 
 /// What each cluster is like: the mean of numbers, the most frequent category and its share.
 fn summary(profiles: &ClusterProfiles, weighted: bool) -> String {
+    let shown = &profiles.clusters[..profiles.clusters.len().min(MAX_CLUSTERS_SHOWN)];
     let mut header = vec!["", "all"];
-    header.extend(profiles.clusters.iter().map(|cluster| cluster.name.as_str()));
+    header.extend(shown.iter().map(|cluster| cluster.name.as_str()));
     let line = |name: &str, text: fn(f64) -> String, of: fn(&Profile) -> f64| {
         let all = of(&profiles.all);
         let share = |part: f64| format!("{} ({:.0} %)", text(part), 100.0 * part / all);
-        let each = profiles.clusters.iter().map(|cluster| share(of(cluster)));
+        let each = shown.iter().map(|cluster| share(of(cluster)));
         [name.to_string(), text(all)].into_iter().chain(each).collect::<Vec<_>>()
     };
     let mut lines = vec![line("rows", |rows| rows.to_string(), |profile| profile.rows as f64)];
@@ -179,12 +182,15 @@ fn summary(profiles: &ClusterProfiles, weighted: bool) -> String {
             Kind::YesNo => format!("{column} (share of yes)"),
             _ => format!("{column} (mean)"),
         };
-        let each = std::iter::once(&profiles.all).chain(&profiles.clusters);
+        let each = std::iter::once(&profiles.all).chain(shown);
         lines.push(std::iter::once(name).chain(each.map(|profile| typical(profile.typical[at].as_ref()))).collect());
     }
     let mut text = show::table(&header, &lines, 1..);
     if profiles.columns.len() > MAX_COLUMNS_SHOWN {
         text += &format!("and {} more columns: --json shows all\n", profiles.columns.len() - MAX_COLUMNS_SHOWN);
+    }
+    if profiles.clusters.len() > shown.len() {
+        text += &format!("and {} more clusters: --json shows all\n", profiles.clusters.len() - shown.len());
     }
     text
 }

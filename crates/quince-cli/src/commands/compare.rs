@@ -25,6 +25,13 @@ pub fn run(options: &Compare, session: &Session) -> Result<()> {
     for warning in &comparison.warnings {
         session.say(&format!("warning: {warning}"));
     }
+    if options.models.is_empty() {
+        for method in METHODS {
+            if let Some(reason) = method.info.why_not_compared(&supervised.labelled.target) {
+                session.say(&format!("note: {} {reason}", method.info.name));
+            }
+        }
+    }
     if session.json {
         show::print_json(&comparison)
     } else {

@@ -189,6 +189,11 @@ class Comparison:
         return self._result["warnings"]
 
     @property
+    def left_out(self) -> list[str]:
+        """Methods that learn such a target and were not compared, with the reason, where no method was named."""
+        return self._result["left_out"]
+
+    @property
     def rows(self) -> list[dict[str, Any]]:
         """One dict per method, the best first: its metrics (mean, and `..._sd` over folds), seconds, settings."""
         return [self._row(entrant) for entrant in self._result["entrants"]]
@@ -229,7 +234,8 @@ class Comparison:
         return f"{result['target']} from {result['rows']} rows, by {result['by']} ({way})"
 
     def _remarks(self) -> list[str]:
-        remarks = [f"warning: {warning}" for warning in self.warnings]
+        remarks = [f"note: {reason}" for reason in self.left_out]
+        remarks += [f"warning: {warning}" for warning in self.warnings]
         for entrant in self._result["entrants"]:
             if entrant["problem"]:
                 tested = f"{entrant['folds']} of {self._result['folds']} folds" if entrant["folds"] else "no result"

@@ -8,7 +8,7 @@
 //! drawn before; the rows of the candidate that is kept are measured again, and they get fewer with every draw.
 
 use super::points::{Centres, Points, ScoreScratch, pass};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::matrix::fused::{Visit, WIDE};
 use crate::passes::{at_hand, parts};
@@ -18,9 +18,30 @@ use std::ops::Range;
 
 /// `k` rows about the origin, drawn greedily by k-means++.
 pub(super) fn plus_plus(points: &Points<'_>, k: usize, stream: &mut Stream, run: &Run) -> Result<Matrix> {
+    let mut drawn = Vec::with_capacity(k);
+    draw_plus_plus(points, k, stream, &mut drawn, run)?;
+    Ok(rows_of(points, &drawn))
+}
+
+/// The same for an answer that is wanted however late it is: from the deadline on, any rows are drawn that differ from those before.
+pub(super) fn plus_plus_in_time(points: &Points<'_>, k: usize, stream: &mut Stream, run: &Run) -> Result<Matrix> {
+    let mut drawn = Vec::with_capacity(k);
+    match draw_plus_plus(points, k, stream, &mut drawn, run) {
+        Err(Error::OutOfTime { .. }) => {}
+        done => done?,
+    }
+    let before: BTreeSet<usize> = drawn.iter().copied().collect();
+    let others = sample_indices(points.rows(), k, stream).into_iter().filter(|row| !before.contains(row));
+    drawn.extend(others.take(k - before.len()));
+    drawn.resize(k, drawn[0]);
+    Ok(rows_of(points, &drawn))
+}
+
+/// Draws rows until there are `k`.
+fn draw_plus_plus(points: &Points<'_>, k: usize, stream: &mut Stream, drawn: &mut Vec<usize>, run: &Run) -> Result<()> {
     let trials = (2 + (k as f64).ln() as usize).min(MAX_CANDIDATES);
     let mut sampler = Sampler::new(points);
-    let mut drawn = vec![sampler.draw(stream)];
+    drawn.push(sampler.draw(stream));
     sampler.begin();
     sampler.keep(drawn[0], 0, run)?;
     while drawn.len() < k {
@@ -35,7 +56,7 @@ pub(super) fn plus_plus(points: &Points<'_>, k: usize, stream: &mut Stream, run:
         drawn.push(candidates[best]);
         run.check()?;
     }
-    Ok(rows_of(points, &drawn))
+    Ok(())
 }
 
 /// `k` different rows about the origin, each set equally likely; rows without weight are left out while others last.

@@ -175,8 +175,7 @@ impl KMeans {
                 break;
             }
             // The first initialisation is needed for any answer at all.
-            let draw = || self.init(&points, k, restart as u64, run);
-            let start = match if restart == 0 { run.finish(draw) } else { draw() } {
+            let start = match self.init(&points, k, restart as u64, run) {
                 Err(Error::OutOfTime { .. }) => break,
                 start => start?,
             };
@@ -252,6 +251,7 @@ impl KMeans {
     fn init(&self, points: &Points<'_>, k: usize, task: u64, run: &Run) -> Result<Matrix> {
         let mut stream = run.stream(task);
         match self.start {
+            KMeansInit::PlusPlus if task == 0 => init::plus_plus_in_time(points, k, &mut stream, run),
             KMeansInit::PlusPlus => init::plus_plus(points, k, &mut stream, run),
             KMeansInit::Random => Ok(init::random(points, k, &mut stream)),
         }

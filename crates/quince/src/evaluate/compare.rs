@@ -237,7 +237,7 @@ pub(super) fn check_measurable(labelled: &Labelled, weights: Option<&[f64]>) -> 
     weights.map_or(Ok(()), |weights| check_weights(weights, target.rows()))
 }
 
-/// The splits, `None` for leave-one-out. A class with fewer rows than folds lowers the folds.
+/// The splits, `None` for leave-one-out. A class with fewer rows than folds is not tested in all of them.
 pub(super) fn make_splits(
     target: &Target,
     folds: &Folds,
@@ -271,12 +271,13 @@ pub(super) fn make_splits(
         Folds::Grouped(k, groups) => grouped_folds(groups, *k, &mut stream).map(Some),
         Folds::K(k) => {
             let mut k = *k;
-            if let Some((count, label)) = fewest.filter(|(count, _)| *count < k) {
-                warnings.push(format!("the class '{label}' has {count} rows: {count} folds instead of {k}"));
-                k = count;
-            } else if target.rows() < k {
+            if target.rows() < k {
                 warnings.push(format!("there are {0} rows: {0} folds instead of {k}", target.rows()));
                 k = target.rows();
+            }
+            // The rows of a class are dealt to folds one after another, so that every fold leaves some of them to learn from.
+            if let Some((count, label)) = fewest.filter(|(count, _)| *count < k) {
+                warnings.push(format!("the class '{label}' has {count} rows, and is tested in {count} of {k} folds"));
             }
             stratified_folds(target, k, &mut stream).map(Some)
         }

@@ -47,12 +47,23 @@ impl MethodInfo {
         })
     }
 
-    /// Whether it is compared with others where no method is named: all that learn this target, but for clustering methods and
-    /// those that want to be asked for.
+    /// Whether it is compared with others where no method is named: all that learn this target, but for those that want to be asked
+    /// for.
     pub fn is_compared(&self, target: &Target) -> bool {
-        let many = matches!(target.view(), TargetView::Classes { classes, .. } if classes.count() > 2);
-        let asked_for = self.can(Capability::Cluster) || self.can(Capability::OnRequest);
-        self.learns(target.task()) && !asked_for && !(many && self.can(Capability::TwoClasses))
+        self.learns(target.task()) && self.why_not_compared(target).is_none()
+    }
+
+    /// Why it is not compared with others where no method is named, though it learns this kind of target.
+    pub fn why_not_compared(&self, target: &Target) -> Option<String> {
+        if !self.learns(target.task()) {
+            return None;
+        }
+        match target.view() {
+            TargetView::Classes { classes, .. } if classes.count() > 2 && self.can(Capability::TwoClasses) => {
+                Some(format!("learns two classes, and the target has {}", classes.count()))
+            }
+            _ => self.can(Capability::OnRequest).then(|| "is compared on request".into()),
+        }
     }
 
     /// The setting with this name.

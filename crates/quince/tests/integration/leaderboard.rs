@@ -43,14 +43,15 @@ fn another_metric_gives_another_order() {
 }
 
 #[test]
-fn a_small_class_lowers_the_folds_and_a_class_of_one_row_is_refused() {
+fn a_small_class_takes_no_folds_away_and_a_class_of_one_row_is_refused() {
     let csv = |small: usize| {
         let rows = (0..30).map(|i| format!("{},{}\n", i % 9, if i < small { "rare" } else { "common" }));
         Table::from_csv(&format!("x,y\n{}", rows.collect::<String>())).unwrap().labelled("y", None).unwrap()
     };
     let board = compare(&csv(3), &everything(), &Folds::K(10), None, None, &Run::new()).unwrap();
-    assert_eq!(board.folds, 3);
-    assert_eq!(board.warnings, ["the class 'rare' has 3 rows: 3 folds instead of 10"]);
+    assert_eq!(board.folds, 10);
+    assert!(board.entrants.iter().all(|entrant| entrant.folds == 10 && entrant.problem.is_none()));
+    assert_eq!(board.warnings, ["the class 'rare' has 3 rows, and is tested in 3 of 10 folds"]);
     let refused = compare(&csv(1), &everything(), &Folds::K(10), None, None, &Run::new()).unwrap_err();
     assert!(refused.to_string().contains("'rare' has one row only"));
 }

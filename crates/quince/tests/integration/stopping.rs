@@ -7,6 +7,8 @@ use quince::linear::Ridge;
 use quince::matrix::{Dense, Features, View};
 use quince::run::{Cancel, Observer, StopReason, Stream, TickClock};
 use quince::{Error, Matrix, Model, Run};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 fn large() -> (Matrix, Target) {
@@ -143,4 +145,32 @@ fn clustering_from_given_centres_has_an_answer_for_any_budget_and_marks_it() {
         let said = found.report.remarks.iter().any(|remark| remark.starts_with("the budget ran out"));
         assert!(said, "{algorithm:?}: {:?}", found.report.remarks);
     }
+}
+
+/// Counts how often a run is asked whether to go on.
+struct Looks(Arc<AtomicUsize>);
+
+impl Observer for Looks {
+    fn progress(&mut self, _: &str, _: u64, _: u64) {}
+
+    fn poll(&mut self) -> bool {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        false
+    }
+}
+
+#[test]
+fn many_centres_are_drawn_within_the_budget() {
+    let mut stream = Stream::new(6, 0);
+    let x = Matrix::new(5000, 3, (0..15_000).map(|_| stream.normal()).collect()).unwrap();
+    let looks = Arc::new(AtomicUsize::new(0));
+    let tick = Duration::from_millis(50);
+    let run = Run::new().clock(TickClock::new(tick)).budget(tick * 30).observe(Looks(looks.clone()));
+    let found = KMeans::new(800).cluster(x.features(), None, &run).unwrap();
+    assert_eq!((found.report.stop, found.model.centres().rows()), (StopReason::Budget, 800));
+    // All 800 by k-means++ would take 800 looks and more; what is due once time is up takes a few.
+    let looks = looks.load(Ordering::Relaxed);
+    assert!(looks < 100, "{looks}");
+    // The rest are rows that were not drawn before: every centre has rows of its own.
+    assert!(found.model.sizes().iter().filter(|size| **size > 0.0).count() > 790);
 }
