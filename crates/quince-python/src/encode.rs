@@ -3,6 +3,7 @@
 use crate::errors::{to_python, wrong};
 use crate::features::{Held, compress, dense_row, matrix, rows_to_numpy, to_numpy};
 use crate::json;
+use crate::learn::warn;
 use crate::steer::{Steering, work};
 use crate::table::{Table, from_anything};
 use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
@@ -107,6 +108,7 @@ pub(crate) fn learn_table<'py>(
             Some(target.map_err(to_python)?)
         }
     };
+    warn(py, &table.0.unsupervised(None, &[]).map_err(to_python)?.notes)?;
     let fit = |run: &quince::Run| Encoder::fit(&table.0, target.as_ref(), missing_values(kept), run);
     let (encoder, rows) = work(py, Steering::threads(threads), fit)?;
     Ok((TableEncoder(encoder), to_features(py, &rows)?))

@@ -166,10 +166,16 @@ fn supervised(
         (None, None) => table.unsupervised(weight, &[]).map_err(to_python)?,
         (None, Some(_)) => return Err(wrong("there is no target to learn", "Name the column that is the target.")),
     };
-    for note in &supervised.notes {
-        let category = data.py().get_type::<PyUserWarning>();
-        let sentence = std::ffi::CString::new(note.as_str()).unwrap_or_default();
-        PyErr::warn(data.py(), &category, &sentence, 2)?;
-    }
+    warn(data.py(), &supervised.notes)?;
     Ok(supervised)
+}
+
+/// Tells Python's warnings what was decided for the user.
+pub(crate) fn warn(py: Python<'_>, notes: &[String]) -> PyResult<()> {
+    for note in notes {
+        let category = py.get_type::<PyUserWarning>();
+        let sentence = std::ffi::CString::new(note.as_str()).unwrap_or_default();
+        PyErr::warn(py, &category, &sentence, 2)?;
+    }
+    Ok(())
 }

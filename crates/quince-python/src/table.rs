@@ -149,7 +149,7 @@ pub(crate) fn from_anything(
     if let Ok(table) = data.cast::<Table>() {
         return Ok(table.get().0.clone());
     }
-    if data.hasattr("__arrow_c_stream__")? {
+    if data.hasattr("__arrow_c_stream__")? || is_lazy_frame(data)? {
         return from_frame(data);
     }
     let Ok(path) = data.extract::<PathBuf>() else {
@@ -164,7 +164,56 @@ pub(crate) fn from_anything(
 
 /// Whether this is something that [`from_anything`] takes.
 pub(crate) fn is_tabular(data: &Bound<'_, PyAny>) -> PyResult<bool> {
-    Ok(data.is_instance_of::<Table>() || data.hasattr("__arrow_c_stream__")? || data.extract::<PathBuf>().is_ok())
+    let is_frame = data.hasattr("__arrow_c_stream__")? || is_lazy_frame(data)?;
+    Ok(is_frame || data.is_instance_of::<Table>() || data.extract::<PathBuf>().is_ok())
+}
+
+/// Whether an object is of a package, by the module of its type.
+fn is_of(data: &Bound<'_, PyAny>, package: &str) -> PyResult<bool> {
+    let module = data.get_type().module()?.to_string();
+    Ok(module == package || module.strip_prefix(package).is_some_and(|rest| rest.starts_with('.')))
+}
+
+/// polars' plan of a frame, which is a frame once it is collected.
+fn is_lazy_frame(data: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(is_of(data, "polars")? && data.get_type().name()? == "LazyFrame")
+}
+
+/// A pandas frame without its row labels, which it sends along as a column.
+fn of_pandas<'py>(frame: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    if !frame.hasattr("reset_index")? {
+        return Ok(frame.clone());
+    }
+    let names = frame.getattr("columns")?;
+    if !names.getattr("is_unique")?.extract::<bool>()? {
+        let twice = names.get_item(names.call_method0("duplicated")?)?.get_item(0)?;
+        let problem = format!("the data frame has two columns called '{twice}'");
+        return Err(wrong(problem, "Give every column a name of its own."));
+    }
+    let arguments = PyDict::new(frame.py());
+    arguments.set_item("drop", true)?;
+    frame.call_method("reset_index", (), Some(&arguments))
+}
+
+/// A polars frame in types that Arrow's C interface hands over: a column without any value has no buffers, and integers of 128 bits
+/// are polars' own.
+fn of_polars<'py>(frame: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = frame.py();
+    let frame = if is_lazy_frame(frame)? { frame.call_method0("collect")? } else { frame.clone() };
+    if !frame.hasattr("schema")? {
+        return Ok(frame);
+    }
+    let polars = py.import("polars")?;
+    let casts = PyDict::new(py);
+    for item in frame.getattr("schema")?.call_method0("items")?.try_iter()? {
+        let (name, kind): (String, Bound<'py, PyAny>) = item?.extract()?;
+        match kind.str()?.to_str()? {
+            "Null" => casts.set_item(name, polars.getattr("String")?)?,
+            "Int128" | "UInt128" => casts.set_item(name, polars.getattr("Float64")?)?,
+            _ => {}
+        }
+    }
+    if casts.is_empty() { Ok(frame) } else { frame.call_method1("cast", (casts,)) }
 }
 
 fn no_table(data: &Bound<'_, PyAny>) -> PyErr {
@@ -180,19 +229,17 @@ fn from_frame(frame: &Bound<'_, PyAny>) -> PyResult<quince::Table> {
     if let Ok(table) = frame.cast::<Table>() {
         return Ok(table.get().0.clone());
     }
-    if !frame.hasattr("__arrow_c_stream__")? {
-        return Err(no_table(frame));
-    }
-    // pandas sends its row labels along as a column, which is not data.
-    let module = frame.get_type().module()?.to_string();
-    let from_pandas = module == "pandas" || module.starts_with("pandas.");
-    let frame = if from_pandas && frame.hasattr("reset_index")? {
-        let arguments = PyDict::new(frame.py());
-        arguments.set_item("drop", true)?;
-        frame.call_method("reset_index", (), Some(&arguments))?
+    let from_pandas = is_of(frame, "pandas")?;
+    let frame = if from_pandas {
+        of_pandas(frame)?
+    } else if is_of(frame, "polars")? {
+        of_polars(frame)?
     } else {
         frame.clone()
     };
+    if !frame.hasattr("__arrow_c_stream__")? {
+        return Err(no_table(&frame));
+    }
     let capsule = frame.call_method0("__arrow_c_stream__").map_err(|error| {
         if from_pandas && error.is_instance_of::<PyImportError>(frame.py()) {
             return PyImportError::new_err(

@@ -232,3 +232,15 @@ def test_it_works_in_a_pipeline_and_a_search(frame):
     assert search.best_estimator_.score(frame, y) > 0.8
     names = quince.TableEncoder(kinds=KINDS, drop=["review"]).set_output(transform="pandas").fit_transform(frame)
     assert list(names.columns)[:2] == ["age", "income"]
+
+
+def test_columns_that_are_left_out_are_named_with_the_reason():
+    frame = pd.DataFrame(
+        {"day": pd.date_range("2020", periods=40), "x": np.arange(40) % 5 + 0.5, "row": range(1, 41), "one": 1.0}
+    )
+    with pytest.warns(UserWarning) as said:
+        encoder = quince.TableEncoder().fit(frame)
+    assert encoder.get_feature_names_out().tolist() == ["x"]
+    sentences = [str(one.message) for one in said]
+    for name, reason in (("day", "neither numbers nor words"), ("row", "row numbers"), ("one", "constant")):
+        assert any(f"'{name}' is ignored" in one and reason in one for one in sentences), sentences

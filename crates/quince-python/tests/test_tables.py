@@ -98,7 +98,7 @@ def test_a_classifier_gives_labels_and_probabilities():
 def test_a_regression_gives_numbers():
     frame = pl.DataFrame(columns())
     model = quince.train(frame, "price", "ridge", {"alpha": 0.5})
-    assert model.settings == {"alpha": 0.5, "intercept": True, "positive": False}
+    assert model.settings == {"alpha": 0.5, "intercept": True, "positive": False, "probabilities": True}
     predicted = model.predict(frame)
     found = model.evaluate(frame)
     assert_allclose(found["rmse"], np.sqrt(((predicted - frame["price"].to_numpy()) ** 2).mean()))
@@ -205,8 +205,8 @@ def test_models_are_compared():
     frame = pl.DataFrame(columns())
     leaderboard = quince.compare(frame, "sold", folds=5)
     capabilities = {name: about["capabilities"] for name, about in quince.models().items()}
-    # What is made for rows without a target, or on request alone, is compared only if it is asked for.
-    able = {name for name, can in capabilities.items() if "classes" in can and not {"clusters", "on request"} & set(can)}
+    # What is compared on request alone has to be asked for.
+    able = {name for name, can in capabilities.items() if "classes" in can and "on request" not in can}
     assert {row["model"] for row in leaderboard} == able
     assert leaderboard.best == leaderboard.rows[0]["model"] and leaderboard.rows[-1]["model"] == "baseline"
     losses = [row["log-loss"] for row in leaderboard.rows]
@@ -400,3 +400,32 @@ def test_a_leaderboard_names_the_methods_that_it_leaves_out_and_why():
     able = {name for name, about in quince.models().items() if "classes" in about["capabilities"]}
     assert compared | named == able and not compared & named
     assert quince.compare(frame, "y", folds=3, models=["ridge"]).left_out == []
+
+
+def test_polars_frames_of_any_type_are_taken():
+    frame = pl.DataFrame({"a": [1.0, 2.0, 3.0, 4.0] * 10, "b": [0.5, 0.25] * 20, "y": ["u", "v"] * 20})
+    model = quince.train(frame, "y", "naive-bayes")
+    one = pl.DataFrame({"a": [1.0], "b": [None]})  # a row whose value is not known has a column without any type
+    assert_array_equal(model.predict_proba(one), model.predict_proba(pd.DataFrame({"a": [1.0], "b": [np.nan]})))
+    empty = frame.with_columns(pl.lit(None).alias("n"))
+    with pytest.warns(UserWarning, match="'n' is ignored: empty"):
+        assert_array_equal(quince.train(empty, "y", "naive-bayes").predict_proba(frame), model.predict_proba(frame))
+    assert_array_equal(model.predict_proba(frame.lazy()), model.predict_proba(frame))
+    assert_array_equal(quince.train(frame.lazy(), "y", "naive-bayes").predict(frame), model.predict(frame))
+    wide = frame.with_columns(pl.col("a").cast(pl.Int128))
+    assert_array_equal(model.predict_proba(wide), model.predict_proba(frame))
+
+
+def test_columns_may_be_called_by_whole_numbers_and_tuples():
+    values = np.random.default_rng(0).normal(size=(40, 2))
+    frame = pd.DataFrame(values).assign(**{"2": ["u", "v"] * 20}).rename(columns={"2": 2})
+    assert quince.train(frame, 2, "naive-bayes").target == "2"
+    assert quince.compare(frame, 2, ["baseline"], folds=3).best == "baseline"
+    pairs = pd.DataFrame(values, columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")]))
+    assert quince.train(pairs, ("a", "b"), "ridge").target == "('a', 'b')"
+
+
+def test_two_columns_of_one_name_are_refused_by_that_name():
+    frame = pd.DataFrame(np.ones((4, 3)), columns=["a", "b", "a"])
+    with pytest.raises(ValueError, match="the data frame has two columns called 'a'. Give every column a name"):
+        quince.train(frame, "b")

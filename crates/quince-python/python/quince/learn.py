@@ -40,7 +40,7 @@ def train(
         Numbers, counts, yes/no, categories and texts, with missing values. What they become is learnt here, kept in the model,
         and applied by column name when it predicts.
     target : str, optional
-        The column to learn. Rows without it are left out. None to find clusters of rows, whose numbers `predict` gives.
+        The column to learn; a whole number or a tuple where the columns of the frame are called so. Rows without it are left out. None to find clusters of rows, whose numbers `predict` gives.
     model : str, optional
         A method: one of `quince.models()`; "ridge" if not given, or without a target "kmeans".
     settings : dict
@@ -68,21 +68,26 @@ def train(
             resume = Model.load(resume)
         if model not in (None, resume.method):
             raise ValueError(f"The model to go on from is of {resume.method!r} and not of {model!r}: leave out model.")
-        target = target or resume.target
+        target = resume.target if target is None else target
     learnt = _quince.train(
         data,
-        target,
+        _column(target),
         model or ("kmeans" if target is None else "ridge"),
         _plain(settings),
         resume=resume,
         task=task,
-        weight=weight,
+        weight=_column(weight),
         seed=seed,
         threads=effective(n_jobs),
         budget=budget,
     )
     _warn_if_unfinished(learnt)
     return learnt
+
+
+def _column(name: Any) -> str | None:
+    """The name of a column as Arrow has it, which knows no whole numbers and tuples."""
+    return None if name is None else str(name)
 
 
 def _warn_if_unfinished(learnt: Model) -> None:
@@ -157,14 +162,14 @@ def compare(
         pairs = [(name, _plain(settings.get(name))) for name in models]
     result = _quince.compare(
         data,
-        target,
+        _column(target),
         pairs,
         folds=None if folds == "loo" else folds,
         hold_out=hold_out,
         by=by,
         task=task,
-        weight=weight,
-        group=group,
+        weight=_column(weight),
+        group=_column(group),
         seed=seed,
         threads=effective(n_jobs),
         budget=budget,

@@ -220,6 +220,10 @@ fn words_of(parts: &[ArrayRef]) -> Option<LargeStringArray> {
             DataType::Utf8 => words.extend(part.as_string_opt::<i32>()?),
             DataType::LargeUtf8 => words.extend(part.as_string_opt::<i64>()?),
             DataType::Utf8View => words.extend(part.as_string_view_opt()?),
+            DataType::Boolean => {
+                let word = |value: Option<bool>| value.map(|value| if value { "True" } else { "False" });
+                words.extend(part.as_boolean_opt()?.iter().map(word));
+            }
             DataType::Dictionary(..) => {
                 let dictionary = part.as_any_dictionary_opt()?;
                 let mut numbers = Vec::new();
