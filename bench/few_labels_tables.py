@@ -50,7 +50,7 @@ def draw(table: pd.DataFrame, target: str, share: float, seed: int) -> list[tupl
     for _, settings, uses_all in WAYS:
         some = train if uses_all else train[keeps]
         labels = np.where(keeps[keeps | uses_all], some[target].to_numpy(), None)
-        model = quince.SemiSupervisedNB(epsilon=1e-3, **settings).fit(some.drop(columns=target), labels)
+        model = quince.SemiSupervisedNB(variance_floor=1e-3, **settings).fit(some.drop(columns=target), labels)
         known = test[test[target].isin(model.classes_)]
         shares = model.predict_proba(known.drop(columns=target))
         truth = known[target].to_numpy()

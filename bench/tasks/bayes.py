@@ -171,7 +171,7 @@ def mixed():
     """Families are given and likelihoods count in full, so that a fit is one pass over the rows and nothing else."""
     from quince import MixedNB
 
-    return MixedNB(family="normal", calibrate=False, epsilon=0.0)
+    return MixedNB(family="normal", calibrate=False, variance_floor=0.0)
 
 
 def leaving_out(given):

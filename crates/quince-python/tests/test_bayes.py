@@ -473,30 +473,36 @@ def test_a_gaussian_classifier_is_all_that_lies_between(rng):
         assert_allclose(ours.predict_proba(X), their.predict_proba(X), **CLOSE)
         return ours
 
-    full = same(quince.GaussianClassifier(calibrate=False, epsilon=0), theirs.QuadraticDiscriminantAnalysis())
+    full = same(quince.GaussianClassifier(calibrate=False, variance_floor=0), theirs.QuadraticDiscriminantAnalysis())
     assert_allclose(full.covariance_, [np.cov(X[y == k].T, ddof=0) for k in range(3)], **CLOSE)
     assert_allclose(full.means_, [X[y == k].mean(axis=0) for k in range(3)], **CLOSE)
-    one = same(quince.GaussianClassifier(calibrate=False, shared="pooled", epsilon=0), theirs.LinearDiscriminantAnalysis("lsqr"))
+    one = same(
+        quince.GaussianClassifier(calibrate=False, shared="pooled", variance_floor=0),
+        theirs.LinearDiscriminantAnalysis("lsqr"),
+    )
     assert_allclose(one.covariance_, np.cov((X - one.means_[y]).T, ddof=0), **CLOSE)
-    unbiased = quince.GaussianClassifier(calibrate=False, shared="pooled", epsilon=0, unbiased=True).fit(X, y)
+    unbiased = quince.GaussianClassifier(calibrate=False, shared="pooled", variance_floor=0, unbiased=True).fit(X, y)
     assert_allclose(unbiased.covariance_, one.covariance_ * 200 / 197, **CLOSE)
-    mean = quince.GaussianClassifier(calibrate=False, shared="mean", epsilon=0).fit(X, y)
+    mean = quince.GaussianClassifier(calibrate=False, shared="mean", variance_floor=0).fit(X, y)
     assert_allclose(mean.covariance_, np.mean(full.covariance_, axis=0), **CLOSE)
-    same(quince.GaussianClassifier(calibrate=False, covariance="diagonal", epsilon=0), sklearn.naive_bayes.GaussianNB(var_smoothing=0))
+    same(
+        quince.GaussianClassifier(calibrate=False, covariance="diagonal", variance_floor=0),
+        sklearn.naive_bayes.GaussianNB(var_smoothing=0),
+    )
     shrunk = {"shrinkage": 0.3, "solver": "lsqr"}
-    drawn = quince.GaussianClassifier(calibrate=False, shared="pooled", epsilon=0, shrinkage=0.3)
+    drawn = quince.GaussianClassifier(calibrate=False, shared="pooled", variance_floor=0, shrinkage=0.3)
     same(drawn, theirs.LinearDiscriminantAnalysis(**shrunk))
     same(
-        quince.GaussianClassifier(calibrate=False, epsilon=0, shrinkage=0.3, shrink_to="one", priors="equal"),
+        quince.GaussianClassifier(calibrate=False, variance_floor=0, shrinkage=0.3, shrink_to="one", priors="equal"),
         theirs.QuadraticDiscriminantAnalysis(reg_param=0.3, priors=[1 / 3] * 3),
     )
     nearest = quince.GaussianClassifier(calibrate=False, covariance="nearest-mean").fit(X, y)
     assert_array_equal(nearest.predict(X), sklearn.neighbors.NearestCentroid().fit(X, y).predict(X))
     along = PCA(2).fit(X).transform(X)
-    axes = quince.GaussianClassifier(calibrate=False, epsilon=0, pca=2, priors=[0.2, 0.3, 0.5]).fit(X, y)
+    axes = quince.GaussianClassifier(calibrate=False, variance_floor=0, pca=2, priors=[0.2, 0.3, 0.5]).fit(X, y)
     their = theirs.QuadraticDiscriminantAnalysis(priors=[0.2, 0.3, 0.5]).fit(along, y)
     assert_allclose(axes.predict_proba(X), their.predict_proba(along), **CLOSE)
-    pieces = quince.GaussianClassifier(calibrate=False, epsilon=0)
+    pieces = quince.GaussianClassifier(calibrate=False, variance_floor=0)
     for piece in np.array_split(np.arange(200), 3):
         pieces.partial_fit(X[piece], y[piece], classes=[0, 1, 2])
     assert_allclose(pieces.predict_log_proba(X), full.predict_log_proba(X), **CLOSE)
@@ -587,9 +593,9 @@ def test_a_matrix_is_a_table_of_numbers(rng):
     y = labels(rng, 100, 2)
     X = numbers(rng, y, 3)
     their = sklearn.naive_bayes.GaussianNB(var_smoothing=0).fit(X, y)
-    model = quince.MixedNB(calibrate=False, family="normal", epsilon=0).fit(X, y)
+    model = quince.MixedNB(calibrate=False, family="normal", variance_floor=0).fit(X, y)
     assert_allclose(model.predict_joint_log_proba(X), their.predict_joint_log_proba(X), **CLOSE)
-    parts = quince.MixedNB(calibrate=False, family={(0, 2): "gaussian", "x1": "normal"}, epsilon=0).fit(X, y)
+    parts = quince.MixedNB(calibrate=False, family={(0, 2): "gaussian", "x1": "normal"}, variance_floor=0).fit(X, y)
     joint = np.log([(y == 0).mean(), (y == 1).mean()]) + np.array([
         stats.multivariate_normal(X[y == k][:, ::2].mean(axis=0), np.cov(X[y == k][:, ::2].T, ddof=0)).logpdf(X[:, ::2])
         + stats.norm(X[y == k][:, 1].mean(), X[y == k][:, 1].std()).logpdf(X[:, 1])
@@ -739,8 +745,8 @@ def test_leave_one_out_is_a_fit_without_the_row(weighted):
     frame.loc[3, "sepal"] = np.nan
     weights = np.random.default_rng(0).uniform(0.5, 2.0, len(y)) if weighted else None
     for model in (
-        quince.MixedNB(family={"sepal": "normal", "petal": "normal"}, epsilon=0.0, calibrate=False),
-        quince.GaussianClassifier(epsilon=0.0, calibrate=False),
+        quince.MixedNB(family={"sepal": "normal", "petal": "normal"}, variance_floor=0.0, calibrate=False),
+        quince.GaussianClassifier(variance_floor=0.0, calibrate=False),
     ):
         found = model.leave_one_out(frame, y, sample_weight=weights)
         assert found.shape == (150, 3) and not hasattr(model, "classes_")
@@ -764,7 +770,7 @@ def test_vowels_of_ten_speakers_are_confused_as_by_scikit_learn(vowels):
     tested = np.isin(speakers, [*range(29, 34), *range(57, 62)])
     reference = sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis().fit(X[~tested], y[~tested])
     expected = confusion_matrix(y[tested], reference.predict(X[tested]))
-    model = quince.GaussianClassifier(epsilon=0.0, calibrate=False).fit(X[~tested], y[~tested])
+    model = quince.GaussianClassifier(variance_floor=0.0, calibrate=False).fit(X[~tested], y[~tested])
     found = confusion_matrix(y[tested], model.predict(X[tested]))
     assert (found.sum(), np.trace(found)) == (200, 178)
     assert_array_equal(found, expected)
@@ -777,7 +783,7 @@ def test_vowels_of_random_speakers_are_told_apart_as_scikit_learn_does(vowels):
         tested = np.isin(speakers, random.choice(np.unique(speakers), size=10, replace=False))
         reference = sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis().fit(X[~tested], y[~tested])
         twin = quince.QuadraticDiscriminantAnalysis().fit(X[~tested], y[~tested])
-        mixed = quince.GaussianClassifier(epsilon=0.0, calibrate=False).fit(X[~tested], y[~tested])
+        mixed = quince.GaussianClassifier(variance_floor=0.0, calibrate=False).fit(X[~tested], y[~tested])
         for model in (twin, mixed):
             assert_array_equal(model.predict(X[tested]), reference.predict(X[tested]))
             assert_allclose(model.predict_proba(X[tested]), reference.predict_proba(X[tested]), atol=1e-8)

@@ -196,8 +196,8 @@ def test_all_labels_with_one_component_are_naive_bayes():
         mixture = quince.SemiSupervisedNB(family=family).fit(X, y)
         np.testing.assert_allclose(mixture.predict_proba(X), bayes.predict_proba(X), atol=1e-12)
     X[::11, 2] = np.nan
-    bayes = quince.MixedNB(family="gaussian", calibrate=False, epsilon=1e-3).fit(X, y)
-    mixture = quince.SemiSupervisedNB(family="gaussian", epsilon=1e-3, tol=1e-10).fit(X, y)
+    bayes = quince.MixedNB(family="gaussian", calibrate=False, variance_floor=1e-3).fit(X, y)
+    mixture = quince.SemiSupervisedNB(family="gaussian", variance_floor=1e-3, tol=1e-10).fit(X, y)
     np.testing.assert_allclose(mixture.predict_proba(X), bayes.predict_proba(X), atol=1e-5)
 
 

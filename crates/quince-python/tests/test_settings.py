@@ -154,7 +154,7 @@ WITH = {
     "LinearDiscriminantAnalysis.shrinkage": {"solver": "eigen"},
     "QuadraticDiscriminantAnalysis.shrinkage": {"solver": "eigen"},
     "DummyRegressor.quantile": {"strategy": "quantile"},
-    "MixedMixture.epsilon": {"covariance": "diagonal"},
+    "MixedMixture.variance_floor": {"covariance": "diagonal"},
     "SGDClassifier.alpha": {"learning_rate": "constant", "eta0": 0.1},
 }
 #: Where scikit-learn has no twin to agree with, and the class allows less than the method.

@@ -38,7 +38,7 @@ crate::settings! {
         unbiased: bool = false, in Domain::Boolean;
         /// Variance floor: this fraction of each column's variance over all rows is added to the variances of all
         /// classes.
-        epsilon: f64 = 1e-6, in Domain::Number(0.0, 1e9);
+        variance_floor: f64 = 1e-6, in Domain::Number(0.0, 1e9);
         /// Shrink covariances by this amount, from 0 to 1, towards a multiple of the identity; auto finds the amount for
         /// each class by Ledoit and Wolf's rule, in units of the columns' standard deviations.
         shrinkage: ShrinkageAmount = ShrinkageAmount::Fixed(0.0), in Domain::NumberOr(0.0, 1.0, &["auto"]);
@@ -197,7 +197,7 @@ impl GaussianClassifier {
     }
 
     fn choices<'a>(&self, families: &'a Families) -> LayoutOptions<'a> {
-        let variance_floor = VarianceFloor::relative(self.epsilon);
+        let variance_floor = VarianceFloor::relative(self.variance_floor);
         let amount = if let ShrinkageAmount::Fixed(amount) = self.shrinkage { amount } else { 0.0 };
         LayoutOptions {
             families,

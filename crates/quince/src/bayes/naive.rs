@@ -35,9 +35,9 @@ crate::settings! {
         /// The bandwidth of the kernel density (family window); 0 takes Silverman's rule.
         bandwidth: f64 = 0.0, in Domain::Number(0.0, f64::MAX);
         /// Variance floor: this fraction of a column's variance is added to the variance of each class.
-        epsilon: f64 = 1e-9, in Domain::Number(0.0, 1e9);
-        /// Whether epsilon is a fraction of each column's variance, or of the largest.
-        epsilon_of: VarianceOf = VarianceOf::Each, in VarianceOf::DOMAIN;
+        variance_floor: f64 = 1e-9, in Domain::Number(0.0, 1e9);
+        /// Whether variance_floor is a fraction of each column's variance, or of the largest.
+        variance_floor_of: VarianceOf = VarianceOf::Each, in VarianceOf::DOMAIN;
         /// Class priors: data, equal, or a number for each, for example 0.2,0.8.
         priors: Priors = Priors::Data, in Domain::Parsed(Priors::PARSER);
         /// Calibrate probabilities by leave-one-out predictions, so that they are not overconfident.
@@ -48,8 +48,8 @@ crate::settings! {
 impl NaiveBayes {
     fn choices(&self) -> LayoutOptions<'_> {
         let variance_floor = VarianceFloor {
-            of_largest: self.epsilon_of == VarianceOf::Largest,
-            ..VarianceFloor::relative(self.epsilon)
+            of_largest: self.variance_floor_of == VarianceOf::Largest,
+            ..VarianceFloor::relative(self.variance_floor)
         };
         LayoutOptions {
             families: &self.family,
@@ -61,7 +61,7 @@ impl NaiveBayes {
             bandwidth: self.bandwidth,
             variance_floor,
             gaussian: GaussianPlan {
-                variance_floor: VarianceFloor::relative(self.epsilon.max(1e-9)),
+                variance_floor: VarianceFloor::relative(self.variance_floor.max(1e-9)),
                 ..GaussianPlan::plain(Shape::Full, Shared::No)
             },
             pca: 0,

@@ -34,7 +34,7 @@ pub enum Prediction {
     Responsibilities {
         /// They sum to one in each row; the label is the first component with the largest.
         responsibilities: Matrix,
-        /// The logarithm of the density of each row under all components: the smaller, the stranger the row.
+        /// The logarithm of the density of each row under all components: the smaller, the more unusual the row.
         log_densities: Vec<f64>,
     },
     /// The novelty score of each row: below zero it is an outlier.

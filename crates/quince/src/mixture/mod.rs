@@ -91,9 +91,9 @@ crate::settings! {
         accelerate: bool = true, in Domain::Boolean;
         /// Variance floor: this fraction of each column's variance over all rows is added to the variances of all
         /// components.
-        epsilon: f64 = 1e-3, in Domain::Number(0.0, 1e9);
+        variance_floor: f64 = 1e-3, in Domain::Number(0.0, 1e9);
         /// Variance floor: this constant is added to all variances as well.
-        added: f64 = 0.0, in Domain::Number(0.0, f64::MAX);
+        variance_floor_constant: f64 = 0.0, in Domain::Number(0.0, f64::MAX);
         /// Additive smoothing: the pseudocount of every category, bin, word and answer; 1 is Laplace's rule.
         alpha: f64 = 1.0, in Domain::Number(0.0, 1e12);
         /// The weight of a row without a class relative to one with a class.
@@ -207,13 +207,14 @@ fn as_counts(weights: Option<&[f64]>) -> Option<Cow<'_, [f64]>> {
     let counted = weights.iter().filter(|weight| **weight > 0.0).count() as f64;
     let times = counted / weights.iter().sum::<f64>();
     // Ones that were summed up may differ from one by rounding.
-    let responsibilities = times > 1.0 + 1e-9 && times.is_finite();
-    Some(if responsibilities { weights.iter().map(|weight| times * weight).collect() } else { Cow::Borrowed(weights) })
+    let are_fractions = times > 1.0 + 1e-9 && times.is_finite();
+    Some(if are_fractions { weights.iter().map(|weight| times * weight).collect() } else { Cow::Borrowed(weights) })
 }
 
 impl Mixture {
     fn choices(&self, open: Open) -> LayoutOptions<'_> {
-        let variance_floor = VarianceFloor { absolute: self.added, ..VarianceFloor::relative(self.epsilon) };
+        let variance_floor =
+            VarianceFloor { absolute: self.variance_floor_constant, ..VarianceFloor::relative(self.variance_floor) };
         LayoutOptions {
             families: &self.family,
             alpha: self.alpha,

@@ -299,7 +299,7 @@ def cluster(table, *words):
 def bayes(family, *keep):
     others = [name for name in ("a", "b", "d", "n", "f", "c", "t") if name not in keep]
     words = ["--target", "two"] + drop("y", *others)
-    return train("rows.csv", *words, "--model", "naive-bayes", "--family", family, "--set", "epsilon=0", "--set", "calibrate=false")
+    return train("rows.csv", *words, "--model", "naive-bayes", "--family", family, "--set", "variance_floor=0", "--set", "calibrate=false")
 
 
 # Name, table to predict, how near answers must be, the command that wrote the model, and the answers.
@@ -322,8 +322,8 @@ CASES = [
     ("naive-bayes-all-kinds", "rows.csv", 1e-9, bayes("a=normal,b=normal,n=poisson", "a", "b", "n", "f", "c", "t"), naive_bayes),
     ("naive-bayes-chain", "rows.csv", 1e-9, bayes("f+c=chain", "f", "c"), lambda: of_joint(prior() + chain_log("f", "c"))),
     ("naive-bayes-window", "rows.csv", 1e-9, train("rows.csv", *CLASSES, *drop("d"), "--model", "naive-bayes", "--family", "window", "--set", "bandwidth=0.7", "--set", "calibrate=false"), lambda: of_joint(prior() + window_log(number("b"), 0.7))),
-    ("gaussian-full", "rows.csv", 1e-9, train("rows.csv", *CLASSES, "--model", "gaussian", "--set", "epsilon=0", "--set", "unbiased=true", "--set", "calibrate=false"), lambda: gaussians(1)),
-    ("gaussian-pooled", "rows.csv", 1e-9, train("rows.csv", *CLASSES, "--model", "gaussian", "--set", "shared=pooled", "--set", "epsilon=0", "--set", "calibrate=false"), lambda: discriminant(LinearDiscriminantAnalysis(solver="lsqr"))),
+    ("gaussian-full", "rows.csv", 1e-9, train("rows.csv", *CLASSES, "--model", "gaussian", "--set", "variance_floor=0", "--set", "unbiased=true", "--set", "calibrate=false"), lambda: gaussians(1)),
+    ("gaussian-pooled", "rows.csv", 1e-9, train("rows.csv", *CLASSES, "--model", "gaussian", "--set", "shared=pooled", "--set", "variance_floor=0", "--set", "calibrate=false"), lambda: discriminant(LinearDiscriminantAnalysis(solver="lsqr"))),
     ("nearest-centroid", "rows.csv", 1e-9, train("rows.csv", *CLASSES, "--model", "nearest-centroid", "--set", "shrink=0.5", "--set", "priors=data"), lambda: of_probabilities(NearestCentroid(shrink_threshold=0.5, priors="empirical").fit(two, codes).predict_proba(two))),
     ("svm-classes", "rows.csv", 1e-6, train("rows.csv", *CLASSES, "--model", "svm", "--set", "gamma=0.5", "--set", "standardise=false", *TIGHT), lambda: svc(two, codes, gamma=0.5)),
     ("svm-numbers", "rows.csv", 1e-6, train("rows.csv", *NUMBERS, "--model", "svm", "--set", "gamma=0.5", "--set", "standardise=false", *TIGHT), lambda: of_numbers(SVR(gamma=0.5, tol=1e-10).fit(two, y).predict(two))),
@@ -333,8 +333,8 @@ CASES = [
     ("linear-svm-numbers", "rows.csv", 1e-6, train("rows.csv", *NUMBERS, "--model", "linear-svm", "--set", "standardise=false", *TIGHT), lambda: of_numbers(SVR(kernel="linear", tol=1e-10).fit(two, y).predict(two))),
     ("kmeans-lloyd", "rows.csv", 1e-9, cluster("rows.csv", *GROUPS, "--method", "kmeans", "-k", "3", "--set", "restarts=50", "--set", "tolerance=0"), lambda: clusters(two, 3)),
     ("kmeans-bisecting", "rows.csv", 1e-9, cluster("rows.csv", *GROUPS, "--method", "kmeans", "-k", "4", "--set", "algorithm=bisecting", "--set", "restarts=50", "--set", "tolerance=0"), lambda: bisected(two, 4)),
-    ("mixture-clusters", IRIS, 1e-6, cluster(IRIS, "--drop", "species", "--method", "mixture", "-k", "2", "--family", "sepal_length+sepal_width+petal_length+petal_width=gaussian", "--set", "epsilon=0", "--set", "steps=100000", "--set", "tolerance=1e-14"), lambda: mixture(2)),
-    ("mixture-classes", "rows.csv", 1e-9, train("rows.csv", *CLASSES, "--model", "mixture", "--family", "b+d=gaussian", "--set", "epsilon=0"), lambda: gaussians(0)),
+    ("mixture-clusters", IRIS, 1e-6, cluster(IRIS, "--drop", "species", "--method", "mixture", "-k", "2", "--family", "sepal_length+sepal_width+petal_length+petal_width=gaussian", "--set", "variance_floor=0", "--set", "steps=100000", "--set", "tolerance=1e-14"), lambda: mixture(2)),
+    ("mixture-classes", "rows.csv", 1e-9, train("rows.csv", *CLASSES, "--model", "mixture", "--family", "b+d=gaussian", "--set", "variance_floor=0"), lambda: gaussians(0)),
     ("one-class-svm", "rows.csv", 1e-6, cluster("rows.csv", *GROUPS, "--method", "one-class-svm", "--set", "nu=0.2", "--set", "gamma=0.5", *TIGHT), one_class),
 ]
 

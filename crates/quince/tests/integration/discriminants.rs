@@ -36,7 +36,7 @@ fn target(codes: &[u32]) -> Target {
 }
 
 fn exact() -> GaussianClassifier {
-    GaussianClassifier::new().epsilon(0.0).calibrate(false)
+    GaussianClassifier::new().variance_floor(0.0).calibrate(false)
 }
 
 fn fit(settings: &GaussianClassifier, rows: &Matrix, codes: &[u32]) -> (BayesModel, Vec<String>) {

@@ -191,7 +191,7 @@ fn parameters_of_bayes_models_and_mixtures_come_back() {
     assert_eq!((mixture.family_parameters(), mixture.weights()), (Some(parameters), vec![0.5, 0.5]));
     survives_a_file(&Model::known(&Mixture::new(2), mixture, 2, None).unwrap());
 
-    let gaussian = GaussianClassifier::new().epsilon(0.0).calibrate(false);
+    let gaussian = GaussianClassifier::new().variance_floor(0.0).calibrate(false);
     let fitted = gaussian.fit(&ROWS, &["a", "a", "a", "b", "b", "b"]).unwrap();
     let bayes: &BayesModel = fitted.fitted().unwrap();
     let known = BayesModel::known(&bayes.family_parameters().unwrap(), &[0.5, 0.5]).unwrap();
@@ -298,7 +298,7 @@ fn discriminant_axes_whiten_rows_and_keep_the_answers_of_linear_discriminant_ana
         })
         .collect();
     let labels: Vec<String> = (0..60).map(|i| format!("c{}", i % 3)).collect();
-    let plain = GaussianClassifier::new().shared(SharedCovariance::Pooled).epsilon(0.0).calibrate(false);
+    let plain = GaussianClassifier::new().shared(SharedCovariance::Pooled).variance_floor(0.0).calibrate(false);
     let whole = plain.clone().fit(&rows, &labels).unwrap();
     let reduced = plain.clone().discriminant_axes(2usize).fit(&rows, &labels).unwrap();
     assert_close(reduced.probabilities(&rows).unwrap().values(), whole.probabilities(&rows).unwrap().values());

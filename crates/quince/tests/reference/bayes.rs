@@ -21,7 +21,13 @@ fn answers(train: &str, new: &str, kinds: &[(&str, Kind)], learner: &dyn DynLear
 }
 
 fn family(text: &str) -> NaiveBayes {
-    NaiveBayes { family: text.parse().unwrap(), alpha: 0.0, epsilon: 0.0, calibrate: false, ..NaiveBayes::default() }
+    NaiveBayes {
+        family: text.parse().unwrap(),
+        alpha: 0.0,
+        variance_floor: 0.0,
+        calibrate: false,
+        ..NaiveBayes::default()
+    }
 }
 
 /// A hundred fish of each sex: 14 males and 10 females are 11 cm long.
@@ -211,7 +217,7 @@ const S_AND_T: &str = "x,y\n10,S\n8,S\n10,S\n10,S\n11,S\n11,S\n12,T\n9,T\n15,T\n
 
 #[test]
 fn b9_log_odds_of_two_gaussians() {
-    let exact = GaussianClassifier { epsilon: 0.0, calibrate: false, ..GaussianClassifier::default() };
+    let exact = GaussianClassifier { variance_floor: 0.0, calibrate: false, ..GaussianClassifier::default() };
     let found = answers(S_AND_T, "x\n10\n11\n6\n", &[("x", Kind::Number)], &exact);
     for ((scores, _), expected) in found.iter().zip([1.1931, 0.3181, -2.8069]) {
         agrees(scores[0] - scores[1], expected, 4);
@@ -231,7 +237,7 @@ fn fitted(csv: &str, learner: &dyn DynLearner) -> BayesModel {
 
 #[test]
 fn b10_boundaries_and_the_error_they_cost() {
-    let exact = GaussianClassifier { epsilon: 0.0, calibrate: false, ..GaussianClassifier::default() };
+    let exact = GaussianClassifier { variance_floor: 0.0, calibrate: false, ..GaussianClassifier::default() };
     for model in [fitted(S_AND_T, &exact), fitted(S_AND_T, &family("normal"))] {
         let found = model.boundaries().unwrap();
         agrees(found.at[0], 7.4291, 4);
@@ -249,7 +255,7 @@ fn b10_boundaries_and_the_error_they_cost() {
 
 #[test]
 fn b10_boundaries_keep_their_digits_far_from_zero_and_in_any_unit() {
-    let exact = GaussianClassifier { epsilon: 0.0, calibrate: false, ..GaussianClassifier::default() };
+    let exact = GaussianClassifier { variance_floor: 0.0, calibrate: false, ..GaussianClassifier::default() };
     for (shift, unit) in [(1e9, 1.0), (-1e9, 1.0), (0.0, 1e15), (0.0, 1e-15)] {
         let moved = S_AND_T.lines().map(|line| match line.split_once(',') {
             Some((x, y)) => x.parse::<f64>().map_or(line.to_string(), |x| format!("{:e},{y}", shift + unit * x)),
@@ -266,7 +272,7 @@ fn b10_boundaries_keep_their_digits_far_from_zero_and_in_any_unit() {
 #[test]
 fn b10_a_shared_variance_makes_a_line() {
     let shared = GaussianClassifier {
-        epsilon: 0.0,
+        variance_floor: 0.0,
         calibrate: false,
         shared: SharedCovariance::Mean,
         ..GaussianClassifier::default()
@@ -329,7 +335,7 @@ fn b11_vowels_by_two_formants() {
             part.push_str(&format!("{},{},{}\n", cells[6], cells[7], cells[3]));
         }
     }
-    let learner = GaussianClassifier { epsilon: 0.0, calibrate: false, ..GaussianClassifier::default() };
+    let learner = GaussianClassifier { variance_floor: 0.0, calibrate: false, ..GaussianClassifier::default() };
     let kinds = [("f1", Kind::Number), ("f2", Kind::Number)];
     let found = answers(&train, &test, &kinds, &learner);
     let truth: Vec<&str> = test.lines().skip(1).map(|line| line.rsplit(',').next().unwrap()).collect();

@@ -37,8 +37,14 @@ fn c8_the_log_likelihood_never_falls_for_any_covariance() {
     let (rows, truth) = numbers(3, 600, 5.0, &mut Stream::new(1, 0));
     for covariance in [CovarianceType::Full, CovarianceType::Diagonal, CovarianceType::Spherical] {
         for shared in [false, true] {
-            let mixture =
-                Mixture { k: Count::Fixed(3), covariance, shared, epsilon: 0.0, tolerance: 1e-9, ..Mixture::default() };
+            let mixture = Mixture {
+                k: Count::Fixed(3),
+                covariance,
+                shared,
+                variance_floor: 0.0,
+                tolerance: 1e-9,
+                ..Mixture::default()
+            };
             let (model, report) = find(&rows.features(), &mixture);
             assert!(report.trace.windows(2).all(|pair| pair[1] >= pair[0] - 1e-12), "{covariance:?} {shared}");
             assert!(purity(&labels(&model, &rows.features()), &truth) > 0.97);
@@ -92,7 +98,7 @@ fn c10_picture_and_words_together_find_what_neither_finds_alone() {
     let words = documents(&topics, 40, &mut stream);
     let both = quince::matrix::Features::both(quince::matrix::Dense::F64(pictures.view()), &words).unwrap();
     // No variance floor, so that nothing can lower the likelihood.
-    let four = Mixture { k: Count::Fixed(4), restarts: 5, epsilon: 0.0, ..Mixture::default() };
+    let four = Mixture { k: Count::Fixed(4), restarts: 5, variance_floor: 0.0, ..Mixture::default() };
     let score = |rows: &quince::matrix::Features<'_>| {
         let (model, report) = find(rows, &four);
         assert!(report.trace.windows(2).all(|pair| pair[1] >= pair[0] - 1e-10));

@@ -172,7 +172,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixi
             "shrinkage": "auto" if auto else float(self.shrinkage or 0.0),
             "singular": "pseudo-inverse",
             "priors": "data" if self.priors is None else written(self.priors_ / self.priors_.sum()),
-            "epsilon": 0.0,
+            "variance_floor": 0.0,
             "calibrate": False,
         }
 

@@ -172,9 +172,9 @@ class MixedNB(OfTables):
         The number of bins of the families "histogram" and "quantiles".
     bandwidth : float, default=0.0
         The bandwidth of the family "window", a kernel density; 0 follows from the standard deviation of the values.
-    epsilon : float, default=1e-9
+    variance_floor : float, default=1e-9
         This share of a column's variance is added to the variance of each class.
-    epsilon_of : {"each", "largest"}, default="each"
+    variance_floor_of : {"each", "largest"}, default="each"
         Whether that is a share of each column's variance or of the largest.
     priors : {"data", "equal"} or array-like of shape (n_classes,), default="data"
         Class priors: the class frequencies in y, all equal, or one for each class.
@@ -212,7 +212,7 @@ class MixedNB(OfTables):
 
     _settings: ClassVar = {
         **{name: name for name in ("family", "alpha", "p", "threshold", "categories", "bins", "bandwidth")},
-        **{name: name for name in ("epsilon", "epsilon_of", "priors", "calibrate")},
+        **{name: name for name in ("variance_floor", "variance_floor_of", "priors", "calibrate")},
     }
     _accepted: ClassVar = {"n_jobs": THREADS}
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -223,8 +223,8 @@ class MixedNB(OfTables):
         "categories": [Interval(Integral, 0, None, closed="left")],
         "bins": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "bandwidth": [Interval(Real, 0, None, closed="left")],
-        "epsilon": [Interval(Real, 0, None, closed="left")],
-        "epsilon_of": [StrOptions({"each", "largest"})],
+        "variance_floor": [Interval(Real, 0, None, closed="left")],
+        "variance_floor_of": [StrOptions({"each", "largest"})],
         "priors": [StrOptions({"data", "equal"}), "array-like"],
         "calibrate": ["boolean"],
         "n_jobs": [None, Integral],
@@ -241,8 +241,8 @@ class MixedNB(OfTables):
         categories: int = 0,
         bins: int | str = "auto",
         bandwidth: float = 0.0,
-        epsilon: float = 1e-9,
-        epsilon_of: str = "each",
+        variance_floor: float = 1e-9,
+        variance_floor_of: str = "each",
         priors: str | Sequence[float] = "data",
         calibrate: bool = True,
         n_jobs: int | None = None,
@@ -254,8 +254,8 @@ class MixedNB(OfTables):
         self.categories = categories
         self.bins = bins
         self.bandwidth = bandwidth
-        self.epsilon = epsilon
-        self.epsilon_of = epsilon_of
+        self.variance_floor = variance_floor
+        self.variance_floor_of = variance_floor_of
         self.priors = priors
         self.calibrate = calibrate
         self.n_jobs = n_jobs
@@ -269,8 +269,8 @@ class MixedNB(OfTables):
             "categories": int(self.categories),
             "bins": self.bins if self.bins == "auto" else int(self.bins),
             "bandwidth": float(self.bandwidth),
-            "epsilon": float(self.epsilon),
-            "epsilon_of": self.epsilon_of,
+            "variance_floor": float(self.variance_floor),
+            "variance_floor_of": self.variance_floor_of,
             "priors": self._priors(),
             "calibrate": bool(self.calibrate),
         }
@@ -315,7 +315,7 @@ class GaussianClassifier(OfTables):
         priors, or the pooled one of all rows about their class's mean.
     unbiased : bool, default=False
         Whether to divide by the number of rows less one (of a pooled covariance, less one for each class).
-    epsilon : float, default=1e-6
+    variance_floor : float, default=1e-6
         This share of each column's variance over all rows is added to the variances of all classes.
     shrinkage : float or "auto", default=0.0
         Covariances are shrunk by this amount, from 0 to 1, towards a multiple of the identity; "auto" finds the amount
@@ -364,7 +364,7 @@ class GaussianClassifier(OfTables):
     _settings: ClassVar = {
         name: name
         for name in (
-            "covariance", "shared", "unbiased", "epsilon", "shrinkage", "shrink_to", "singular", "pca",
+            "covariance", "shared", "unbiased", "variance_floor", "shrinkage", "shrink_to", "singular", "pca",
             "discriminant_axes", "tolerance", "alpha", "priors", "calibrate",
         )
     }
@@ -373,7 +373,7 @@ class GaussianClassifier(OfTables):
         "covariance": [StrOptions({"full", "diagonal", "spherical", "nearest-mean"})],
         "shared": [StrOptions({"no", "mean", "weighted", "pooled"})],
         "unbiased": ["boolean"],
-        "epsilon": [Interval(Real, 0, None, closed="left")],
+        "variance_floor": [Interval(Real, 0, None, closed="left")],
         "shrinkage": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"})],
         "shrink_to": [StrOptions({"variance", "one"})],
         "singular": [StrOptions({"refuse", "pseudo-inverse"})],
@@ -392,7 +392,7 @@ class GaussianClassifier(OfTables):
         covariance: str = "full",
         shared: str = "no",
         unbiased: bool = False,
-        epsilon: float = 1e-6,
+        variance_floor: float = 1e-6,
         shrinkage: float | str = 0.0,
         shrink_to: str = "variance",
         singular: str = "refuse",
@@ -407,7 +407,7 @@ class GaussianClassifier(OfTables):
         self.covariance = covariance
         self.shared = shared
         self.unbiased = unbiased
-        self.epsilon = epsilon
+        self.variance_floor = variance_floor
         self.shrinkage = shrinkage
         self.shrink_to = shrink_to
         self.singular = singular
@@ -424,7 +424,7 @@ class GaussianClassifier(OfTables):
             "covariance": self.covariance,
             "shared": self.shared,
             "unbiased": bool(self.unbiased),
-            "epsilon": float(self.epsilon),
+            "variance_floor": float(self.variance_floor),
             "shrinkage": self.shrinkage if isinstance(self.shrinkage, str) else float(self.shrinkage),
             "shrink_to": self.shrink_to,
             "singular": self.singular,

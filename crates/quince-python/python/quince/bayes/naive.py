@@ -63,7 +63,7 @@ class GaussianNB(Bayes):
            [2.]])
     """
 
-    _settings: ClassVar = {"priors": "priors", "var_smoothing": "epsilon"}
+    _settings: ClassVar = {"priors": "priors", "var_smoothing": "variance_floor"}
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "priors": ["array-like", None],
         "var_smoothing": [Interval(Real, 0, None, closed="left")],
@@ -82,7 +82,12 @@ class GaussianNB(Bayes):
         super()._start(X, classes, codes, weights)
 
     def _method_settings(self) -> dict[str, Any]:
-        settings = {"family": "normal", "epsilon": float(self.var_smoothing), "epsilon_of": "largest", "calibrate": False}
+        settings = {
+            "family": "normal",
+            "variance_floor": float(self.var_smoothing),
+            "variance_floor_of": "largest",
+            "calibrate": False,
+        }
         if self.priors is not None:
             priors = np.asarray(self.priors, dtype=np.float64)
             settings["priors"] = written(priors / priors.sum())

@@ -151,7 +151,7 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, Estimator):
             "shrink_to": "one" if self.solver == "svd" else "variance",
             "singular": "pseudo-inverse",
             "priors": "data" if self.priors is None else written(self.priors_ / self.priors_.sum()),
-            "epsilon": 0.0,
+            "variance_floor": 0.0,
             "calibrate": False,
         }
 

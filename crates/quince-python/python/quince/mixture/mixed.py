@@ -46,9 +46,9 @@ class MixedMixture(OfComponents):
         The largest number of steps of EM.
     tol : float, default=1e-6
         Done when the log likelihood of a row, on average, rises by no more than this.
-    epsilon : float, default=1e-3
+    variance_floor : float, default=1e-3
         This share of each column's variance over all rows is added to the variances of all components.
-    added : float, default=0.0
+    variance_floor_constant : float, default=0.0
         What is added to all variances besides.
     alpha : float, default=1.0
         Additive smoothing: the pseudocount of every category, bin, word and answer; 1 is Laplace's rule.
@@ -78,7 +78,8 @@ class MixedMixture(OfComponents):
 
     _settings: ClassVar = {
         "n_components": "k",
-        **{name: name for name in ("family", "covariance", "shared", "criterion", "epsilon", "added", "alpha")},
+        **{name: name for name in ("family", "covariance", "shared", "criterion", "alpha")},
+        **{name: name for name in ("variance_floor", "variance_floor_constant")},
         "init_params": "start",
         "n_init": "restarts",
         "max_iter": "steps",
@@ -96,8 +97,8 @@ class MixedMixture(OfComponents):
         "n_init": [COUNT],
         "max_iter": [COUNT],
         "tol": [LEAST],
-        "epsilon": [LEAST],
-        "added": [LEAST],
+        "variance_floor": [LEAST],
+        "variance_floor_constant": [LEAST],
         "alpha": [LEAST],
         "accelerate": ["boolean"],
         "random_state": ["random_state"],
@@ -120,8 +121,8 @@ class MixedMixture(OfComponents):
         n_init: int = 4,
         max_iter: int = 500,
         tol: float = 1e-6,
-        epsilon: float = 1e-3,
-        added: float = 0.0,
+        variance_floor: float = 1e-3,
+        variance_floor_constant: float = 0.0,
         alpha: float = 1.0,
         accelerate: bool = True,
         random_state: Any = None,
@@ -136,8 +137,8 @@ class MixedMixture(OfComponents):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
-        self.epsilon = epsilon
-        self.added = added
+        self.variance_floor = variance_floor
+        self.variance_floor_constant = variance_floor_constant
         self.alpha = alpha
         self.accelerate = accelerate
         self.random_state = random_state
@@ -155,8 +156,8 @@ class MixedMixture(OfComponents):
             "steps": int(self.max_iter),
             "tolerance": float(self.tol),
             "accelerate": bool(self.accelerate),
-            "epsilon": float(self.epsilon),
-            "added": float(self.added),
+            "variance_floor": float(self.variance_floor),
+            "variance_floor_constant": float(self.variance_floor_constant),
             "alpha": float(self.alpha),
         }
 

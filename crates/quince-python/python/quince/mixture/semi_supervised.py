@@ -43,7 +43,7 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
         The number of components of every class.
     alpha : float, default=1.0
         What is added to every count of a category, bin, word or answer; 1 is Laplace's rule.
-    epsilon : float, default=1e-9
+    variance_floor : float, default=1e-9
         This share of each column's variance over all rows is added to the variances of all classes.
     max_iter : int, default=500
         The largest number of steps of EM.
@@ -74,12 +74,12 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
     >>> from quince import SemiSupervisedNB
     >>> X = [[1.0], [9.0], [1.2], [0.8], [1.1], [9.3], [8.8], [9.1]]
     >>> y = [0, 1, -1, -1, -1, -1, -1, -1]
-    >>> SemiSupervisedNB(family="normal", epsilon=0.01).fit(X, y).predict([[2.0], [7.0]])
+    >>> SemiSupervisedNB(family="normal", variance_floor=0.01).fit(X, y).predict([[2.0], [7.0]])
     array([0, 1])
     """
 
     _settings: ClassVar = {
-        **{name: name for name in ("family", "unlabelled", "per_class", "alpha", "epsilon")},
+        **{name: name for name in ("family", "unlabelled", "per_class", "alpha", "variance_floor")},
         "max_iter": "steps",
         "tol": "tolerance",
         "accelerate": "accelerate",
@@ -90,7 +90,7 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
         "unlabelled": [LEAST],
         "per_class": [COUNT],
         "alpha": [LEAST],
-        "epsilon": [LEAST],
+        "variance_floor": [LEAST],
         "max_iter": [COUNT],
         "tol": [LEAST],
         "accelerate": ["boolean"],
@@ -109,7 +109,7 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
         unlabelled: float = 1.0,
         per_class: int = 1,
         alpha: float = 1.0,
-        epsilon: float = 1e-9,
+        variance_floor: float = 1e-9,
         max_iter: int = 500,
         tol: float = 1e-6,
         accelerate: bool = True,
@@ -119,7 +119,7 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
         self.unlabelled = unlabelled
         self.per_class = per_class
         self.alpha = alpha
-        self.epsilon = epsilon
+        self.variance_floor = variance_floor
         self.max_iter = max_iter
         self.tol = tol
         self.accelerate = accelerate
@@ -131,7 +131,7 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
             "unlabelled": float(self.unlabelled),
             "per_class": int(self.per_class),
             "alpha": float(self.alpha),
-            "epsilon": float(self.epsilon),
+            "variance_floor": float(self.variance_floor),
             "steps": int(self.max_iter),
             "tolerance": float(self.tol),
             "accelerate": bool(self.accelerate),

@@ -30,7 +30,7 @@ class MixtureImputer(Imputer):
         The number of components of the mixture; "auto" takes the number from 1 to 10 with the smallest BIC.
     covariance : {"full", "diagonal", "spherical"}, default="full"
         What covariances may be. Only full ones know how columns go together within a component.
-    epsilon : float, default=1e-3
+    variance_floor : float, default=1e-3
         This share of each column's variance is added to the variances of all components.
     random_state : int, RandomState instance or None, default=0
         Determines the starts of the mixture.
@@ -65,7 +65,7 @@ class MixtureImputer(Imputer):
         **Imputer._parameter_constraints,
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "covariance": [StrOptions({"full", "diagonal", "spherical"})],
-        "epsilon": [Interval(Real, 0, None, closed="left")],
+        "variance_floor": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
     }
 
@@ -78,7 +78,7 @@ class MixtureImputer(Imputer):
         missing_values: Any = np.nan,
         n_components: int | str = "auto",
         covariance: str = "full",
-        epsilon: float = 1e-3,
+        variance_floor: float = 1e-3,
         random_state: Any = 0,
         add_indicator: bool = False,
         keep_empty_features: bool = False,
@@ -86,7 +86,7 @@ class MixtureImputer(Imputer):
         self.missing_values = missing_values
         self.n_components = n_components
         self.covariance = covariance
-        self.epsilon = epsilon
+        self.variance_floor = variance_floor
         self.random_state = random_state
         self.add_indicator = add_indicator
         self.keep_empty_features = keep_empty_features
@@ -113,7 +113,7 @@ class MixtureImputer(Imputer):
         known = rows[:, self._valid]
         # A column that is always the same says nothing, and is expected to stay so.
         self._constant = np.nanmean(known, axis=0) if known.size else np.empty(0)
-        settings = {"covariance": self.covariance, "epsilon": float(self.epsilon), "family": "auto"}
+        settings = {"covariance": self.covariance, "variance_floor": float(self.variance_floor), "family": "auto"}
         settings["k"] = self.n_components
         if self.n_components != "auto" and self.n_components > len(rows):
             raise ValueError(f"n_components={self.n_components} should be <= n_samples={len(rows)}.")

@@ -17,14 +17,15 @@ fn all_labelled_with_one_component_is_the_bayes_classifier() {
     // Without missing values in Gaussians there is nothing to iterate, and the bits are the same.
     for family in ["normal", "auto", "poisson,x0=normal,x1=normal,x2=normal"] {
         let family: Families = family.parse().unwrap();
-        let naive = NaiveBayes { family: family.clone(), epsilon: 1e-3, calibrate: false, ..NaiveBayes::default() };
+        let naive =
+            NaiveBayes { family: family.clone(), variance_floor: 1e-3, calibrate: false, ..NaiveBayes::default() };
         let mixture = Mixture { family, ..Mixture::default() };
         let (bayes, _) = Learner::fit_examples(&naive, &examples, &Run::new()).unwrap();
         let (mixture, report) = Learner::fit_examples(&mixture, &examples, &Run::new()).unwrap();
         assert_eq!(report.stop, StopReason::Computed);
         assert_eq!(predict(&bayes).0, predict(&mixture).0);
     }
-    let gaussian = GaussianClassifier { epsilon: 1e-3, calibrate: false, ..GaussianClassifier::default() };
+    let gaussian = GaussianClassifier { variance_floor: 1e-3, calibrate: false, ..GaussianClassifier::default() };
     let mixture = Mixture { family: "gaussian".parse().unwrap(), tolerance: 1e-12, ..Mixture::default() };
     let (bayes, _) = Learner::fit_examples(&gaussian, &examples, &Run::new()).unwrap();
     let (mixture, _) = Learner::fit_examples(&mixture, &examples, &Run::new()).unwrap();

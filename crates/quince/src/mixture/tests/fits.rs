@@ -170,7 +170,8 @@ fn missing_values_in_nearly_equal_columns_cost_no_digits() {
     let mut stream = Stream::new(5, 0);
     let column: Vec<f64> = (0..400).map(|_| stream.normal()).collect();
     let rows: Vec<[f64; 2]> = column.iter().map(|x| [*x, x + 1e-6 * stream.normal()]).collect();
-    let one = Mixture { k: Count::Fixed(1), epsilon: 0.0, family: "gaussian".parse().unwrap(), ..Mixture::default() };
+    let one =
+        Mixture { k: Count::Fixed(1), variance_floor: 0.0, family: "gaussian".parse().unwrap(), ..Mixture::default() };
     let (both, _) = gaussians(&Matrix::from_rows(&rows).features(), &one);
     let (first, _) = gaussians(&Matrix::column_vector(column.clone()).features(), &one);
     let lacking: Vec<[f64; 2]> = column.iter().map(|x| [3.0 * x, f64::NAN]).collect();

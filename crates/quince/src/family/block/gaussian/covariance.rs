@@ -305,6 +305,6 @@ fn lower_triangle(v: &Mat<f64>) -> Vec<f64> {
 fn singular(width: usize) -> Error {
     Error::data(
         format!("a class has too few different rows for the covariance of {width} columns: it is singular"),
-        "Give covariance=diagonal, shared=pooled, singular=pseudo-inverse or a larger epsilon.",
+        "Give covariance=diagonal, shared=pooled, singular=pseudo-inverse or a larger variance_floor.",
     )
 }
