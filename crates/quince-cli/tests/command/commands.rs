@@ -48,7 +48,13 @@ fn compare_prints_a_leaderboard_of_every_method() {
     for method in &methods {
         assert!(answer.out.contains(method.info.name), "{}", answer.out);
     }
-    assert_eq!(answer.err, "");
+    // Every classifier that is not among them is named, and nothing else is said.
+    let absent = |method: &&quince::registry::Method| {
+        method.info.can(quince::learn::Capability::Classify) && !method.info.is_compared(&target)
+    };
+    let absent: Vec<&str> = quince::registry::METHODS.iter().filter(absent).map(|method| method.info.name).collect();
+    let named: Vec<&str> = answer.err.lines().map(|note| note.split(' ').nth(1).unwrap()).collect();
+    assert_eq!(named, absent, "{}", answer.err);
     let json = bench.ok("compare iris.csv --target species --json").json();
     assert_eq!(json["entrants"].as_array().unwrap().len(), methods.len());
     assert_eq!(json["by"], "log-loss");
