@@ -2,7 +2,9 @@
 
 use super::Model;
 use crate::error::{Error, Result};
-use crate::learn::{DynLearner, Input, Label, Learner, Prediction, Target, Task, ToFeatures, ToTarget, labels_of};
+use crate::learn::{
+    Capability, DynLearner, Input, Label, Learner, Prediction, Target, Task, ToFeatures, ToTarget, labels_of,
+};
 use crate::matrix::Matrix;
 use crate::run::{Cancel, Run};
 use std::time::Duration;
@@ -25,6 +27,12 @@ pub trait Fit: Learner {
     /// Learns the structure of rows that have no target: clusters, or what is novel.
     fn fit_unsupervised(&self, rows: &(impl ToFeatures + ?Sized)) -> Result<Model> {
         fit_unsupervised(self, rows, None, &Run::new())
+    }
+
+    /// Finds clusters of rows: [`Fit::fit_unsupervised`] of a method that does.
+    fn cluster(&self, rows: &(impl ToFeatures + ?Sized)) -> Result<Model> {
+        finds_clusters::<Self>()?;
+        self.fit_unsupervised(rows)
     }
 
     /// With a seed for what is drawn at random; it is 0 otherwise.
@@ -126,6 +134,29 @@ impl<L: Learner> Prepared<L> {
     pub fn fit_unsupervised(&self, rows: &(impl ToFeatures + ?Sized)) -> Result<Model> {
         fit_unsupervised(&self.learner, rows, self.weights.as_deref(), &self.run())
     }
+
+    /// Finds clusters of rows: [`Prepared::fit_unsupervised`] of a method that does.
+    ///
+    /// ```
+    /// use quince::prelude::*;
+    /// let found = KMeans::new(2).seed(42).cluster(&[[1.0], [2.0], [9.0]])?;
+    /// assert_eq!(found.clusters(&[[8.0], [0.0]])?, [1, 0]);
+    /// assert!(Ridge::new().cluster(&[[1.0], [2.0]]).is_err());
+    /// # quince::Result::Ok(())
+    /// ```
+    pub fn cluster(&self, rows: &(impl ToFeatures + ?Sized)) -> Result<Model> {
+        finds_clusters::<L>()?;
+        self.fit_unsupervised(rows)
+    }
+}
+
+/// An error if a method has no clusters.
+fn finds_clusters<L: Learner>() -> Result<()> {
+    if L::INFO.can(Capability::Cluster) {
+        return Ok(());
+    }
+    let problem = format!("'{}' does not find clusters", L::INFO.name);
+    Err(Error::data(problem, "Choose a method that does: KMeans or Mixture."))
 }
 
 fn fit(
