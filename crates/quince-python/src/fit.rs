@@ -113,7 +113,7 @@ impl Way {
             Way::Clusters(kmeans, centres) => {
                 let found = match centres {
                     Some(centres) => kmeans.cluster_from(features, weights, centres, run)?,
-                    None => kmeans.cluster(features, weights, run)?,
+                    None => kmeans.cluster_with(features, weights, run)?,
                 };
                 let model = model(kmeans, Arc::new(found.model), found.report)?;
                 Ok(Model::with_training(model, OfTraining::Clusters(found.labels)))
@@ -178,7 +178,7 @@ pub(crate) fn leave_one_out<'py>(
         work(py, steering, |run| {
             let (encoder, rows) = Encoder::fit_for(learner.info(), &table, Some(&target), run)?;
             let examples = Examples::new(rows.features(), &target, weights.as_deref())?;
-            learner.leave_one_out_dyn(&examples.encoded_by(&encoder), run)
+            learner.leave_one_out_dyn(&examples.encoded_by(&encoder)?, run)
         })?
     } else {
         let held = Held::new(x)?;

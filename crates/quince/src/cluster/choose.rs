@@ -83,7 +83,7 @@ pub(super) fn choose(
     let mut best: Option<(f64, Clustering)> = None;
     for k in 1..=MAX_CLUSTERS.min(rows) {
         let fixed = KMeans { k: Count::Fixed(k), ..settings.clone() };
-        let found = fixed.cluster(features, weights, run)?;
+        let found = fixed.cluster_with(features, weights, run)?;
         let mut labels: Vec<u32> = sample.iter().map(|&i| found.labels[i]).collect();
         // A cluster so small that the sample has none of its rows is there with its first one.
         let missed = first_rows(&found.labels, k, &labels);

@@ -31,15 +31,13 @@ use crate::run::{Run, StopReason};
 /// let mut updates = MiniBatchUpdates::new(Matrix::from_rows(&[[0.0], [10.0]]));
 /// updates.learn(Matrix::from_rows(&[[1.0], [3.0], [12.0]]).features(), None, &Run::new())?;
 /// // Centres are the means of the rows they were given.
-/// assert_eq!((updates.centres.values(), &updates.sizes[..]), (&[2.0, 12.0][..], &[2.0, 1.0][..]));
+/// assert_eq!((updates.centres().values(), updates.sizes()), (&[2.0, 12.0][..], &[2.0, 1.0][..]));
 /// # quince::Result::Ok(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct MiniBatchUpdates {
-    /// The centres, one per row.
-    pub centres: Matrix,
-    /// The total weight of the rows each has been given.
-    pub sizes: Vec<f64>,
+    centres: Matrix,
+    sizes: Vec<f64>,
 }
 
 impl MiniBatchUpdates {
@@ -47,6 +45,21 @@ impl MiniBatchUpdates {
     pub fn new(centres: Matrix) -> MiniBatchUpdates {
         let k = centres.rows();
         MiniBatchUpdates { centres, sizes: vec![0.0; k] }
+    }
+
+    /// Continues from a model, whose centres count as much as the rows they were learnt from.
+    pub(super) fn of_model(model: &KMeansModel) -> MiniBatchUpdates {
+        MiniBatchUpdates { centres: model.centres.clone(), sizes: model.sizes.clone() }
+    }
+
+    /// The centres, one per row.
+    pub fn centres(&self) -> &Matrix {
+        &self.centres
+    }
+
+    /// The total weight of the rows each has been given.
+    pub fn sizes(&self) -> &[f64] {
+        &self.sizes
     }
 
     /// Learns from one batch; says the error of its rows before it, and how far the centres moved (squared, in all).
@@ -92,12 +105,7 @@ impl MiniBatchUpdates {
         if self.centres.rows() == 0 {
             return Err(Error::data("there is no centre to learn", "Begin with at least one."));
         }
-        self.centres.check_finite("centres")?;
-        if self.sizes.len() != self.centres.rows() {
-            let problem = format!("there are {} centres and {} sizes", self.centres.rows(), self.sizes.len());
-            return Err(Error::data(problem, "Give every centre the weight of its rows."));
-        }
-        Ok(())
+        self.centres.check_finite("centres")
     }
 }
 

@@ -108,7 +108,7 @@ crate::choices! {
 /// ```
 /// use quince::prelude::*;
 /// let rows = Matrix::from_rows(&[[1.0], [2.0], [9.0]]);
-/// let found = KMeans::new(2).cluster(rows.features(), None, &Run::new())?;
+/// let found = KMeans::new(2).cluster_with(rows.features(), None, &Run::new())?;
 /// assert_eq!((&found.labels[..], found.model.error()), (&[0, 0, 1][..], 0.5));
 /// # quince::Result::Ok(())
 /// ```
@@ -136,14 +136,14 @@ impl Learner for KMeans {
     };
 
     fn fit_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<(KMeansModel, Report)> {
-        let found = self.cluster(examples.features, examples.weights, run)?;
+        let found = self.cluster_with(examples.features, examples.weights, run)?;
         Ok((found.model, found.report))
     }
 }
 
 impl KMeans {
-    /// Finds clusters of rows.
-    pub fn cluster(&self, features: Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<Clustering> {
+    /// Finds clusters of rows, and says how: the clusters of these rows, the trace, and how their number was chosen.
+    pub fn cluster_with(&self, features: Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<Clustering> {
         check_settings(self)?;
         check(&features, weights)?;
         if self.k == Count::Auto {

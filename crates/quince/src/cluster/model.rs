@@ -148,7 +148,7 @@ impl Fitted for KMeansModel {
         if self.tree.is_some() {
             return Ok(None); // centres that move would no longer lie on their sides of the bisections
         }
-        let mut updates = MiniBatchUpdates { centres: self.centres.clone(), sizes: self.sizes.clone() };
+        let mut updates = MiniBatchUpdates::of_model(self);
         let (error, _) = updates.learn(more.features, more.weights, run)?;
         Ok(Some(Arc::new(updates.model(error)?)))
     }

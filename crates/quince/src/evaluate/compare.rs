@@ -357,7 +357,7 @@ fn test_in_folds(
                 let result = run.share(done + 1 == total, || {
                     let features = train.for_method(learner).features();
                     let examples = Examples::new(features, &fold.train.target, fold.train_weights.as_deref())?
-                        .encoded_by(encoders.of(learner));
+                        .encoded_by(encoders.of(learner))?;
                     fit_and_predict(learner, &examples, test.for_method(learner), run)
                 });
                 let tested = named(result, learner.info().name)?;

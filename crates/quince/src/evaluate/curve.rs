@@ -180,7 +180,7 @@ fn measure(
     let weights_of = |rows: &[usize]| weights.map(|w| rows.iter().map(|&i| w[i]).collect::<Vec<f64>>());
     let (of_learnt, of_other) = (weights_of(train), weights_of(test));
     let (encoder, rows) = Encoder::fit_for(trial.learner.info(), &learnt.table, Some(&learnt.target), run)?;
-    let examples = Examples::new(rows.features(), &learnt.target, of_learnt.as_deref())?.encoded_by(&encoder);
+    let examples = Examples::new(rows.features(), &learnt.target, of_learnt.as_deref())?.encoded_by(&encoder)?;
     let (fitted, _) = trial.learner.fit_dyn(&examples, run)?;
     let on_train = evaluate(&learnt.target, &fitted.predict(&rows.features(), run)?, of_learnt.as_deref())?;
     let rows = encoder.encode(&other.table, MissingValues::for_method(trial.learner.info()), run)?;

@@ -32,7 +32,7 @@ pub(super) fn leave_each_out(
                 run.check()?;
                 let rows = encoded.for_method(learner.as_ref());
                 let examples = Examples::new(rows.features(), target, weights)?;
-                let examples = examples.encoded_by(encoders.of(learner.as_ref()));
+                let examples = examples.encoded_by(encoders.of(learner.as_ref()))?;
                 match learner.leave_one_out_dyn(&examples, run)? {
                     Some(exact) => Ok(exact),
                     None => refit_for_each(learner.as_ref(), rows, &examples, run),
@@ -69,7 +69,7 @@ pub fn exact_leave_one_out(
 ) -> Result<Option<Prediction>> {
     check_measurable(labelled, weights)?;
     let (encoder, rows) = Encoder::fit_for(learner.info(), &labelled.table, Some(&labelled.target), run)?;
-    let examples = Examples::new(rows.features(), &labelled.target, weights)?.encoded_by(&encoder);
+    let examples = Examples::new(rows.features(), &labelled.target, weights)?.encoded_by(&encoder)?;
     named(learner.leave_one_out_dyn(&examples, run), learner.info().name)
 }
 

@@ -25,6 +25,9 @@ pub trait DynLearner: Send + Sync {
     /// See [`Learner::RESUMES`].
     fn resumes(&self) -> bool;
 
+    /// Whether this is what the method learns.
+    fn learns(&self, fitted: &dyn Fitted) -> bool;
+
     /// See [`Learner::fit_examples`].
     fn fit_dyn(&self, examples: &Examples<'_>, run: &Run) -> Result<(Arc<dyn Fitted>, Report)>;
 
@@ -55,6 +58,10 @@ impl<L: Learner> DynLearner for L {
 
     fn resumes(&self) -> bool {
         L::RESUMES
+    }
+
+    fn learns(&self, fitted: &dyn Fitted) -> bool {
+        (fitted as &dyn Any).is::<L::Fitted>()
     }
 
     fn fit_dyn(&self, examples: &Examples<'_>, run: &Run) -> Result<(Arc<dyn Fitted>, Report)> {

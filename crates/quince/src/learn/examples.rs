@@ -1,6 +1,6 @@
 //! Rows to learn from.
 
-use super::feature_map::{FeatureMap, FeatureSource};
+use super::feature_map::{FeatureKind, FeatureMap, FeatureSource};
 use super::target::{Target, TargetView};
 use crate::error::{Error, Result};
 use crate::matrix::Features;
@@ -44,9 +44,31 @@ impl<'a> Examples<'a> {
         Ok(Examples { features, target, weights, encoder: None })
     }
 
-    /// The same, knowing what made the features.
-    pub fn encoded_by(self, encoder: &'a dyn FeatureSource) -> Examples<'a> {
-        Examples { encoder: Some(encoder), ..self }
+    /// The same, knowing what made the features. An error if it speaks of features that are not there, or of categories
+    /// whose codes are others.
+    pub fn encoded_by(self, encoder: &'a dyn FeatureSource) -> Result<Examples<'a>> {
+        let sparse = self.features.sparse_part().map_or(0, |sparse| sparse.columns());
+        for group in &encoder.feature_map().groups {
+            // Whoever numbers the columns of a matrix need not know which of them are sparse.
+            let of_matrix = encoder.is_matrix() && self.features.dense_columns() == 0;
+            let columns = if group.kind.is_sparse() || of_matrix { sparse } else { self.features.dense_columns() };
+            if group.first.checked_add(group.width).is_none_or(|end| end > columns) {
+                return Err(Error::shape(
+                    format!("'{}' is said to be features that the rows do not have", group.name),
+                    "Give the rows together with the encoder that made them.",
+                ));
+            }
+            if let FeatureKind::Category(names) = &group.kind {
+                let is_code = |x: &f64| x.is_nan() || (*x >= 0.0 && x.fract() == 0.0 && *x < names.len() as f64);
+                if !self.features.dense_column(group.first).iter().all(is_code) {
+                    return Err(Error::data(
+                        format!("'{}' has codes that none of its {} categories has", group.name, names.len()),
+                        "Give the rows together with the encoder that made them.",
+                    ));
+                }
+            }
+        }
+        Ok(Examples { encoder: Some(encoder), ..self })
     }
 
     /// What is known of each row.

@@ -30,6 +30,13 @@ pub trait Fit: Learner {
     }
 
     /// Finds clusters of rows: [`Fit::fit_unsupervised`] of a method that does.
+    ///
+    /// ```
+    /// use quince::prelude::*;
+    /// let found = KMeans::new(2).cluster(&[[1.0], [2.0], [9.0]])?;
+    /// assert_eq!(found.clusters(&[[8.0]])?, found.clusters(&[[9.0]])?);
+    /// # quince::Result::Ok(())
+    /// ```
     fn cluster(&self, rows: &(impl ToFeatures + ?Sized)) -> Result<Model> {
         finds_clusters::<Self>()?;
         self.fit_unsupervised(rows)

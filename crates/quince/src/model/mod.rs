@@ -103,7 +103,8 @@ impl Model {
         Model::from_fitted(learner, (features, target), fitted, report, run)
     }
 
-    /// Makes a model of features (the identity encoder) and a method that was fitted to them already.
+    /// Makes a model of features (the identity encoder) and a method that was fitted to them already. An error if another
+    /// method was.
     pub fn from_fitted(
         learner: &dyn DynLearner,
         (features, target): (&Features<'_>, &Target),
@@ -111,6 +112,9 @@ impl Model {
         report: Report,
         run: &Run,
     ) -> Result<Model> {
+        if !learner.learns(fitted.as_ref()) {
+            return Err(other_method(learner.method().info.name));
+        }
         let classes = match target.view() {
             TargetView::Classes { classes, .. } => Some(classes.clone()),
             TargetView::Numbers(_) | TargetView::None(_) => None,
@@ -159,8 +163,7 @@ impl Model {
     /// The same model with other parameters of the same method.
     pub fn with_fitted<F: Fitted>(&self, fitted: F) -> Result<Model> {
         if self.fitted::<F>().is_none() {
-            let problem = format!("the parameters are not of the method '{}'", self.method.info.name);
-            return Err(Error::data(problem, "Give those of a model of the same method."));
+            return Err(other_method(self.method.info.name));
         }
         if target_of(&fitted, self.encoder.width(), self.classes.clone())?.task() != self.task {
             return Err(Error::data("the parameters are of another task", "Give those of a model of the same task."));
@@ -347,6 +350,11 @@ impl Model {
     pub fn set_notes(&mut self, notes: Value) {
         self.notes = notes;
     }
+}
+
+fn other_method(method: &str) -> Error {
+    let problem = format!("the parameters are not of the method '{method}'");
+    Error::data(problem, "Give those of a model of the same method.")
 }
 
 /// A target without rows, of what a fitted method predicts; an error if its labels are not given, or given in vain.

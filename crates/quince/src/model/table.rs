@@ -37,7 +37,7 @@ impl Model {
     pub fn fit(labelled: &Labelled, weights: Option<&[f64]>, learner: &dyn DynLearner, run: &Run) -> Result<Model> {
         let encode = || Encoder::fit_for(learner.info(), &labelled.table, Some(&labelled.target), run);
         let (encoder, rows) = named(encode(), learner.info().name)?;
-        let examples = Examples::new(rows.features(), &labelled.target, weights)?.encoded_by(&encoder);
+        let examples = Examples::new(rows.features(), &labelled.target, weights)?.encoded_by(&encoder)?;
         let mut model = Model::fit_examples(&examples, learner, run)?;
         model.digest = learner.resumes().then(|| examples.digest(run));
         model.encoder = encoder;
@@ -63,7 +63,7 @@ impl Model {
             return Err(Error::data(problem, "Give the table that it was trained on, or train again."));
         }
         let rows = self.encode(&labelled.table, run)?;
-        let examples = Examples::new(rows.features(), &labelled.target, weights)?.encoded_by(&self.encoder);
+        let examples = Examples::new(rows.features(), &labelled.target, weights)?.encoded_by(&self.encoder)?;
         self.check_same_examples(&examples, run)?;
         let (fitted, report) = learner.resume_dyn(self.fitted.as_ref(), &examples, run)?.ok_or_else(|| {
             let problem = format!("'{}' cannot go on from where a fit has ended", self.method.info.name);

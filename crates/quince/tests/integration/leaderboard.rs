@@ -85,6 +85,10 @@ impl DynLearner for Refitted {
     fn resumes(&self) -> bool {
         false
     }
+
+    fn learns(&self, fitted: &dyn quince::learn::Fitted) -> bool {
+        self.0.learns(fitted)
+    }
     fn fit_dyn(
         &self,
         examples: &quince::learn::Examples<'_>,

@@ -113,7 +113,7 @@ fn every_clustering_heeds_a_cancel_and_is_never_silent_for_long() {
             for (features, k) in [(long, 3), (wide, 4000)] {
                 let settings = KMeans { k: Count::Fixed(k), algorithm, start, batch: 12_000, ..KMeans::default() };
                 let about = format!("{algorithm:?} {start:?} {k}");
-                check_heeds_cancel(12, &about, |run| settings.cluster(features, None, run).err());
+                check_heeds_cancel(12, &about, |run| settings.cluster_with(features, None, run).err());
             }
         }
     }
@@ -128,7 +128,7 @@ fn every_pass_of_a_clustering_looks_several_times() {
     for algorithm in ALGORITHMS {
         // Far more looks than there are passes over the rows: none may be silent.
         let settings = KMeans { k: Count::Fixed(2), algorithm, restarts: 1, steps: 1, ..KMeans::default() };
-        check_heeds_cancel(20, &format!("{algorithm:?}"), |run| settings.cluster(features, None, run).err());
+        check_heeds_cancel(20, &format!("{algorithm:?}"), |run| settings.cluster_with(features, None, run).err());
     }
 }
 
@@ -166,7 +166,7 @@ fn many_centres_are_drawn_within_the_budget() {
     let looks = Arc::new(AtomicUsize::new(0));
     let tick = Duration::from_millis(50);
     let run = Run::new().clock(TickClock::new(tick)).budget(tick * 30).observe(Looks(looks.clone()));
-    let found = KMeans::new(800).cluster(x.features(), None, &run).unwrap();
+    let found = KMeans::new(800).cluster_with(x.features(), None, &run).unwrap();
     assert_eq!((found.report.stop, found.model.centres().rows()), (StopReason::Budget, 800));
     // All 800 by k-means++ would take 800 looks and more; what is due once time is up takes a few.
     let looks = looks.load(Ordering::Relaxed);

@@ -11,7 +11,10 @@ use quince::evaluate::{
     ConfusionMatrix, CurveCandidate, Folds, Roc, compare, curve, evaluate, grouped_folds, hold_out, log_loss,
     root_mean_square, stratified_folds, train_validation_test,
 };
-use quince::learn::{Classes, Count, DynLearner, Examples, Learner, Prediction, Target, Task};
+use quince::learn::{
+    Classes, Count, DynLearner, Examples, FeatureGroup, FeatureKind, FeatureMap, FeatureSource, Learner, Prediction,
+    Target, Task,
+};
 use quince::linear::{LeastSquares, Ridge};
 use quince::margin::{LinearSvm, OneClassSvm, Svm};
 use quince::matrix::{Dense, Features, Rows, Sparse, View};
@@ -88,7 +91,7 @@ fn settings_out_of_range_are_refused_by_type_too() {
     }
     assert_eq!(refused(OneClassSvm::new().nu(f64::NAN).fit_examples(&none, &run())), "setting");
     assert_eq!(refused(KMeans::new(2).restarts(0).fit_examples(&none, &run())), "setting");
-    assert_eq!(refused(KMeans::new(2).restarts(0).cluster(features, None, &run())), "setting");
+    assert_eq!(refused(KMeans::new(2).restarts(0).cluster_with(features, None, &run())), "setting");
     assert_eq!(refused(KMeans::new(2).batch(0).cluster_from(features, None, &rows, &run())), "setting");
     assert_eq!(refused(KMeans::new(0).fit_examples(&none, &run())), "setting");
     assert_eq!(refused(Mixture::new(2).restarts(0).fit_examples(&none, &run())), "setting");
@@ -248,6 +251,51 @@ fn a_class_that_does_not_occur_takes_no_folds_away() {
     assert_eq!((found.folds, found.warnings.len()), (3, 0));
 }
 
+/// What claims to have made features: one group of them.
+#[derive(Debug)]
+struct Claim(FeatureGroup);
+
+impl FeatureSource for Claim {
+    fn feature_map(&self) -> FeatureMap {
+        FeatureMap { groups: vec![self.0.clone()] }
+    }
+
+    fn feature_names(&self) -> Box<dyn Iterator<Item = String> + '_> {
+        Box::new(std::iter::once(self.0.name.clone()))
+    }
+
+    fn is_matrix(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn an_encoder_of_other_features_is_refused() {
+    let (rows, target) = (rows(), Target::labels(&["a", "a", "b", "b"]));
+    let sparse = Sparse::from_rows(4, (0..4).map(|i| vec![(i, 1.0)])).unwrap();
+    let claim = |kind, first, width| Claim(FeatureGroup { name: "x".into(), kind, first, width });
+    let examples = |features, claim: &Claim| Examples::new(features, &target, None).unwrap().encoded_by(claim).is_ok();
+    let category = |count: usize| FeatureKind::Category((0..count).map(|k| k.to_string()).collect());
+    assert!(examples(rows.features(), &claim(FeatureKind::Number, 1, 1)));
+    assert!(!examples(rows.features(), &claim(FeatureKind::Number, 2, 1)));
+    assert!(!examples(rows.features(), &claim(FeatureKind::Number, 1, usize::MAX)));
+    assert!(!examples(rows.features(), &claim(FeatureKind::Words, 0, 1)));
+    assert!(examples(sparse.features(), &claim(FeatureKind::Words, 0, 4)));
+    assert!(!examples(sparse.features(), &claim(FeatureKind::Words, 0, 5)));
+    // The first column holds 0, 1, 5 and 4.
+    assert!(examples(rows.features(), &claim(category(6), 0, 1)));
+    assert!(!examples(rows.features(), &claim(category(5), 0, 1)));
+}
+
+#[test]
+fn a_model_is_of_the_method_that_was_fitted() {
+    let (rows, target) = (rows(), Target::labels(&["a", "a", "b", "b"]));
+    let (fitted, report) =
+        Knn::default().fit_dyn(&Examples::new(rows.features(), &target, None).unwrap(), &run()).unwrap();
+    let parts = (&rows.features(), &target);
+    assert_eq!(refused(Model::from_fitted(&Ridge::default(), parts, fitted, report, &run())), "data");
+}
+
 #[test]
 fn batches_of_no_rows_no_centres_and_other_columns_are_refused() {
     let mut updates = MiniBatchUpdates::new(rows());
@@ -255,8 +303,6 @@ fn batches_of_no_rows_no_centres_and_other_columns_are_refused() {
     assert_eq!(refused(updates.learn(Matrix::zeros(2, 3).features(), None, &run())), "data");
     assert_eq!(refused(updates.learn(Matrix::zeros(2, 2).features(), Some(&[1.0]), &run())), "shape");
     assert!(updates.learn(Matrix::from_rows(&[[f64::NAN, 1.0]]).features(), None, &run()).is_err());
-    updates.sizes.pop();
-    assert!(updates.learn(rows().features(), None, &run()).is_err());
     assert!(MiniBatchUpdates::new(Matrix::zeros(0, 2)).model(0.0).is_err());
     assert!(MiniBatchUpdates::new(Matrix::zeros(0, 2)).learn(rows().features(), None, &run()).is_err());
     let not_a_number = Matrix::from_rows(&[[f64::NAN, 0.0]]);

@@ -24,7 +24,7 @@ fn c1_the_error_never_rises() {
     for seed in 0..20 {
         let rows = blobs(&[[0.0, 0.0], [3.0, 1.0], [1.0, 4.0], [5.0, 5.0]], 40, 1.0, seed);
         let settings = KMeans { start: KMeansInit::Random, restarts: 1, ..fixed(6) };
-        let found = settings.cluster(rows.features(), None, &Run::new().seed(seed)).unwrap();
+        let found = settings.cluster_with(rows.features(), None, &Run::new().seed(seed)).unwrap();
         let trace = &found.report.trace;
         assert!(trace.len() > 1);
         assert!(trace.windows(2).all(|pair| pair[1] <= pair[0] * (1.0 + 1e-12)), "{trace:?}");
@@ -53,7 +53,7 @@ fn c1_ties_go_to_the_smallest_index_and_an_empty_cluster_takes_the_furthest_row(
 fn c2_both_forms_of_the_error_are_equal() {
     for seed in 0..10 {
         let rows = blobs(&[[0.0, 0.0], [8.0, 2.0], [-3.0, 7.0]], 25, 1.5, seed);
-        let found = fixed(4).cluster(rows.features(), None, &Run::new()).unwrap();
+        let found = fixed(4).cluster_with(rows.features(), None, &Run::new()).unwrap();
         let pairs = scatter(&rows.features(), &found.labels).unwrap();
         assert!((found.model.error() - pairs).abs() <= 1e-10 * pairs, "{} {pairs}", found.model.error());
     }
@@ -78,8 +78,8 @@ fn c3_polishing_never_ends_above_lloyd_and_no_single_move_is_left() {
         let plain = KMeans { start: KMeansInit::Random, restarts: 1, ..fixed(5) };
         let polished = KMeans { polish: true, ..plain.clone() };
         let run = Run::new().seed(seed);
-        let before = plain.cluster(rows.features(), None, &run).unwrap();
-        let after = polished.cluster(rows.features(), None, &run).unwrap();
+        let before = plain.cluster_with(rows.features(), None, &run).unwrap();
+        let after = polished.cluster_with(rows.features(), None, &run).unwrap();
         assert!(after.model.error() <= before.model.error() * (1.0 + 1e-12));
         // By definition: moving any one row and taking both means again does not lower the error.
         let error_of = |labels: &[u32]| scatter(&rows.features(), labels).unwrap();
@@ -98,7 +98,7 @@ fn c3_polishing_never_ends_above_lloyd_and_no_single_move_is_left() {
 fn c4_three_clear_blobs_are_three_by_silhouette_and_by_elbow() {
     for seed in 0..5 {
         let rows = blobs(&[[0.0, 0.0], [10.0, 0.0], [5.0, 9.0]], 50, 0.8, seed);
-        let found = KMeans::default().cluster(rows.features(), None, &Run::new().seed(seed)).unwrap();
+        let found = KMeans::default().cluster_with(rows.features(), None, &Run::new().seed(seed)).unwrap();
         let choice = found.choice.unwrap();
         assert_eq!((choice.by_silhouette, choice.by_elbow), (3, 3));
         assert!(choice.reason().starts_with("3 clusters: their mean silhouette"));
@@ -128,7 +128,7 @@ fn c4_silhouettes_by_definition() {
 #[test]
 fn c11_a_row_as_its_cluster_and_back_with_the_error() {
     let rows = blobs(&[[0.0, 0.0], [8.0, 2.0], [-3.0, 7.0]], 25, 1.0, 1);
-    let found = fixed(3).cluster(rows.features(), None, &Run::new()).unwrap();
+    let found = fixed(3).cluster_with(rows.features(), None, &Run::new()).unwrap();
     let (labels, error) = found.model.assign(&rows.features(), None, &Run::new()).unwrap();
     assert_eq!(labels, found.labels);
     let back: f64 = (0..75)

@@ -17,7 +17,7 @@ pub(super) fn clusters() -> Result<Figure> {
     let labelled = Table::from_csv(IRIS)?.labelled("species", None)?;
     let plane = Plane::of(&labelled.table, "petal_length", "petal_width")?;
     let rows = plane.features(&plane.points);
-    let found = KMeans { k: Count::Fixed(3), ..KMeans::default() }.cluster(rows.features(), None, &Run::new())?;
+    let found = KMeans { k: Count::Fixed(3), ..KMeans::default() }.cluster_with(rows.features(), None, &Run::new())?;
     let mut plot = Plot::new(Axis::linear("petal length (cm)", 0.6, 7.2), Axis::linear("petal width (cm)", -0.1, 2.7));
     let window = plot.corners().map(|corner| plane.standard(corner));
     let centres: Vec<[f64; 2]> = (0..3).map(|c| [0, 1].map(|j| found.model.centres()[(c, j)])).collect();
@@ -58,7 +58,7 @@ pub(super) fn clusters() -> Result<Figure> {
 pub(super) fn choice() -> Result<Figure> {
     let table = Table::from_csv(IRIS)?.without(&["species"]);
     let rows = Encoder::learn(&table, &Run::new())?.encode(&table, MissingValues::Imputed, &Run::new())?;
-    let found = KMeans::default().cluster(rows.features(), None, &Run::new())?;
+    let found = KMeans::default().cluster_with(rows.features(), None, &Run::new())?;
     let Some(choice) = found.choice else {
         return Ok(Figure::of(Plot::new(Axis::linear("", 0.0, 1.0), Axis::linear("", 0.0, 1.0)), ""));
     };
@@ -105,7 +105,7 @@ pub(super) fn quantised() -> Result<Figure> {
         .collect();
     let rows = Matrix::new(numbers.len() / 64, 64, numbers)?;
     let kmeans = KMeans { k: Count::Fixed(STAND_INS), ..KMeans::default() };
-    let found = kmeans.cluster(rows.features(), None, &Run::new())?;
+    let found = kmeans.cluster_with(rows.features(), None, &Run::new())?;
     let share = found.report.facts.iter().find(|(name, _)| name == "share explained").map_or(0.0, |fact| fact.1);
     let caption = format!(
         "The first ten of {} written digits, each 64 numbers, and the nearest of {STAND_INS} centres. Whoever has the centres \

@@ -17,7 +17,9 @@ fn greedy_plus_plus_starts_better_than_chance() {
     let x = Matrix::from_rows(&rows);
     let mean_error = |start: KMeansInit| -> f64 {
         let settings = KMeans { start, restarts: 1, ..fixed(60) };
-        (0..8).map(|seed| settings.cluster(x.features(), None, &Run::new().seed(seed)).unwrap().model.error()).sum()
+        (0..8)
+            .map(|seed| settings.cluster_with(x.features(), None, &Run::new().seed(seed)).unwrap().model.error())
+            .sum()
     };
     assert!(mean_error(KMeansInit::PlusPlus) < 0.5 * mean_error(KMeansInit::Random));
 }
@@ -26,7 +28,7 @@ fn greedy_plus_plus_starts_better_than_chance() {
 fn a_start_keeps_a_few_bytes_a_row() {
     let x = random(200_000, 2, 1);
     let settings = KMeans { restarts: 1, steps: 1, ..fixed(30) };
-    let cluster = || settings.cluster(x.features(), None, &Run::new().threads(1)).unwrap();
+    let cluster = || settings.cluster_with(x.features(), None, &Run::new().threads(1)).unwrap();
     let (found, largest) = crate::allocations::largest_during(cluster);
     assert_eq!(found.labels.len(), 200_000);
     assert!(largest <= 16 * 200_000, "{largest}");
@@ -37,10 +39,10 @@ fn numbers_of_any_size_start_and_end_alike_whatever_the_algorithm() {
     let base = random(300, 3, 3);
     for algorithm in ALGORITHMS {
         let settings = KMeans { algorithm, k: Count::Fixed(3), restarts: 2, ..KMeans::default() };
-        let expected = settings.cluster(base.features(), None, &Run::new()).unwrap();
+        let expected = settings.cluster_with(base.features(), None, &Run::new()).unwrap();
         for size in [2f64.powi(-400), 2f64.powi(-60), 2f64.powi(60), 2f64.powi(480)] {
             let x = Matrix::new(300, 3, base.values().iter().map(|x| x * size).collect()).unwrap();
-            let found = settings.cluster(x.features(), None, &Run::new()).unwrap();
+            let found = settings.cluster_with(x.features(), None, &Run::new()).unwrap();
             let error = found.model.error() / size / size;
             assert!((error / expected.model.error() - 1.0).abs() < 0.05, "{algorithm:?} {size:e}: {error}");
             assert!(found.report.remarks.is_empty(), "{algorithm:?} {size:e}: {:?}", found.report);
@@ -52,7 +54,7 @@ fn numbers_of_any_size_start_and_end_alike_whatever_the_algorithm() {
 fn one_row_at_a_time_lowers_the_error_in_every_round() {
     let x = random(800, 3, 12);
     let settings = KMeans { algorithm: Algorithm::Sequential, restarts: 1, ..fixed(9) };
-    let found = settings.cluster(x.features(), None, &Run::new()).unwrap();
+    let found = settings.cluster_with(x.features(), None, &Run::new()).unwrap();
     let trace = &found.report.trace;
     assert!(trace.len() > 2 && trace.windows(2).all(|pair| pair[1] <= pair[0]), "{trace:?}");
     assert!((trace[trace.len() - 1] - found.model.error()).abs() < 1e-9 * found.model.error());
@@ -70,17 +72,17 @@ fn batches_of_a_stream_come_near_the_clusters_of_all_rows() {
         let batch = x.take_rows(&(first..first + 100).collect::<Vec<_>>());
         batches.learn(batch.features(), None, &Run::new()).unwrap();
     }
-    assert_eq!(batches.sizes, [1000.0; 3]);
+    assert_eq!(batches.sizes(), [1000.0; 3]);
     // Far apart, every row is given to the same centre all the time: the centres are the means.
     for c in 0..3 {
         for j in 0..2 {
             let mean = (0..1000).map(|i| x[(3 * i + c, j)]).sum::<f64>() / 1000.0;
-            assert!((batches.centres[(c, j)] - mean).abs() < 1e-9);
+            assert!((batches.centres()[(c, j)] - mean).abs() < 1e-9);
         }
     }
     let settings = KMeans { algorithm: Algorithm::MiniBatch, batch: 64, ..fixed(3) };
-    let found = settings.cluster(x.features(), None, &Run::new()).unwrap();
-    let whole = fixed(3).cluster(x.features(), None, &Run::new()).unwrap();
+    let found = settings.cluster_with(x.features(), None, &Run::new()).unwrap();
+    let whole = fixed(3).cluster_with(x.features(), None, &Run::new()).unwrap();
     assert!(found.model.error() < 1.01 * whole.model.error());
 }
 
@@ -94,13 +96,13 @@ fn mini_batches_are_of_rows_that_count_and_end_near_all_rows() {
     // A batch of rows without weight would have no mean.
     let weights: Vec<f64> = (0..6000).map(|i| f64::from(u8::from(i % 50 == 0))).collect();
     let settings = KMeans { algorithm: Algorithm::MiniBatch, batch: 10, ..fixed(3) };
-    let found = settings.cluster(x.features(), Some(&weights), &Run::new()).unwrap();
+    let found = settings.cluster_with(x.features(), Some(&weights), &Run::new()).unwrap();
     assert_eq!(found.model.sizes().iter().sum::<f64>(), 120.0);
     // MiniBatchUpdates of twenty are noisy, and their average is not: no seed gives up far from where Lloyd's turns lead.
     for seed in 0..10 {
         let run = Run::new().seed(seed);
         let few = KMeans { algorithm: Algorithm::MiniBatch, batch: 20, restarts: 1, ..fixed(15) };
-        let found = few.cluster(x.features(), None, &run).unwrap();
+        let found = few.cluster_with(x.features(), None, &run).unwrap();
         let start = found.model.centres();
         let after = fixed(15).cluster_from(x.features(), None, start, &run).unwrap();
         assert!(found.model.error() < 1.05 * after.model.error(), "{seed}");
@@ -109,10 +111,8 @@ fn mini_batches_are_of_rows_that_count_and_end_near_all_rows() {
 }
 
 #[test]
-fn batches_whose_sizes_do_not_fit_their_centres_are_refused() {
+fn batches_of_rows_that_are_the_centres_leave_them_there() {
     let rows = Matrix::from_rows(&[[1.0], [2.0]]);
-    let mut batches = MiniBatchUpdates { centres: rows.clone(), sizes: vec![0.0] };
-    assert!(batches.learn(rows.features(), None, &Run::new()).is_err());
     let mut batches = MiniBatchUpdates::new(rows.clone());
     let (error, _) = batches.learn(rows.features(), None, &Run::new()).unwrap();
     let model = batches.model(error).unwrap();
@@ -123,7 +123,7 @@ fn batches_whose_sizes_do_not_fit_their_centres_are_refused() {
 fn bisecting_lowers_the_error_with_every_bisection_and_predicts_what_it_found() {
     let x = random(400, 4, 8);
     let settings = KMeans { algorithm: Algorithm::Bisecting, ..fixed(7) };
-    let found = settings.cluster(x.features(), None, &Run::new()).unwrap();
+    let found = settings.cluster_with(x.features(), None, &Run::new()).unwrap();
     assert!(found.report.trace.windows(2).all(|pair| pair[1] < pair[0]));
     assert_eq!(found.report.trace.len(), 7);
     let (labels, error) = found.model.assign(&x.features(), None, &Run::new()).unwrap();
@@ -136,9 +136,9 @@ fn a_bisection_that_is_cut_short_says_so() {
     let mut stream = Stream::new(4, 9);
     let rows = Matrix::new(4000, 3, (0..12_000).map(|_| stream.uniform()).collect()).unwrap();
     let settings = KMeans { k: Count::Fixed(2), algorithm: Algorithm::Bisecting, tolerance: 0.0, ..KMeans::default() };
-    let found = settings.cluster(rows.features(), None, &Run::new().budget(Duration::ZERO)).unwrap();
+    let found = settings.cluster_with(rows.features(), None, &Run::new().budget(Duration::ZERO)).unwrap();
     assert_eq!(found.report.stop, StopReason::Budget);
     assert_eq!(found.report.facts.iter().find(|(name, _)| name == "restarts").unwrap().1, 1.0);
-    let found = KMeans { steps: 1, ..settings }.cluster(rows.features(), None, &Run::new()).unwrap();
+    let found = KMeans { steps: 1, ..settings }.cluster_with(rows.features(), None, &Run::new()).unwrap();
     assert_eq!(found.report.stop, StopReason::StepLimit);
 }

@@ -11,7 +11,7 @@ fn what_is_chosen_is_what_was_tried() {
     let mut stream = Stream::new(3, 9);
     let rows = Matrix::new(900, 2, (0..1800).map(|k| stream.uniform() + (k / 2 % 3 * 5) as f64).collect()).unwrap();
     let settings = KMeans { start: KMeansInit::Random, restarts: 1, ..KMeans::default() };
-    let found = settings.cluster(rows.features(), None, &Run::new()).unwrap();
+    let found = settings.cluster_with(rows.features(), None, &Run::new()).unwrap();
     let choice = found.choice.unwrap();
     let trial = choice.trials.iter().find(|trial| trial.k == choice.by_silhouette).unwrap();
     assert_eq!(found.model.error(), trial.error);
@@ -25,7 +25,7 @@ fn rows_without_weight_do_not_choose_how_many_clusters() {
     let rows: Vec<f64> = (0..100).flat_map(|i| place(i).map(|x| x + (i / 2 % 7) as f64 * 0.1)).collect();
     let rows = Matrix::new(100, 2, rows).unwrap();
     let weights: Vec<f64> = (0..100).map(|i| f64::from(u8::from(i < 60))).collect();
-    let found = KMeans::default().cluster(rows.features(), Some(&weights), &Run::new()).unwrap();
+    let found = KMeans::default().cluster_with(rows.features(), Some(&weights), &Run::new()).unwrap();
     assert_eq!(found.choice.unwrap().by_silhouette, 2);
 }
 
@@ -36,7 +36,7 @@ fn a_cluster_too_small_for_the_sample_is_found_all_the_same() {
     (values[7_000], values[15_000]) = (5.0, 9.0);
     let x = Matrix::column_vector(values);
     let auto = KMeans { k: Count::Auto, ..KMeans::default() };
-    let found = auto.cluster(x.features(), None, &Run::new()).unwrap();
+    let found = auto.cluster_with(x.features(), None, &Run::new()).unwrap();
     // The few others are apart from the many; a row that is alone has no silhouette, so they share a cluster.
     assert_eq!(found.model.sizes(), [19_998.0, 2.0]);
 }

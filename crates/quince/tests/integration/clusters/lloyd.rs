@@ -169,14 +169,14 @@ fn rows_far_from_zero_and_centres_far_from_the_rows_are_told_apart() {
     let near = Matrix::column_vector(vec![1.0, 2.0, 3.0]);
     assert_eq!(found.model.assign(&near.features(), None, &Run::new()).unwrap().0, [1, 1, 1]);
     let huge = Matrix::column_vector(vec![1e160, -1e160, 0.0]);
-    let error = fixed(2).cluster(huge.features(), None, &Run::new()).err().unwrap();
+    let error = fixed(2).cluster_with(huge.features(), None, &Run::new()).err().unwrap();
     assert_eq!(error.to_string(), "the features are too large to be added up");
 }
 
 #[test]
 fn equal_rows_whose_mean_is_rounded_leave_clusters_empty_and_settle() {
     let x = Matrix::column_vector((0..20).map(|i| if i < 10 { 0.1 } else { 0.7 }).collect());
-    let found = fixed(5).cluster(x.features(), None, &Run::new()).unwrap();
+    let found = fixed(5).cluster_with(x.features(), None, &Run::new()).unwrap();
     assert_eq!(found.report.stop, StopReason::Converged);
     assert!(found.model.error() < 1e-28, "{}", found.model.error());
     assert!(found.report.trace.len() < 20, "{:?}", found.report.trace);
@@ -231,7 +231,7 @@ fn the_certificate_is_what_another_round_would_take_off() {
     ] {
         for steps in [1, 2, 300] {
             let settings = KMeans { algorithm, polish, steps, batch: 100, restarts: 1, ..fixed(6) };
-            let found = settings.cluster(x.features(), Some(&weights), &Run::new()).unwrap();
+            let found = settings.cluster_with(x.features(), Some(&weights), &Run::new()).unwrap();
             let (after, nearest) = after_another_round(&x, &weights, found.model.centres());
             let expected = (found.model.error() - after) / found.model.error();
             let value = found.report.certificate.as_ref().unwrap().value;
@@ -245,6 +245,6 @@ fn the_certificate_is_what_another_round_would_take_off() {
         }
     }
     let halved = KMeans { algorithm: Algorithm::Bisecting, ..fixed(6) };
-    let found = halved.cluster(x.features(), Some(&weights), &Run::new()).unwrap();
+    let found = halved.cluster_with(x.features(), Some(&weights), &Run::new()).unwrap();
     assert!(found.report.certificate.as_ref().unwrap().value < 1e-12);
 }

@@ -28,7 +28,7 @@ fn every_algorithm_gives_the_same_bits_on_any_number_of_threads() {
         for algorithm in ALGORITHMS {
             let settings = KMeans { algorithm, restarts: 2, steps: 20, ..fixed(5) };
             let on = |threads: usize| {
-                let found = settings.cluster(x.features(), None, &Run::new().threads_exactly(threads)).unwrap();
+                let found = settings.cluster_with(x.features(), None, &Run::new().threads_exactly(threads)).unwrap();
                 let bits: Vec<u64> = found.model.centres().values().iter().map(|x| x.to_bits()).collect();
                 (found.labels, bits, found.report)
             };
@@ -57,20 +57,20 @@ fn a_weight_of_two_is_a_row_that_is_there_twice() {
 fn a_million_equal_rows_one_row_and_more_clusters_than_different_rows() {
     let equal = Matrix::new(1_000_000, 2, vec![3.5; 2_000_000]).unwrap();
     for k in [1, 3] {
-        let found = fixed(k).cluster(equal.features(), None, &Run::new()).unwrap();
+        let found = fixed(k).cluster_with(equal.features(), None, &Run::new()).unwrap();
         assert_eq!(found.model.error(), 0.0);
         assert!(found.labels.iter().all(|&label| label == 0));
         assert_eq!(found.model.sizes()[0], 1e6);
     }
     let one = Matrix::from_rows(&[[2.0, -1.0]]);
-    let found = KMeans::default().cluster(one.features(), None, &Run::new()).unwrap();
+    let found = KMeans::default().cluster_with(one.features(), None, &Run::new()).unwrap();
     assert_eq!((found.labels.as_slice(), found.model.centres().row(0)), (&[0][..], &[2.0, -1.0][..]));
     // Four rows, two of them different, four clusters: two stay empty, and the report says so.
     let few = Matrix::column_vector(vec![1.0, 1.0, 5.0, 5.0]);
     for algorithm in ALGORITHMS {
         for start in [KMeansInit::PlusPlus, KMeansInit::Random] {
             let settings = KMeans { algorithm, start, ..fixed(4) };
-            let found = settings.cluster(few.features(), None, &Run::new()).unwrap();
+            let found = settings.cluster_with(few.features(), None, &Run::new()).unwrap();
             assert_eq!(found.model.error(), 0.0, "{algorithm:?} {start:?}");
             assert_eq!(found.labels[0], found.labels[1]);
             assert_ne!(found.labels[0], found.labels[2]);
@@ -79,9 +79,9 @@ fn a_million_equal_rows_one_row_and_more_clusters_than_different_rows() {
             assert!(found.report.holds());
         }
     }
-    let auto = KMeans::default().cluster(few.features(), None, &Run::new()).unwrap();
+    let auto = KMeans::default().cluster_with(few.features(), None, &Run::new()).unwrap();
     assert_eq!(auto.choice.unwrap().by_silhouette, 2);
-    let error = fixed(5).cluster(few.features(), None, &Run::new()).err().unwrap();
+    let error = fixed(5).cluster_with(few.features(), None, &Run::new()).err().unwrap();
     assert_eq!(error.to_string(), "setting 'k' cannot be 5 with 4 rows");
 }
 
@@ -128,7 +128,7 @@ fn a_table_is_clustered_saved_and_asked_again() {
 fn bad_input_gets_a_sentence() {
     let x = Matrix::from_rows(&[[1.0, f64::NAN], [0.0, 1.0]]);
     let sentence = |settings: &KMeans, features: Features<'_>| {
-        settings.cluster(features, None, &Run::new()).err().unwrap().to_string()
+        settings.cluster_with(features, None, &Run::new()).err().unwrap().to_string()
     };
     assert_eq!(sentence(&fixed(1), x.features()), "the features contain NaN: row 1, column 2");
     assert_eq!(sentence(&fixed(1), Matrix::zeros(0, 2).features()), "there are no rows to cluster");
@@ -152,7 +152,7 @@ fn any_budget_returns_an_answer_for_every_algorithm() {
             for looks in [0, 5, 60] {
                 let settings = KMeans { algorithm, k, restarts: 50, ..KMeans::default() };
                 let run = budget_of_looks(looks);
-                let found = settings.cluster(x.features(), None, &run).unwrap();
+                let found = settings.cluster_with(x.features(), None, &run).unwrap();
                 assert_eq!(found.labels.len(), 20_000, "{algorithm:?} {k:?} {looks}");
                 if looks == 0 {
                     let said = found.report.remarks.iter().any(|remark| remark.starts_with("the budget ran out"));

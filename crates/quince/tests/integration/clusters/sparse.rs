@@ -43,7 +43,7 @@ fn sparse_rows_are_clustered_like_their_dense_copy() {
                 KMeans { algorithm, polish: true, start: KMeansInit::Random, batch: 40, restarts: 2, ..fixed(5) };
             let both = [sparse.features(), dense.features()].map(|features| match algorithm {
                 // Halves start from rows that are drawn: by the same numbers in both.
-                Algorithm::Bisecting => settings.cluster(features, given, &Run::new()).unwrap(),
+                Algorithm::Bisecting => settings.cluster_with(features, given, &Run::new()).unwrap(),
                 _ => settings.cluster_from(features, given, &start, &Run::new()).unwrap(),
             });
             assert_eq!(both[0].labels, both[1].labels, "{algorithm:?}");
@@ -71,7 +71,7 @@ fn few_words_of_very_many_cost_what_the_few_cost() {
     let run = || Run::new().threads(1);
     for algorithm in ALGORITHMS {
         let settings = KMeans { algorithm, restarts: 1, steps: 20, ..fixed(12) };
-        let found = settings.cluster(sparse.features(), None, &run()).unwrap();
+        let found = settings.cluster_with(sparse.features(), None, &run()).unwrap();
         let (labels, _) = found.model.assign(&sparse.features(), None, &run()).unwrap();
         assert_eq!(labels, found.labels, "{algorithm:?}");
         found.model.distances(&sparse.features(), &run()).unwrap();
@@ -87,7 +87,7 @@ fn sparse_rows_that_are_equal_leave_clusters_empty_and_settle() {
     let sparse = Sparse::from_rows(100, (0..60).map(row)).unwrap();
     for algorithm in ALGORITHMS {
         let settings = KMeans { algorithm, batch: 7, ..fixed(5) };
-        let found = settings.cluster(sparse.features(), None, &Run::new()).unwrap();
+        let found = settings.cluster_with(sparse.features(), None, &Run::new()).unwrap();
         assert!(found.model.error() < 1e-20, "{algorithm:?}: {}", found.model.error());
         let remark = "2 of 5 clusters are empty: there are not as many different rows";
         assert_eq!(found.report.remarks, [remark], "{algorithm:?} {:?}", found.report.trace);
