@@ -96,12 +96,12 @@ fn as_text(evaluation: &Evaluation, curves: &[(String, Roc)]) -> String {
 }
 
 fn confusion_table(confusion: &ConfusionMatrix) -> String {
-    let names = confusion.classes.names();
+    let names = confusion.classes().names();
     let mut header = vec![""];
     header.extend(names.iter().map(String::as_str));
     let shares = confusion.normalised_rows();
     let line = |(i, name): (usize, &String)| {
-        let cell = |j: usize| format!("{} ({:.2})", show::short(confusion.counts[i][j]), shares[i][j]);
+        let cell = |j: usize| format!("{} ({:.2})", show::short(confusion.counts()[i][j]), shares[i][j]);
         std::iter::once(name.clone()).chain((0..names.len()).map(cell)).collect()
     };
     let lines: Vec<Vec<String>> = names.iter().enumerate().map(line).collect();

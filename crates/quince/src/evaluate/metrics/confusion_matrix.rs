@@ -12,16 +12,14 @@ use serde::Serialize;
 /// use quince::evaluate::ConfusionMatrix;
 /// use quince::learn::Classes;
 /// let found = ConfusionMatrix::of(&Classes::of(["no", "yes"]), &[0, 0, 1, 1], &[0, 1, 1, 1], None)?;
-/// assert_eq!(found.counts, [[1.0, 1.0], [0.0, 2.0]]);
+/// assert_eq!(found.counts(), [[1.0, 1.0], [0.0, 2.0]]);
 /// assert_eq!((found.accuracy(), found.precision(1), found.recall(0)), (0.75, 2.0 / 3.0, 0.5));
 /// # quince::Result::Ok(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConfusionMatrix {
-    /// The labels.
-    pub classes: Classes,
-    /// Counts (or weights).
-    pub counts: Vec<Vec<f64>>,
+    classes: Classes,
+    counts: Vec<Vec<f64>>,
 }
 
 impl ConfusionMatrix {
@@ -54,6 +52,16 @@ impl ConfusionMatrix {
             return Err(Error::data(problem, "Give one row and one column per class."));
         }
         Ok(ConfusionMatrix { classes: classes.clone(), counts })
+    }
+
+    /// The labels.
+    pub fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
+    /// Counts (or sums of weights): one row per true class, one column per predicted class.
+    pub fn counts(&self) -> &[Vec<f64>] {
+        &self.counts
     }
 
     /// All rows.

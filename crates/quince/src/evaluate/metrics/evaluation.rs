@@ -94,10 +94,11 @@ impl std::fmt::Display for Evaluation {
             }
             Evaluation::Classification { rows, accuracy, log_loss, f1, confusion, .. } => {
                 writeln!(f, "{rows} rows: accuracy {accuracy:.4}, log loss {log_loss:.4}, mean F1 {f1:.4}")?;
-                let width = confusion.classes.names().iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
+                let width =
+                    confusion.classes().names().iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
                 write!(f, "{:width$}", "")?;
-                confusion.classes.names().iter().try_for_each(|name| write!(f, "  {name:>width$}"))?;
-                for (name, row) in confusion.classes.names().iter().zip(&confusion.counts) {
+                confusion.classes().names().iter().try_for_each(|name| write!(f, "  {name:>width$}"))?;
+                for (name, row) in confusion.classes().names().iter().zip(confusion.counts()) {
                     write!(f, "\n{name:width$}")?;
                     row.iter().try_for_each(|count| write!(f, "  {count:>width$}"))?;
                 }
@@ -126,7 +127,7 @@ pub fn evaluate(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>
             let confusion = ConfusionMatrix::of(classes, codes, &prediction.labels(), weights)?;
             let of_class = |(k, roc): (usize, Roc)| ClassScores {
                 label: classes.names()[k].clone(),
-                rows: confusion.counts[k].iter().sum(),
+                rows: confusion.counts()[k].iter().sum(),
                 precision: confusion.precision(k),
                 recall: confusion.recall(k),
                 f1: confusion.f1(k),
