@@ -8,6 +8,10 @@ const PHRASES: &[(&str, &str)] = &[
     ("for example with words=2000.", "for example --text column=words=2000."),
     ("for example number.", "for example --kind name=number."),
     ("the task regression", "--task regression"),
+    (
+        "Give a file that was saved by quince.",
+        "Give a file that was saved by quince: the model comes first, then the table.",
+    ),
     ("Predict, to see", "Use quince predict to see"),
     ("Look at the settings of the method.", "See `quince models`."),
 ];

@@ -123,9 +123,7 @@ impl Error {
             | Error::NotFinite { remedy, .. }
             | Error::Setting { remedy, .. }
             | Error::Unknown { remedy, .. } => remedy,
-            Error::Model { problem, .. } if problem == NOT_A_MODEL => {
-                "Give a file that was saved by quince; on the command line the model comes first, then the table."
-            }
+            Error::Model { problem, .. } if problem == NOT_A_MODEL => "Give a file that was saved by quince.",
             Error::Model { .. } => "Train the model again, or copy the file again from where it was made.",
             Error::OutOfTime { .. } => "Give a larger budget.",
             Error::File { .. } | Error::Cancelled => "",

@@ -13,13 +13,22 @@ pub const UNKNOWN_CATEGORY: u32 = u32::MAX;
 /// More would not be categories.
 const MAX_CATEGORIES: usize = 1 << 28;
 
-/// What a category can be: a text (`str`) or a number (`f64`).
-pub trait Category: ToOwned {
+/// What a category can be: a text (`str`) or a number (`f64`), and nothing else.
+pub trait Category: ToOwned + sealed::Sealed {
     /// A number that equal categories share, and others seldom.
     fn key(&self) -> u64;
 
     /// The order of categories.
     fn order(&self, other: &Self) -> Ordering;
+}
+
+mod sealed {
+    /// What other crates cannot implement.
+    pub trait Sealed {}
+
+    impl Sealed for str {}
+
+    impl Sealed for f64 {}
 }
 
 impl Category for str {
