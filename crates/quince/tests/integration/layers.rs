@@ -120,3 +120,17 @@ fn files_that_architecture_names_are_there() {
         assert!(files.iter().any(|file| file.ends_with(&end)), "ARCHITECTURE.md names {name}, which is nowhere");
     }
 }
+
+#[test]
+fn the_prelude_has_every_method_of_the_registry() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let read = |name: &str| std::fs::read_to_string(src.join(name)).unwrap();
+    let (registry, prelude) = (read("registry.rs"), read("prelude.rs"));
+    let words: BTreeSet<&str> = prelude.split(|c: char| !c.is_alphanumeric()).collect();
+    let methods: Vec<&str> =
+        registry.lines().filter_map(|line| line.trim().strip_prefix("Method::of::<")?.strip_suffix(">(),")).collect();
+    assert_eq!(methods.len(), quince::registry::METHODS.len());
+    for method in methods {
+        assert!(words.contains(method), "{method} is not in prelude.rs");
+    }
+}
