@@ -1,6 +1,6 @@
 //! Inner loops of the bounds of k-means: scores and lower bounds of one row or sixteen with all centres.
 
-use crate::matrix::fused::{Visit, WIDE};
+use crate::matrix::fused::{PanelColumn, Visit, WIDE};
 use crate::matrix::simd::{LANES, vectorised};
 
 /// The best and second best score of sixteen rows, and the centre of the best.
@@ -100,8 +100,9 @@ vectorised! {
         (count, c)
     }
 
-    pub(super) fn dot(x: &[f32], y: &[f32]) -> f32 {
-        let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<32>(), y.as_chunks::<32>());
+    /// The product of two rows of blocks, whose number is even.
+    pub(super) fn dot(x: &[PanelColumn], y: &[PanelColumn]) -> f32 {
+        let (x, y) = (PanelColumn::values(x).as_chunks::<32>().0, PanelColumn::values(y).as_chunks::<32>().0);
         let mut sums = [0.0f32; 32];
         for (x, y) in x.iter().zip(y) {
             for l in 0..32 {
@@ -112,37 +113,26 @@ vectorised! {
         for l in 0..32 {
             sum += sums[l];
         }
-        for (x, y) in x_rest.iter().zip(y_rest) {
-            sum += x * y;
-        }
         sum
     }
 
     /// The products of a row with four others.
-    pub(super) fn four_dots(x: &[f32], others: [&[f32]; 4]) -> [f32; 4] {
-        let (x, x_rest) = x.as_chunks::<16>();
-        let ((a, a_rest), (b, b_rest)) = (others[0].as_chunks::<16>(), others[1].as_chunks::<16>());
-        let ((c, c_rest), (d, d_rest)) = (others[2].as_chunks::<16>(), others[3].as_chunks::<16>());
-        let mut sums = [[0.0f32; 16]; 4];
+    pub(super) fn four_dots(x: &[PanelColumn], others: [&[PanelColumn]; 4]) -> [f32; 4] {
+        let [a, b, c, d] = others;
+        let mut sums = [[0.0f32; WIDE]; 4];
         for ((((x, a), b), c), d) in x.iter().zip(a).zip(b).zip(c).zip(d) {
-            for l in 0..16 {
-                sums[0][l] += x[l] * a[l];
-                sums[1][l] += x[l] * b[l];
-                sums[2][l] += x[l] * c[l];
-                sums[3][l] += x[l] * d[l];
+            for l in 0..WIDE {
+                sums[0][l] += x.0[l] * a.0[l];
+                sums[1][l] += x.0[l] * b.0[l];
+                sums[2][l] += x.0[l] * c.0[l];
+                sums[3][l] += x.0[l] * d.0[l];
             }
         }
         let mut answers = [0.0; 4];
         for r in 0..4 {
-            for l in 0..16 {
+            for l in 0..WIDE {
                 answers[r] += sums[r][l];
             }
-        }
-        for (j, x) in x_rest.iter().enumerate() {
-            answers[0] += x * a_rest[j];
-            answers[1] += x * b_rest[j];
-            answers[2] += x * c_rest[j];
-            answers[3] += x * d_rest[j];
         }
         answers
     }

@@ -3,7 +3,7 @@
 use super::bounds::{AllScores, NearestTwo, any_crossed, dot, four_dots, lower_bounds, next_crossed};
 use super::points::{Centres, Frame, Points, ScoreScratch};
 use crate::matrix::Matrix;
-use crate::matrix::fused::WIDE;
+use crate::matrix::fused::{PanelColumn, WIDE};
 use std::ops::Range;
 
 /// How the nearest centres are found.
@@ -49,7 +49,8 @@ pub(super) struct AssignmentPart {
     pub(super) changed: usize,
     scratch: ScoreScratch,
     row: Vec<f64>,
-    single: Vec<f32>,
+    /// A row in single precision.
+    single: Vec<PanelColumn>,
     waiting: Vec<u32>,
 }
 
@@ -86,7 +87,7 @@ impl AssignmentPart {
             changed: 0,
             scratch: ScoreScratch::default(),
             row: vec![0.0; columns],
-            single: vec![0.0; columns + 1],
+            single: vec![PanelColumn([0.0; WIDE]); PanelColumn::blocks(columns + 1)],
             waiting: Vec::with_capacity(WIDE),
             rows,
         }
@@ -258,7 +259,7 @@ impl AssignmentPart {
         }
         let row = self.rows.start + place;
         points.single_row(row, &mut self.single);
-        let (mut best, mut label) = (f64::from(dot(&self.single, step.centres.packed_row(label))), label);
+        let (mut best, mut label) = (f64::from(dot(&self.single, step.centres.blocks(label))), label);
         let error_bound = points.error_bound(row, best, step.centres);
         let (_, mut upper) = points.between(row, best, error_bound);
         let mut crossed = [0u32; 4];
@@ -271,7 +272,7 @@ impl AssignmentPart {
             if count == 0 {
                 break;
             }
-            let scores = four_dots(&self.single, crossed.map(|c| step.centres.packed_row(c as usize)));
+            let scores = four_dots(&self.single, crossed.map(|c| step.centres.blocks(c as usize)));
             for (&c, score) in crossed[..count].iter().zip(scores) {
                 let (c, score) = (c as usize, f64::from(score));
                 let (below, above) = points.between(row, score, error_bound);

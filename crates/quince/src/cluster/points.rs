@@ -241,9 +241,9 @@ impl Points<'_> {
         ((square - 2.0 * error).max(0.0).sqrt(), (square + 2.0 * error).max(0.0).sqrt())
     }
 
-    /// Row `i` about the origin of scores, with a one after it, as a product with a packed centre takes it.
-    pub(super) fn single_row(&self, i: usize, out: &mut [f32]) {
-        let columns = self.columns();
+    /// Row `i` about the origin of scores, with a one after it, as a product with the blocks of a centre takes it.
+    pub(super) fn single_row(&self, i: usize, blocks: &mut [PanelColumn]) {
+        let (columns, out) = (self.columns(), PanelColumn::values_mut(blocks));
         self.features.centred(&self.frame.score_origin).pack(std::iter::once(i), &mut out[..columns]);
         out[columns] = 1.0;
     }
@@ -316,7 +316,9 @@ pub(super) struct Centres {
     /// About the origin.
     pub(super) exact: Matrix,
     /// [c -½‖c‖²] about the origin of scores, one after another.
-    pub(super) packed: Vec<f32>,
+    packed: Vec<f32>,
+    /// The same in blocks that begin where a cache line does, filled up with zeros: for products with one row.
+    blocks: Vec<PanelColumn>,
     /// ‖c‖² about the origin (for sparse rows).
     pub(super) squares: Vec<f64>,
     /// The largest norm about the origin of scores.
@@ -338,18 +340,23 @@ impl Centres {
             out[columns] = (-0.5 * square) as f32;
             largest = largest.max(square.sqrt());
         }
+        let width = PanelColumn::blocks(columns + 1);
+        let mut blocks = vec![PanelColumn([0.0; WIDE]); exact.rows() * width];
+        for (centre, blocks) in packed.chunks(columns + 1).zip(blocks.chunks_mut(width)) {
+            PanelColumn::values_mut(blocks)[..=columns].copy_from_slice(centre);
+        }
         let squares = (0..exact.rows()).map(|c| exact.row(c).iter().map(|x| x * x).sum()).collect();
-        Centres { exact, packed, squares, largest }
+        Centres { exact, packed, blocks, squares, largest }
     }
 
     pub(super) fn count(&self) -> usize {
         self.exact.rows()
     }
 
-    /// The packed row of one centre.
-    pub(super) fn packed_row(&self, c: usize) -> &[f32] {
-        let width = self.exact.columns() + 1;
-        &self.packed[c * width..(c + 1) * width]
+    /// [c -½‖c‖²] of one centre, in blocks.
+    pub(super) fn blocks(&self, c: usize) -> &[PanelColumn] {
+        let width = PanelColumn::blocks(self.exact.columns() + 1);
+        &self.blocks[c * width..(c + 1) * width]
     }
 }
 

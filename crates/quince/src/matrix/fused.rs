@@ -17,6 +17,24 @@ const COLUMNS_AT_A_TIME: usize = 384;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PanelColumn<T = f32>(pub(crate) [T; WIDE]);
 
+impl PanelColumn {
+    /// How many of these hold a row of this number of values, sixteen to a block: an even number, so that loops take two at a time.
+    pub(crate) fn blocks(values: usize) -> usize {
+        2 * values.div_ceil(2 * WIDE)
+    }
+
+    /// The values of some, one after another.
+    pub(crate) fn values(blocks: &[PanelColumn]) -> &[f32] {
+        // SAFETY: each is sixteen values in order, as large as its alignment, so that nothing lies between one and the next.
+        unsafe { std::slice::from_raw_parts(blocks.as_ptr().cast(), blocks.len() * WIDE) }
+    }
+
+    pub(crate) fn values_mut(blocks: &mut [PanelColumn]) -> &mut [f32] {
+        // SAFETY: as in `values`; the slice that was lent is not used meanwhile.
+        unsafe { std::slice::from_raw_parts_mut(blocks.as_mut_ptr().cast(), blocks.len() * WIDE) }
+    }
+}
+
 /// Rows packed side by side: for each panel its columns, sixteen values each; what is past the last row is zero.
 pub(crate) struct Panels<T = f32> {
     columns: usize,
