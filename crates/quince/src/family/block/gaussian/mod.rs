@@ -10,8 +10,14 @@ mod known;
 mod leave_one_out;
 mod ledoit_wolf;
 mod missing;
+mod parameters;
+mod plan;
 mod set;
+mod statistics;
 mod whitening;
+
+pub(crate) use plan::{Axes, Plan, Separation, Shape, Shared, Shrinkage};
+pub(crate) use statistics::Moments;
 
 use super::{Draw, Expected, Family, Gather, Scores, TILE, Tile, VarianceFloor, each_missing, is_scatter, unit_of};
 use crate::error::Result;
@@ -61,99 +67,6 @@ pub(crate) struct Gaussians {
     /// One per component, or a shared one.
     #[serde(skip)]
     covariances: Vec<FactoredCovariance>,
-}
-
-/// The shape of a covariance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Shape {
-    /// Any symmetric positive definite matrix.
-    Full,
-    /// One variance per column.
-    Diagonal,
-    /// One variance for all columns.
-    Spherical,
-}
-
-/// Whether components share a covariance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Shared {
-    /// Each component has its own.
-    No,
-    /// The mean of their covariances.
-    Mean,
-    /// The covariance of all rows about the mean of their component.
-    Pooled,
-    /// The mean of their covariances by the weights of the components.
-    Weighted,
-}
-
-/// Shrinkage of covariances towards a multiple of the identity: (1 - amount) Σ + amount t I.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Shrinkage {
-    pub(crate) amount: f64,
-    /// Whether t is one, rather than the mean of the variances.
-    pub(crate) to_one: bool,
-}
-
-/// A projection: (x - centre) · vectors, one column per axis.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Axes {
-    pub(crate) centre: Vec<f64>,
-    pub(crate) vectors: Matrix,
-    /// Of discriminant axes: what they separate.
-    #[serde(default)]
-    pub(crate) separation: Option<Separation>,
-}
-
-/// What discriminant axes separate.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Separation {
-    /// The means of the columns, one row per component.
-    pub(crate) means: Matrix,
-    /// The shares of the variance between components along the axes, and along others that were left out.
-    pub(crate) explained: Vec<f64>,
-}
-
-/// The options of a Gaussian block.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Plan {
-    pub(crate) shape: Shape,
-    pub(crate) shared: Shared,
-    pub(crate) unbiased: bool,
-    pub(crate) variance_floor: VarianceFloor,
-    pub(crate) shrinkage: Shrinkage,
-    /// Whether the amount of shrinkage follows from the rows, by Ledoit and Wolf's rule.
-    pub(crate) ledoit_wolf: bool,
-    /// Whether the directions in which rows do not vary are left out of a covariance without full rank.
-    pub(crate) pseudo_inverse: bool,
-}
-
-impl Plan {
-    /// Covariances divided by the weight, neither shrunk nor with a variance floor.
-    pub(crate) fn plain(shape: Shape, shared: Shared) -> Plan {
-        Plan {
-            shape,
-            shared,
-            unbiased: false,
-            variance_floor: VarianceFloor::relative(0.0),
-            shrinkage: Shrinkage { amount: 0.0, to_one: false },
-            ledoit_wolf: false,
-            pseudo_inverse: false,
-        }
-    }
-}
-
-/// Weight, mean and scatter of a component.
-#[derive(Clone, Debug)]
-pub(crate) struct Moments {
-    pub(crate) weight: f64,
-    pub(crate) mean: Vec<f64>,
-    /// All entries, of which the lower triangle by columns is set, or the diagonal alone.
-    pub(crate) scatter: Vec<f64>,
 }
 
 impl Gaussians {
@@ -216,111 +129,6 @@ impl Gaussians {
         self.axes.is_some() || self.pseudo_inverse
     }
 
-    /// The means, one row per component.
-    pub(crate) fn means(&self) -> &Matrix {
-        &self.means
-    }
-
-    /// The covariance of a component, all entries.
-    pub(crate) fn covariance(&self, component: usize) -> Matrix {
-        self.whole(&self.covariances[self.covariance_of(component)].covariance)
-    }
-
-    /// All entries of a symmetric matrix that is stored as covariances are.
-    fn whole(&self, covariance: &[f64]) -> Matrix {
-        let width = self.width();
-        let mut whole = Matrix::zeros(width, width);
-        for i in 0..width {
-            for j in 0..width {
-                whole[(i, j)] = match self.shape {
-                    Shape::Full => covariance[i.min(j) * width + i.max(j)],
-                    _ if i == j => covariance[i],
-                    _ => 0.0,
-                };
-            }
-        }
-        whole
-    }
-
-    /// The rank of a component's covariance.
-    pub(crate) fn rank(&self, component: usize) -> usize {
-        self.covariances[self.covariance_of(component)].rank
-    }
-
-    /// The variance of a column in a component.
-    pub(crate) fn variance(&self, component: usize, j: usize) -> f64 {
-        let factored = &self.covariances[self.covariance_of(component)];
-        factored.covariance[if self.is_full() { j * self.width() + j } else { j }]
-    }
-
-    /// The number of covariances: one per component, or a shared one.
-    pub(crate) fn covariances(&self) -> usize {
-        self.covariances.len()
-    }
-
-    /// ln |Σ| of a component.
-    pub(crate) fn log_determinant(&self, component: usize) -> f64 {
-        self.covariances[self.covariance_of(component)].log_determinant
-    }
-
-    /// Σ⁻¹ of a component.
-    pub(crate) fn precision(&self, component: usize) -> Matrix {
-        let (factored, width) = (&self.covariances[self.covariance_of(component)], self.width());
-        if self.is_full() {
-            return Matrix::new(width, width, factored.precision(width).to_vec()).expect("as wide as it is high");
-        }
-        let mut precision = Matrix::zeros(width, width);
-        (0..width).for_each(|j| precision[(j, j)] = factored.white[j] * factored.white[j]);
-        precision
-    }
-
-    /// The statistics of another block as if they had been collected about the origins of this one.
-    pub(super) fn statistics_of(
-        &mut self,
-        other: &Gaussians,
-        own_statistics: &Matrix,
-        statistics: &Matrix,
-    ) -> Option<Matrix> {
-        let alike = (&self.columns, self.shape, self.shared, self.unbiased)
-            == (&other.columns, other.shape, other.shared, other.unbiased)
-            && (self.variance_floor, self.shrinkage, &self.rounding, &self.axes, &self.fill)
-                == (other.variance_floor, other.shrinkage, &other.rounding, &other.axes, &other.fill)
-            && (&self.ledoit_wolf, self.pseudo_inverse, &self.component_weights)
-                == (&other.ledoit_wolf, other.pseudo_inverse, &other.component_weights);
-        let mut moved = statistics.clone();
-        for k in 0..if alike { statistics.rows() } else { 0 } {
-            if own_statistics[(k, 0)] == 0.0 {
-                self.origin.row_mut(k).copy_from_slice(other.origin.row(k));
-            }
-            self.shift(&mut moved, k, other.origin.row(k), self.origin.row(k));
-        }
-        alike.then_some(moved)
-    }
-
-    /// Moves the statistics of a component to another origin.
-    fn shift(&self, statistics: &mut Matrix, component: usize, from: &[f64], to: &[f64]) {
-        let width = self.width();
-        let shift: Vec<f64> = from.iter().zip(to).map(|(from, to)| from - to).collect();
-        let statistics = statistics.row_mut(component);
-        let (weight, a) = (statistics[0], statistics[1..1 + width].to_vec());
-        for j in 0..width {
-            statistics[1 + j] += weight * shift[j];
-            for i in if self.is_full() { j..width } else { j..j + 1 } {
-                let place = 1 + width + if self.is_full() { j * width + i } else { j };
-                statistics[place] += shift[i] * a[j] + a[i] * shift[j] + weight * shift[i] * shift[j];
-            }
-        }
-    }
-
-    /// Weight, mean and scatter of every component.
-    pub(crate) fn all_moments(&self, statistics: &Matrix) -> Vec<Moments> {
-        (0..statistics.rows()).map(|k| self.moments(k, statistics.row(k))).collect()
-    }
-
-    fn covariance_of(&self, component: usize) -> usize {
-        if self.shared == Shared::No { component } else { 0 }
-    }
-
     fn is_full(&self) -> bool {
         self.shape == Shape::Full
     }
@@ -346,26 +154,6 @@ impl Gaussians {
         let from = MatRef::from_column_major_slice(&values, rows, width);
         faer::linalg::matmul::matmul(to, Accum::Replace, from, axes.vectors.view().faer(), 1.0, Par::Seq);
         along
-    }
-
-    fn moments(&self, component: usize, statistics: &[f64]) -> Moments {
-        let (width, weight) = (self.width(), statistics[0]);
-        let (a, b) = statistics[1..].split_at(width);
-        if weight <= 0.0 {
-            let mean = self.settled.iter().map(|settled| settled[0]).collect();
-            return Moments { weight: 0.0, mean, scatter: vec![0.0; b.len()] };
-        }
-        let mean = (0..width).map(|j| self.origin[(component, j)] + a[j] / weight).collect();
-        let mut scatter = b.to_vec();
-        if self.is_full() {
-            for j in 0..width {
-                (j..width).for_each(|i| scatter[j * width + i] -= a[i] * a[j] / weight);
-                scatter[j * width + j] = scatter[j * width + j].max(0.0);
-            }
-        } else {
-            scatter.iter_mut().zip(a).for_each(|(s, a)| *s = (*s - a * a / weight).max(0.0));
-        }
-        Moments { weight, mean, scatter }
     }
 
     /// Adds the log likelihood of complete rows, stored by columns, under each component.
