@@ -44,79 +44,90 @@ impl Renderer<'_> {
         for (event, range) in Parser::new_ext(source, options()).into_offset_iter() {
             let line = self.line(source, &range);
             match event {
-                Event::Start(Tag::Heading { level, classes, attrs, .. }) => {
-                    let anchor = self.anchor();
-                    events.push(Event::Start(Tag::Heading { level, id: Some(anchor.clone().into()), classes, attrs }));
-                    if level as u8 > 1 {
-                        let link = format!("<a class=\"here\" href=\"#{anchor}\" aria-label=\"Link to this\">#</a>");
-                        events.push(Event::InlineHtml(link.into()));
-                    }
-                }
-                Event::Start(Tag::Table(alignments)) => {
-                    events.push(Event::Html("<div class=\"scroll\">".into()));
-                    events.push(Event::Start(Tag::Table(alignments)));
-                }
-                Event::End(TagEnd::Table) => {
-                    events.push(Event::End(TagEnd::Table));
-                    events.push(Event::Html("</div>\n".into()));
-                }
-                Event::Start(Tag::CodeBlock(kind)) => {
-                    let language = match kind {
-                        CodeBlockKind::Fenced(language) => language.to_string(),
-                        CodeBlockKind::Indented => "text".into(),
-                    };
-                    if !LANGUAGES.contains(&language.as_str()) {
-                        let known = LANGUAGES.join(", ");
-                        let sentence = format!("a fenced block cannot be of the language '{language}': use {known}.");
-                        self.problem(line, sentence);
-                    }
-                    code = Some((language, String::new()));
-                }
+                Event::Start(Tag::CodeBlock(kind)) => code = Some((self.language(kind, line), String::new())),
                 Event::Text(text) if code.is_some() => {
                     if let Some((_, body)) = &mut code {
                         body.push_str(&text);
                     }
-                }
-                Event::Text(text) => {
-                    // What was meant as a formula but is not closed, or has unequal braces, arrives here as text.
-                    let escaped = source[..range.start].ends_with('\\');
-                    if text[usize::from(escaped && text.starts_with('$'))..].contains('$') {
-                        self.problem(
-                            line,
-                            "a formula is not closed, or its braces do not match (for the sign itself write \\$).",
-                        );
-                    }
-                    events.push(Event::Text(text));
                 }
                 Event::End(TagEnd::CodeBlock) => {
                     if let Some((language, body)) = code.take() {
                         events.push(Event::Html(code_block(&language, &body).into()));
                     }
                 }
-                Event::InlineMath(latex) => events.push(Event::InlineHtml(self.formula(&latex, false, line).into())),
-                Event::DisplayMath(latex) => events.push(Event::InlineHtml(self.formula(&latex, true, line).into())),
-                Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
-                    let dest_url = self.link(&dest_url, link_type, line).into();
-                    events.push(Event::Start(Tag::Link { link_type, dest_url, title, id }));
+                Event::Text(text) => {
+                    self.check_text(&text, &source[..range.start], line);
+                    events.push(Event::Text(text));
                 }
-                Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
-                    let dest_url: CowStr<'_> = dest_url.into_string().into();
-                    self.image(&dest_url, line);
-                    events.push(Event::Start(Tag::Image { link_type, dest_url, title, id }));
-                }
-                Event::Start(Tag::HtmlBlock) | Event::End(TagEnd::HtmlBlock) => {}
-                Event::Html(text) => {
-                    let made = self.html_line(&text, line);
-                    events.extend(made);
-                }
-                Event::InlineHtml(_) => self.problem(
-                    line,
-                    "HTML and directives inside a line are not allowed: a directive stands on a line of its own.",
-                ),
-                other => events.push(other),
+                other => self.event(other, line, &mut events),
             }
         }
         events
+    }
+
+    /// Adds what becomes of anything but text and code.
+    fn event<'s>(&mut self, event: Event<'s>, line: usize, events: &mut Vec<Event<'s>>) {
+        match event {
+            Event::Start(Tag::Heading { level, classes, attrs, .. }) => {
+                let anchor = self.anchor();
+                events.push(Event::Start(Tag::Heading { level, id: Some(anchor.clone().into()), classes, attrs }));
+                if level as u8 > 1 {
+                    let link = format!("<a class=\"here\" href=\"#{anchor}\" aria-label=\"Link to this\">#</a>");
+                    events.push(Event::InlineHtml(link.into()));
+                }
+            }
+            Event::Start(Tag::Table(alignments)) => {
+                events.push(Event::Html("<div class=\"scroll\">".into()));
+                events.push(Event::Start(Tag::Table(alignments)));
+            }
+            Event::End(TagEnd::Table) => {
+                events.push(Event::End(TagEnd::Table));
+                events.push(Event::Html("</div>\n".into()));
+            }
+            Event::InlineMath(latex) => events.push(Event::InlineHtml(self.formula(&latex, false, line).into())),
+            Event::DisplayMath(latex) => events.push(Event::InlineHtml(self.formula(&latex, true, line).into())),
+            Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
+                let dest_url = self.link(&dest_url, link_type, line).into();
+                events.push(Event::Start(Tag::Link { link_type, dest_url, title, id }));
+            }
+            Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
+                let dest_url: CowStr<'_> = dest_url.into_string().into();
+                self.image(&dest_url, line);
+                events.push(Event::Start(Tag::Image { link_type, dest_url, title, id }));
+            }
+            Event::Start(Tag::HtmlBlock) | Event::End(TagEnd::HtmlBlock) => {}
+            Event::Html(text) => {
+                let made = self.html_line(&text, line);
+                events.extend(made);
+            }
+            Event::InlineHtml(_) => self.problem(
+                line,
+                "HTML and directives inside a line are not allowed: a directive stands on a line of its own.",
+            ),
+            other => events.push(other),
+        }
+    }
+
+    /// The language of a block of code.
+    fn language(&mut self, kind: CodeBlockKind<'_>, line: usize) -> String {
+        let language = match kind {
+            CodeBlockKind::Fenced(language) => language.to_string(),
+            CodeBlockKind::Indented => "text".into(),
+        };
+        if !LANGUAGES.contains(&language.as_str()) {
+            let known = LANGUAGES.join(", ");
+            let sentence = format!("a fenced block cannot be of the language '{language}': use {known}.");
+            self.problem(line, sentence);
+        }
+        language
+    }
+
+    /// What was meant as a formula but is not closed, or has unequal braces, arrives as text.
+    fn check_text(&mut self, text: &str, before: &str, line: usize) {
+        let escaped = before.ends_with('\\');
+        if text[usize::from(escaped && text.starts_with('$'))..].contains('$') {
+            self.problem(line, "a formula is not closed, or its braces do not match (for the sign itself write \\$).");
+        }
     }
 
     fn line(&self, source: &str, range: &Range<usize>) -> usize {

@@ -148,7 +148,32 @@ impl BayesModel {
 
     /// The decision boundaries, if the only feature is one number with a normal or Gaussian family.
     pub fn boundaries(&self) -> Option<Boundaries> {
-        let [block] = &self.product.blocks[..] else { return None };
+        let line = Line::of(self)?;
+        let (at, classes) = line.changes()?;
+        let error = 1.0 - line.accuracy(&at, &classes)?;
+        Some(Boundaries {
+            at: at.into_iter().map(|x| line.middle + line.unit * x).collect(),
+            classes: classes.into_iter().map(|c| line.classes[c]).collect(),
+            error,
+        })
+    }
+}
+
+/// The classes along a single number.
+struct Line<'a> {
+    model: &'a BayesModel,
+    /// The classes whose prior is above zero.
+    classes: Vec<usize>,
+    /// Their means and variances, about the mean of the means, in units of the largest standard deviation, so that neither
+    /// costs digits.
+    normals: Vec<(f64, f64)>,
+    middle: f64,
+    unit: f64,
+}
+
+impl Line<'_> {
+    fn of(model: &BayesModel) -> Option<Line<'_>> {
+        let [block] = &model.product.blocks[..] else { return None };
         let of_class = |k: usize| match block {
             Block::Gaussian(block) if block.width() == 1 && block.axes().is_none() => {
                 Some((block.means()[(k, 0)], block.covariance(k)[(0, 0)]))
@@ -158,41 +183,58 @@ impl BayesModel {
             }
             _ => None,
         };
-        let there: Vec<usize> = (0..self.totals.len()).filter(|&k| self.log_priors[k] > f64::NEG_INFINITY).collect();
-        let normals: Vec<(f64, f64)> = there.iter().map(|&k| of_class(k)).collect::<Option<_>>()?;
+        let possible = |&k: &usize| model.log_priors[k] > f64::NEG_INFINITY;
+        let classes: Vec<usize> = (0..model.totals.len()).filter(possible).collect();
+        let normals: Vec<(f64, f64)> = classes.iter().map(|&k| of_class(k)).collect::<Option<_>>()?;
         if normals.iter().any(|(_, variance)| *variance <= 0.0) {
             return None;
         }
-        // About the mean of the means, in units of the largest standard deviation, so that neither costs digits.
         let middle = normals.iter().map(|(mean, _)| mean / normals.len() as f64).sum::<f64>();
         let unit = normals.iter().map(|(_, variance)| variance.sqrt()).fold(0.0, f64::max);
-        let normals: Vec<(f64, f64)> =
+        let normals =
             normals.into_iter().map(|(mean, variance)| ((mean - middle) / unit, variance / unit / unit)).collect();
-        let score = |c: usize, x: f64| {
-            let (mean, variance) = normals[c];
-            self.start(there[c]) - 0.5 * self.temperature() * (variance.ln() + (x - mean).powi(2) / variance)
-        };
-        // The class changes only where two scores are equal: roots of quadratic equations.
+        Some(Line { model, classes, normals, middle, unit })
+    }
+
+    fn score(&self, c: usize, x: f64) -> f64 {
+        let (mean, variance) = self.normals[c];
+        self.model.start(self.classes[c])
+            - 0.5 * self.model.temperature() * (variance.ln() + (x - mean).powi(2) / variance)
+    }
+
+    /// The first class with the largest score.
+    fn best(&self, x: f64) -> Option<usize> {
+        (0..self.normals.len()).reduce(|best, c| if self.score(c, x) > self.score(best, x) { c } else { best })
+    }
+
+    /// Where two scores are equal, rising: roots of quadratic equations.
+    fn roots(&self) -> Vec<f64> {
+        let temperature = self.model.temperature();
         let mut roots = Vec::new();
-        for a in 0..normals.len() {
-            for b in a + 1..normals.len() {
-                let ((mean_a, var_a), (mean_b, var_b)) = (normals[a], normals[b]);
-                let square = 0.5 * self.temperature() * (1.0 / var_b - 1.0 / var_a);
-                let linear = self.temperature() * (mean_a / var_a - mean_b / var_b);
-                let constant = score(a, 0.0) - score(b, 0.0);
+        for a in 0..self.normals.len() {
+            for b in a + 1..self.normals.len() {
+                let ((mean_a, var_a), (mean_b, var_b)) = (self.normals[a], self.normals[b]);
+                let square = 0.5 * temperature * (1.0 / var_b - 1.0 / var_a);
+                let linear = temperature * (mean_a / var_a - mean_b / var_b);
+                let constant = self.score(a, 0.0) - self.score(b, 0.0);
                 roots.extend(quadratic_roots(square, linear, constant));
             }
         }
         roots.sort_by(f64::total_cmp);
         roots.dedup();
-        let best = |x: f64| (0..normals.len()).reduce(|best, c| if score(c, x) > score(best, x) { c } else { best });
-        // The first class with the largest score between each two roots.
+        roots
+    }
+
+    /// Where the class changes, and the class below the first change, between each two, and above the last.
+    fn changes(&self) -> Option<(Vec<f64>, Vec<usize>)> {
+        // The class changes only at roots: it is asked for between each two.
+        let roots = self.roots();
         let mut places: Vec<f64> = roots.windows(2).map(|pair| 0.5 * (pair[0] + pair[1])).collect();
         places.insert(0, roots.first().map_or(0.0, |first| first - 1.0 - first.abs()));
         if let Some(last) = roots.last() {
             places.push(last + 1.0 + last.abs());
         }
-        let winners: Vec<usize> = places.into_iter().map(best).collect::<Option<_>>()?;
+        let winners: Vec<usize> = places.into_iter().map(|x| self.best(x)).collect::<Option<_>>()?;
         let (mut at, mut classes) = (Vec::new(), vec![winners[0]]);
         for (root, winner) in roots.iter().zip(&winners[1..]) {
             if classes.last() != Some(winner) {
@@ -200,15 +242,20 @@ impl BayesModel {
                 classes.push(*winner);
             }
         }
+        Some((at, classes))
+    }
+
+    /// The expected accuracy, if rows are distributed as the model says.
+    fn accuracy(&self, at: &[f64], classes: &[usize]) -> Option<f64> {
         let mut right = 0.0;
         for (part, &c) in classes.iter().enumerate() {
-            let normal = Normal::new(normals[c].0, normals[c].1.sqrt()).ok()?;
+            let (mean, variance) = self.normals[c];
+            let normal = Normal::new(mean, variance.sqrt()).ok()?;
             let from = if part == 0 { 0.0 } else { normal.cumulative(at[part - 1]) };
             let to = at.get(part).map_or(1.0, |&x| normal.cumulative(x));
-            right += self.log_priors[there[c]].exp() * (to - from);
+            right += self.model.log_priors[self.classes[c]].exp() * (to - from);
         }
-        let at = at.into_iter().map(|x| middle + unit * x).collect();
-        Some(Boundaries { at, classes: classes.into_iter().map(|c| there[c]).collect(), error: 1.0 - right })
+        Some(right)
     }
 }
 
