@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytest.register_assert_rewrite("bayes_data", "preprocessing_data")
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
