@@ -285,9 +285,9 @@ def test_a_model_whose_families_are_impossible_is_saved_all_the_same():
     assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
 
 
-def test_leaving_out_a_far_row_of_a_window_keeps_what_is_left():
+def test_leaving_out_a_far_row_of_a_kernel_density_keeps_what_is_left():
     X, y = np.array([[0.0], [1], [20], [40], [50], [51]]), np.array([0, 0, 0, 1, 1, 1])
-    model = quince.MixedNB(family="window", bandwidth=1.0, calibrate=False)
+    model = quince.MixedNB(family="kernel-density", bandwidth=1.0, calibrate=False)
     found = model.leave_one_out(X, y)
     for row in range(6):
         rest = np.delete(np.arange(6), row)
@@ -300,10 +300,10 @@ def test_learning_on_refuses_what_learning_refuses():
     for bad in ([[-5.0, 1]], [[np.nan, 1]]):
         with pytest.raises(ValueError, match="is not a count"):
             counts.partial_fit(bad, [0])
-    window = quince.MixedNB(family="window").partial_fit([[1.0], [2], [3], [4]], [0, 1, 0, 1], classes=[0, 1])
+    density = quince.MixedNB(family="kernel-density").partial_fit([[1.0], [2], [3], [4]], [0, 1, 0, 1], classes=[0, 1])
     with pytest.raises(ValueError, match="kernel density"):
-        window.partial_fit([[7.0]], [0])
-    window.partial_fit([[3.0]], [1])
+        density.partial_fit([[7.0]], [0])
+    density.partial_fit([[3.0]], [1])
     later = quince.MixedNB(family="normal").partial_fit([[1.0], [2]], [0, 0], classes=[0, 1])
     assert any("no rows" in remark for remark in later.report_["remarks"])
     assert later.partial_fit([[3.0], [4]], [1, 1]).report_["remarks"] == []
@@ -334,7 +334,7 @@ def test_sparse_answers_take_no_threshold_below_what_is_not_there():
         quince.MixedNB(family="bernoulli", threshold=-1.0).fit(sparse.csr_matrix([[1.0, 0], [0, 1]]), [0, 1])
 
 
-@pytest.mark.parametrize("family", [{(0, 1): "chain"}])
+@pytest.mark.parametrize("family", [{(0, 1): "markov-chain"}])
 def test_what_cannot_be_held_is_refused(family):
     X = np.array([[0.0, 0], [1_000_000, 1_000_000], [1, 1], [2, 2]])
     with pytest.raises(ValueError, match="memory"):

@@ -307,8 +307,8 @@ def test_refusals():
         quince.GaussianMixture(2, precisions_init=[-np.eye(4)] * 2).fit(X)
     with pytest.raises(ValueError, match="Negative values"):
         quince.MultinomialMixture(2).fit(X)
-    with pytest.raises(ValueError, match="cannot be chain in a mixture"):
-        quince.MixedMixture(2, family="chain").fit(X)
+    with pytest.raises(ValueError, match="cannot be markov-chain in a mixture"):
+        quince.MixedMixture(2, family="markov-chain").fit(X)
     with pytest.raises(ValueError, match="infinity"):
         quince.GaussianMixture(2).fit([[0.0], [np.inf], [1.0]])
     with pytest.raises(ValueError, match="constant"):

@@ -54,7 +54,7 @@ fn wrong_settings_get_a_remedy() {
     refused(&bayes("--family viists=poisson"), "names 'viists', which is no column", "Did you mean 'visits'?");
     refused(&bayes("--family city=normal"), "family' of 'city' cannot be normal: it is a category", "categorical");
     refused(&bayes("--family note=poisson"), "it is a text", "multinomial or bernoulli");
-    refused(&bayes("--family age=normal,age=window"), "names 'age' twice", "one family");
+    refused(&bayes("--family age=normal,age=kernel-density"), "names 'age' twice", "one family");
     refused(&bayes("--set priors=0.5"), "are 1 for 2 classes", "one for each class");
     refused(&bayes("--set priors=0.5,0.6"), "add up to 1.1", "add up to 1");
     refused(&bayes("--set priors=often"), "setting 'priors' cannot be 'often'", "0.2,0.8");

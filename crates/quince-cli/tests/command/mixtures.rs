@@ -96,7 +96,7 @@ fn what_a_mixture_cannot_do_is_said() {
         assert!(answer.err.contains(problem), "{command}: {}", answer.err);
     };
     wrong("cluster iris.csv -m mixture -k 500", "'k' cannot be 500 with 150 rows");
-    wrong("cluster iris.csv -m mixture --family chain", "'family' cannot be chain in a mixture");
+    wrong("cluster iris.csv -m mixture --family markov-chain", "'family' cannot be markov-chain in a mixture");
     wrong("cluster iris.csv -m mixture --set covariance=round", "'covariance' cannot be");
     wrong("cluster iris.csv --family normal", "'kmeans' has no families of columns");
     wrong("train iris.csv -t petal_width -m mixture -o m.quince", "'mixture' does not learn numbers");

@@ -20,7 +20,7 @@ crate::settings! {
     /// ```
     pub struct NaiveBayes {
         /// The family of columns, for example age=normal,visits=poisson; auto, normal, poisson, bernoulli, categorical,
-        /// multinomial, histogram, quantiles, window, and for columns together gaussian, chain.
+        /// multinomial, histogram, quantiles, kernel-density, and for columns together gaussian, markov-chain.
         family: Families = Families::default(), in Domain::Parsed(Families::PARSER);
         /// Additive smoothing: the pseudocount of every category, bin, word and answer; 1 is Laplace's rule.
         alpha: f64 = 1.0, in Domain::Number(0.0, 1e12);
@@ -32,7 +32,7 @@ crate::settings! {
         categories: usize = 0, in Domain::Integer(0);
         /// The number of bins of the families histogram and quantiles.
         bins: Count = Count::Auto, in Domain::IntegerOrAuto(1);
-        /// The bandwidth of the kernel density (family window); 0 takes Silverman's rule.
+        /// The bandwidth of the family kernel-density; 0 takes Silverman's rule.
         bandwidth: f64 = 0.0, in Domain::Number(0.0, f64::MAX);
         /// Variance floor: this fraction of a column's variance is added to the variance of each class.
         variance_floor: f64 = 1e-9, in Domain::Number(0.0, 1e9);

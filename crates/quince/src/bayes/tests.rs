@@ -106,12 +106,12 @@ fn blocks(names: &str, example: &Example, classes: usize) -> Vec<Block> {
         "unsmoothed" => Block::Categorical(Categories::new(vec![5], vec![Coding::Codes(4)], 0.0)),
         "counts" => Block::Multinomial(Multinomials::new(Place::Dense(vec![6, 7]), 1.0)),
         "words" => Block::Multinomial(Multinomials::new(sparse.clone(), 0.5)),
-        "window" => {
+        "kernel-density" => {
             let mut all = values(1);
             all.dedup();
             Block::KernelDensity(KernelDensities::new(vec![1], vec![all], 0.0))
         }
-        "chain" => Block::MarkovChain(MarkovChains::new(vec![4, 5, 3], vec![3, 4, 2], 1.0)),
+        "markov-chain" => Block::MarkovChain(MarkovChains::new(vec![4, 5, 3], vec![3, 4, 2], 1.0)),
         "full" => gauss(&gaussian(Shape::Full, Shared::No, 0.0), None),
         "mean" => gauss(&gaussian(Shape::Full, Shared::Mean, 0.0), None),
         "pooled" => gauss(&gaussian(Shape::Full, Shared::Pooled, 0.0), None),
@@ -157,8 +157,8 @@ const ALL: [&str; 26] = [
     "unsmoothed",
     "counts",
     "words",
-    "window",
-    "chain",
+    "kernel-density",
+    "markov-chain",
     "full",
     "mean",
     "pooled",
@@ -172,7 +172,7 @@ const ALL: [&str; 26] = [
     "spherical",
     "axes",
     "normal+poisson+bernoulli+categorical+words",
-    "pooled+chain+presence",
+    "pooled+markov-chain+presence",
 ];
 
 /// Gaussians and counts with missing values: they are imputed by their expectation, so that learning needs EM.
@@ -414,7 +414,8 @@ fn an_infinite_number_is_refused_with_its_place_whatever_the_family() {
     let rows = Matrix::from_rows(&[[1.0, 2.0], [2.5, 1.0], [f64::INFINITY, 0.0], [4.0, 3.0]]);
     let target = Target::classes(Classes::of(["0", "1"]), vec![0, 1, 0, 1]).unwrap();
     let examples = Examples::new(rows.features(), &target, None).unwrap();
-    for family in ["auto", "normal", "histogram", "quantiles", "window", "bernoulli", "gaussian", "multinomial"] {
+    for family in ["auto", "normal", "histogram", "quantiles", "kernel-density", "bernoulli", "gaussian", "multinomial"]
+    {
         let learner = NaiveBayes { family: family.parse().unwrap(), ..NaiveBayes::default() };
         let error = crate::learn::Learner::fit_examples(&learner, &examples, &Run::new()).err();
         let said = error.map(|error| error.to_string()).unwrap_or_default();
@@ -440,7 +441,7 @@ fn a_block_that_claims_what_is_not_there_is_refused() {
     let example = example(9, 40, 3, false);
     for (names, honest, lie) in [
         ("unsmoothed", "\"codes\":4", "\"codes\":18446744073709551615"),
-        ("chain", "[3,4,2]", "[3,4294967296,4294967296]"),
+        ("markov-chain", "[3,4,2]", "[3,4294967296,4294967296]"),
         ("normal", "\"columns\":[0,1]", "\"columns\":[0,99]"),
         ("words", "\"width\":6", "\"width\":600"),
         ("axes", "\"columns\":2", "\"columns\":9223372036854775808"),

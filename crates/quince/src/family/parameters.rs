@@ -33,8 +33,8 @@ pub struct Parameters {
     /// | categorical | for each feature `count 0`, `log 0`, `count 1`, `log 1` ...: one column per category; of bins also `edges 0` ... |
     /// | multinomial | `count`, `log` |
     /// | gaussian | `mean`; `covariance 0`, `covariance 1` ... of each class, or one for all; `axes`, `centre` |
-    /// | window (kernel density) | `width`: the bandwidths |
-    /// | chain (Markov chain) | `count` |
+    /// | kernel-density | `width`: the bandwidths |
+    /// | markov-chain | `count` |
     pub arrays: Vec<(String, Matrix)>,
 }
 

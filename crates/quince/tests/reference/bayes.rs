@@ -68,8 +68,8 @@ fn b2_a_value_outside_every_bin_leaves_the_answer_to_the_rest() {
 }
 
 #[test]
-fn b2_a_smoothing_window_is_the_mean_of_normal_densities() {
-    let learner = NaiveBayes { bandwidth: 0.5, ..family("window") };
+fn b2_a_kernel_density_is_the_mean_of_normal_densities() {
+    let learner = NaiveBayes { bandwidth: 0.5, ..family("kernel-density") };
     let train = "x,y\n1,a\n2,a\n4,a\n3,b\n7,b\n";
     let (scores, _) = &answers(train, "x\n2.5\n", &[("x", Kind::Number)], &learner)[0];
     let normal = |d: f64| (-0.5 * (d / 0.5) * (d / 0.5)).exp() / (0.5 * std::f64::consts::TAU.sqrt());
@@ -106,12 +106,12 @@ fn b4_the_weather_by_categories() {
 }
 
 #[test]
-fn b15_the_weather_in_a_chain() {
-    let (scores, probabilities) = weather(&family("chain"));
+fn b15_the_weather_in_a_markov_chain() {
+    let (scores, probabilities) = weather(&family("markov-chain"));
     // 0 against 0: the priors remain.
     agrees(scores[0].exp(), 5.0 / 14.0, 12);
     agrees(probabilities[1], 9.0 / 14.0, 12);
-    let (scores, probabilities) = weather(&NaiveBayes { alpha: 1.0, ..family("chain") });
+    let (scores, probabilities) = weather(&NaiveBayes { alpha: 1.0, ..family("markov-chain") });
     agrees(scores[1].exp(), 9.0 / 1750.0, 12);
     agrees(scores[0].exp(), 5.0 / 1008.0, 12);
     agrees(probabilities[0], 0.4910, 4);

@@ -155,9 +155,9 @@ class MixedNB(OfTables):
     ----------
     family : str or dict, default="auto"
         The family of columns: "auto", "normal", "poisson", "bernoulli", "categorical", "multinomial", "histogram" (bins
-        of equal width), "quantiles" (bins with equal numbers of rows) or "window" (a kernel density); and for several
-        columns together "gaussian", which takes ":diagonal", ":spherical", ":mean" and ":pooled", or "chain" (a Markov
-        chain). A single name is for all columns that can have it, `{"age": "normal", ("height", "weight"): "gaussian:pooled"}` or
+        of equal width), "quantiles" (bins with equal numbers of rows) or "kernel-density"; and for several columns
+        together "gaussian", which takes ":diagonal", ":spherical", ":mean" and ":pooled", or "markov-chain". A single
+        name is for all columns that can have it, `{"age": "normal", ("height", "weight"): "gaussian:pooled"}` or
         `"age=normal,height+weight=gaussian:pooled"` for some, and the key "*" for all others. The columns of a matrix
         are named by their number, or "x0", "x1" ...
     alpha : float, default=1.0
@@ -171,7 +171,7 @@ class MixedNB(OfTables):
     bins : int or "auto", default="auto"
         The number of bins of the families "histogram" and "quantiles".
     bandwidth : float, default=0.0
-        The bandwidth of the family "window", a kernel density; 0 follows from the standard deviation of the values.
+        The bandwidth of the family "kernel-density"; 0 follows from the standard deviation of the values.
     variance_floor : float, default=1e-9
         This share of a column's variance is added to the variance of each class.
     variance_floor_of : {"each", "largest"}, default="each"

@@ -30,7 +30,7 @@ class MixedMixture(OfComponents):
     n_components : int or "auto", default="auto"
         The number of components; "auto" takes the number from 1 to 10 with the smallest criterion.
     family : str or dict, default="auto"
-        The family of columns, as for `MixedNB` (without "window" and "chain").
+        The family of columns, as for `MixedNB` (without "kernel-density" and "markov-chain").
     covariance : {"full", "diagonal", "spherical"}, default="full"
         The shape of the covariances of numbers, where no family is given.
     shared : bool, default=False

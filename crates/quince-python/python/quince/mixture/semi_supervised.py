@@ -35,7 +35,7 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
     Parameters
     ----------
     family : str or dict, default="auto"
-        The family of columns, as for `MixedNB` (without "window" and "chain"); "auto" selects families by the
+        The family of columns, as for `MixedNB` (without "kernel-density" and "markov-chain"); "auto" selects families by the
         rows with a label.
     unlabelled : float, default=1.0
         The weight of a row without a label relative to one with a label.

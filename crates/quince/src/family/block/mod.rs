@@ -340,8 +340,8 @@ impl Block {
             Block::Bernoulli(_) => "bernoulli",
             Block::Categorical(_) => "categorical",
             Block::Multinomial(_) => "multinomial",
-            Block::KernelDensity(_) => "window",
-            Block::MarkovChain(_) => "chain",
+            Block::KernelDensity(_) => "kernel-density",
+            Block::MarkovChain(_) => "markov-chain",
         }
     }
 }

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(families.to_string(), "auto,age=normal,height+weight=gaussian");
 /// # quince::Result::Ok(())
 /// ```
+#[doc(alias("kernel-density", "markov-chain", "window", "chain"))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Families {
@@ -39,7 +40,9 @@ pub(crate) enum FamilyName {
     Histogram,
     /// Bins with equal numbers of rows (quantiles).
     Quantiles,
+    #[doc(alias("window", "Parzen window"))]
     KernelDensity,
+    #[doc(alias = "chain")]
     MarkovChain,
 }
 
@@ -68,16 +71,20 @@ const NAMES: [(&str, FamilyName); 11] = [
     ("multinomial", FamilyName::Multinomial),
     ("histogram", FamilyName::Histogram),
     ("quantiles", FamilyName::Quantiles),
-    ("window", FamilyName::KernelDensity),
-    ("chain", FamilyName::MarkovChain),
+    ("kernel-density", FamilyName::KernelDensity),
+    ("markov-chain", FamilyName::MarkovChain),
 ];
+
+/// What the settings in files of format 1 call two of them; users may, too.
+const NAMES_IN_FILES: [(&str, FamilyName); 2] =
+    [("window", FamilyName::KernelDensity), ("chain", FamilyName::MarkovChain)];
 
 impl FamilyName {
     fn parse(text: &str) -> Result<FamilyName> {
         let mut words = text.split(':').map(str::trim);
         let first = words.next().unwrap_or_default();
         let wrong = |problem: String, remedy: String| Err(Error::setting("family", problem, remedy));
-        let Some((_, mut name)) = NAMES.into_iter().find(|(name, _)| *name == first) else {
+        let Some((_, mut name)) = NAMES.into_iter().chain(NAMES_IN_FILES).find(|(name, _)| *name == first) else {
             let remedy = did_you_mean(first, "families", NAMES.iter().map(|(name, _)| *name));
             return wrong(format!("cannot be '{first}'"), remedy);
         };
@@ -104,6 +111,12 @@ impl FamilyName {
     pub(crate) fn word(self) -> &'static str {
         let same = |other: &&(&str, FamilyName)| std::mem::discriminant(&other.1) == std::mem::discriminant(&self);
         NAMES.iter().find(same).map_or("auto", |(name, _)| name)
+    }
+
+    /// The name with its options, as settings in files have it.
+    fn in_files(self) -> String {
+        let own = NAMES_IN_FILES.iter().find(|(_, name)| *name == self);
+        own.map_or_else(|| self.to_string(), |(word, _)| word.to_string())
     }
 }
 
@@ -174,18 +187,24 @@ fn unquoted(name: &str) -> String {
     name.strip_prefix('"').and_then(|name| name.strip_suffix('"')).unwrap_or(name).to_string()
 }
 
-impl std::fmt::Display for Families {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.usual)?;
+impl Families {
+    fn written(&self, name_of: impl Fn(FamilyName) -> String) -> String {
+        let mut text = name_of(self.usual);
         for (columns, name) in &self.columns {
             let quoted = |column: &String| {
                 let special = column.contains([',', '=', '+']) || column.trim() != column;
                 if special { format!("\"{column}\"") } else { column.clone() }
             };
             let columns: Vec<String> = columns.iter().map(quoted).collect();
-            write!(f, ",{}={name}", columns.join("+"))?;
+            text.push_str(&format!(",{}={}", columns.join("+"), name_of(*name)));
         }
-        Ok(())
+        text
+    }
+}
+
+impl std::fmt::Display for Families {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.written(|name| name.to_string()))
     }
 }
 
@@ -197,9 +216,10 @@ impl TryFrom<String> for Families {
     }
 }
 
+/// The setting as files have it.
 impl From<Families> for String {
     fn from(families: Families) -> String {
-        families.to_string()
+        families.written(FamilyName::in_files)
     }
 }
 
@@ -219,5 +239,16 @@ mod tests {
         assert!(wrong("a=normal:full").to_string().contains("takes no 'full'"));
         assert!(wrong("a=b=normal").to_string().contains("a=b=normal"));
         assert!(wrong("\"a=normal").to_string().contains("open quote"));
+    }
+
+    #[test]
+    fn files_keep_the_first_names_of_kernel_densities_and_markov_chains() {
+        let families: Families = "kernel-density,a+b=markov-chain,c=normal".parse().unwrap();
+        assert_eq!(families.to_string(), "kernel-density,a+b=markov-chain,c=normal");
+        let saved = serde_json::to_value(&families).unwrap();
+        assert_eq!(saved, "window,a+b=chain,c=normal");
+        assert_eq!(serde_json::from_value::<Families>(saved).unwrap(), families);
+        let remedy = "kernel_density".parse::<Families>().unwrap_err().remedy().to_string();
+        assert_eq!(remedy, "Did you mean 'kernel-density'?");
     }
 }

@@ -130,7 +130,7 @@ fn is_usual(kind: &FeatureKind, name: FamilyName, of_matrix: bool) -> bool {
 fn possible(kind: &FeatureKind) -> &'static str {
     match kind {
         FeatureKind::Words | FeatureKind::Vector => "multinomial or bernoulli",
-        FeatureKind::Category(_) => "categorical or part of a chain",
+        FeatureKind::Category(_) => "categorical or part of a markov-chain",
         _ => "any family",
     }
 }
