@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value};
 pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     match value {
         Value::Null => Ok(py.None().into_bound(py)),
-        Value::Bool(switch) => switch.into_bound_py_any(py),
+        Value::Bool(boolean) => boolean.into_bound_py_any(py),
         Value::Number(number) => match (number.as_i64(), number.as_u64()) {
             (Some(whole), _) => whole.into_bound_py_any(py),
             (None, Some(whole)) => whole.into_bound_py_any(py),
@@ -36,8 +36,8 @@ pub(crate) fn from_python(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if value.is_none() {
         return Ok(Value::Null);
     }
-    if let Ok(switch) = value.cast::<PyBool>() {
-        return Ok(Value::Bool(switch.is_true()));
+    if let Ok(boolean) = value.cast::<PyBool>() {
+        return Ok(Value::Bool(boolean.is_true()));
     }
     if let Ok(text) = value.cast::<PyString>() {
         return Ok(Value::String(text.to_string()));

@@ -276,7 +276,7 @@ impl Model {
         let found = match classes.label_type() {
             LabelType::Integers => integers().map(|labels| PyArray1::from_vec(py, labels).into_any()),
             LabelType::Numbers => numbers().map(|labels| PyArray1::from_vec(py, labels).into_any()),
-            LabelType::Switches => {
+            LabelType::Booleans => {
                 let labels: Vec<bool> = names.iter().map(|name| name == "True").collect();
                 Some(PyArray1::from_vec(py, labels).into_any())
             }

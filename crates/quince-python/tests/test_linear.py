@@ -244,7 +244,7 @@ LABELS = {
     "numbers": np.array([3, 10, 100]),
     "words that look like numbers": np.array(["10", "9", "8"]),
     "floats": np.array([0.0, 1.0, 2.0]),
-    "switches": np.array([False, True]),
+    "booleans": np.array([False, True]),
     "objects": np.array(["b", "a", "c"], dtype=object),
 }
 

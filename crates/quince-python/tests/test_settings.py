@@ -69,7 +69,7 @@ def other_values(cls: type, name: str) -> list[dict]:
         if isinstance(constraint, StrOptions):
             values += [word for word in sorted(constraint.options) if word != default]
         elif constraint == "boolean":
-            values += [switch for switch in (True, False) if switch is not default]
+            values += [boolean for boolean in (True, False) if boolean is not default]
         elif isinstance(constraint, Interval) and constraint.type is Integral:
             values.append(default + 1 if isinstance(default, int) and default > 0 else 3)
         elif isinstance(constraint, Interval):
@@ -146,7 +146,7 @@ ADAPTED = {
     "max_iter": "-1 or 0 of scikit-learn's is a word of its own",
     "nu": "scikit-learn's may be anything above 0; the setting ends where rounding begins",
     "SGDClassifier.alpha": "is a penalty, and the setting one over it",
-    "average": "is a number of steps or a switch",
+    "average": "is a number of steps or a Boolean",
     "eta0": "is checked with the learning rate that uses it",
 }
 #: What else it takes for all numbers to be allowed.

@@ -146,7 +146,7 @@ pub trait ToTarget {
     fn to_target(&self) -> Result<Target>;
 }
 
-/// One entry of a target: words, whole numbers and switches are labels of classes, floating-point numbers are numbers.
+/// One entry of a target: words, whole numbers and Booleans are labels of classes, floating-point numbers are numbers.
 pub trait TargetValue: Sized {
     /// All entries as a target.
     fn target_of(values: &[Self]) -> Result<Target>;

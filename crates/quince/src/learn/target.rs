@@ -34,17 +34,17 @@ pub enum LabelType {
     /// Any numbers.
     Numbers,
     /// True and false.
-    Switches,
+    Booleans,
 }
 
 impl LabelType {
-    /// What labels are that were read from text: whole numbers or switches if all of them are written as such.
+    /// What labels are that were read from text: whole numbers or Booleans if all of them are written as such.
     pub(crate) fn of_text(names: &[String]) -> LabelType {
         let is_whole = |name: &String| name.parse::<i64>().is_ok_and(|number| number.to_string() == *name);
         if names.iter().all(is_whole) {
             LabelType::Integers
         } else if names.iter().all(|name| name == "True" || name == "False") {
-            LabelType::Switches
+            LabelType::Booleans
         } else {
             LabelType::Words
         }
@@ -88,7 +88,7 @@ impl Classes {
         Classes { label_type, ..self }
     }
 
-    /// What the labels are: unless it was said, whole numbers or switches if all names look like those, and words otherwise.
+    /// What the labels are: unless it was said, whole numbers or Booleans if all names look like those, and words otherwise.
     ///
     /// ```
     /// use quince::learn::{Classes, LabelType};

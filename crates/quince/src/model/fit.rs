@@ -219,7 +219,7 @@ impl Model {
         self.predict_features(&rows.encoded_for(self, run)?.features(), run)
     }
 
-    /// The class of each row, as the labels that the model was fitted to: words, whole numbers or switches.
+    /// The class of each row, as the labels that the model was fitted to: words, whole numbers or Booleans.
     ///
     /// ```
     /// use quince::prelude::*;

@@ -35,7 +35,7 @@ impl Table {
     }
 }
 
-/// Columns of a record batch: numbers, words, switches, dictionaries and dates; others are ignored, and say so.
+/// Columns of a record batch: numbers, words, Booleans, dictionaries and dates; others are ignored, and say so.
 #[cfg(feature = "arrow")]
 impl TryFrom<&RecordBatch> for Table {
     type Error = Error;
@@ -66,7 +66,7 @@ impl TryFrom<&[RecordBatch]> for Table {
 /// What cells of this type are as labels.
 fn label_type(kind: &DataType) -> Option<LabelType> {
     match kind {
-        DataType::Boolean => Some(LabelType::Switches),
+        DataType::Boolean => Some(LabelType::Booleans),
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(LabelType::Words),
         DataType::Dictionary(_, values) => label_type(values),
         kind if kind.is_integer() => Some(LabelType::Integers),

@@ -52,9 +52,9 @@ fn labels_come_back_as_they_went_in() {
     assert_eq!(words.labels::<String>(&ask).unwrap(), ["ham", "spam"]);
     let numbers = knn.fit(&ROWS, &[-7, -7, -7, 10, 10, 10]).unwrap();
     assert_eq!(numbers.labels::<i64>(&ask).unwrap(), [-7, 10]);
-    let switches = knn.fit(&ROWS, &vec![true, true, true, false, false, false]).unwrap();
-    assert_eq!(switches.labels::<bool>(&ask).unwrap(), [true, false]);
-    let probabilities = switches.probabilities(&ask).unwrap();
+    let booleans = knn.fit(&ROWS, &vec![true, true, true, false, false, false]).unwrap();
+    assert_eq!(booleans.labels::<bool>(&ask).unwrap(), [true, false]);
+    let probabilities = booleans.probabilities(&ask).unwrap();
     assert_eq!((probabilities.rows(), probabilities.columns()), (2, 2));
     // The classes are in order: false, true.
     assert!(probabilities[(0, 1)] > 0.5 && probabilities[(1, 0)] > 0.5);
