@@ -38,10 +38,10 @@ def mixture(seed, components, columns, *sizes):
     return drawn
 
 
-def blobs(seed, clusters, columns, rows, spread):
-    """Round clusters of unit variance whose centres lie `spread` apart per column: below about 1 they overlap."""
+def blobs(seed, clusters, columns, rows, centre_deviation):
+    """Round clusters of unit variance whose centres have this standard deviation in each column: below about 1 they overlap."""
     random = np.random.default_rng(seed)
-    centres = spread * random.standard_normal((clusters, columns))
+    centres = centre_deviation * random.standard_normal((clusters, columns))
     return centres[random.integers(clusters, size=rows)] + random.standard_normal((rows, columns))
 
 

@@ -52,10 +52,10 @@ def draw(table: pd.DataFrame, target: str, share: float, seed: int) -> list[tupl
         labels = np.where(keeps[keeps | uses_all], some[target].to_numpy(), None)
         model = quince.SemiSupervisedNB(variance_floor=1e-3, **settings).fit(some.drop(columns=target), labels)
         known = test[test[target].isin(model.classes_)]
-        shares = model.predict_proba(known.drop(columns=target))
+        probabilities = model.predict_proba(known.drop(columns=target))
         truth = known[target].to_numpy()
-        right = float((model.classes_[shares.argmax(axis=1)] == truth).mean())
-        scores.append((right, log_loss(truth, np.clip(shares, 1e-15, 1), labels=list(model.classes_))))
+        right = float((model.classes_[probabilities.argmax(axis=1)] == truth).mean())
+        scores.append((right, log_loss(truth, np.clip(probabilities, 1e-15, 1), labels=list(model.classes_))))
     return scores
 
 

@@ -1,4 +1,4 @@
-"""Runs the contestants of a task against each other: one process each, in turns, never two at once."""
+"""Runs the contestants of a task against each other: one process each, alternately, never two at once."""
 
 import json
 import select

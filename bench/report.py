@@ -4,7 +4,7 @@ import textwrap
 
 HOW = """
 `make bench` writes this file. quince and its peers do the same tasks on the same arrays in the same run, with two
-threads each and in turns. A time is the best of at least five runs after a warm-up; where even the quickest needs more
+threads each and alternately. A time is the best of at least five runs after a warm-up; where even the quickest needs more
 than five seconds, the warm-up is the first of the five. Every answer is compared with scikit-learn's, and the time of
 one that disagrees does not count."""
 

@@ -8,7 +8,7 @@
 MNIST comes from a package of npm; where npm cannot be asked, QUINCE_DATA=DIR names a folder with its file
 train-images-idx3-ubyte.
 
-Every contestant is a process that has loaded the arrays and waits (`worker.py`). They run in turns, each round begun by
+Every contestant is a process that has loaded the arrays and waits (`worker.py`). They run alternately, each round begun by
 another, each run on a quiet machine, after a warm-up that also measures memory and gives the answer (`race.py`). What a
 task is stands in `task.py`, the tasks in `tasks/`.
 """

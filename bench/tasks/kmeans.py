@@ -81,7 +81,7 @@ def error(given, centres):
 
 
 def tall():
-    rows = blobs(20, 50, 20, 500_000, spread=0.8)
+    rows = blobs(20, 50, 20, 500_000, centre_deviation=0.8)
     return {"rows": rows, "start": starting_rows(1, rows, 50)}
 
 

@@ -1,4 +1,4 @@
-"""Support vector machines: the dual with an RBF kernel, linear machines on texts, and stochastic descent."""
+"""Support vector machines: the dual with an RBF kernel, linear SVMs on texts, and stochastic descent."""
 
 import gzip
 import importlib
@@ -13,10 +13,10 @@ from task import Contestant, Disagreement, Task
 DATA = "QUINCE_DATA"
 
 
-def noisy_blobs(seed, rows, columns, spread, wrong):
+def noisy_blobs(seed, rows, columns, centre_deviation, wrong):
     """Twenty blobs, every other of one class, and a share of labels that are wrong."""
     random = np.random.default_rng(seed)
-    centres = spread * random.standard_normal((20, columns))
+    centres = centre_deviation * random.standard_normal((20, columns))
     blob = random.integers(20, size=rows)
     labels = np.where(blob % 2 == 0, 1.0, -1.0)
     labels[random.random(rows) < wrong] *= -1
@@ -45,7 +45,7 @@ def features(given):
     return sparse.csr_matrix((given.values, given.columns, given.starts), shape)
 
 
-def kernel_machine(module, tolerance):
+def kernel_svm(module, tolerance):
     """scikit-learn's class, or one that looks like it."""
 
     def prepare(given):
@@ -99,9 +99,9 @@ def rbf(name, title, arrays, limit=300.0):
         title=title,
         arrays=arrays,
         contestants=[
-            Contestant("quince", "", kernel_machine("quince", 1e-3)),
-            Contestant("scikit-learn", "LIBSVM", kernel_machine("sklearn.svm", 1e-3), limit=limit),
-            Contestant("scikit-learn-intelex", "", kernel_machine("sklearnex.svm", 1e-3), limit=limit),
+            Contestant("quince", "", kernel_svm("quince", 1e-3)),
+            Contestant("scikit-learn", "LIBSVM", kernel_svm("sklearn.svm", 1e-3), limit=limit),
+            Contestant("scikit-learn-intelex", "", kernel_svm("sklearnex.svm", 1e-3), limit=limit),
         ],
         target=1.5,
         against=("scikit-learn", "scikit-learn-intelex"),
@@ -115,9 +115,9 @@ def documents():
     """20,000 documents of 40 to 260 words from 50,000, weighed and scaled, and labels that no weights can tell apart."""
     random = np.random.default_rng(5)
     rows, words = 20_000, 50_000
-    shares = np.cumsum(1.0 / np.arange(1, words + 1) ** 1.05)
+    cumulative = np.cumsum(1.0 / np.arange(1, words + 1) ** 1.05)
     lengths = random.integers(40, 260, rows)
-    drawn = np.searchsorted(shares / shares[-1], random.random(lengths.sum())).clip(0, words - 1)
+    drawn = np.searchsorted(cumulative / cumulative[-1], random.random(lengths.sum())).clip(0, words - 1)
     counts = sparse.csr_matrix((np.ones(len(drawn)), (np.repeat(np.arange(rows), lengths), drawn)), (rows, words))
     counts.sum_duplicates()
     seen = np.bincount(counts.indices, minlength=words)
@@ -131,7 +131,7 @@ def documents():
     return packed(counts) | {"labels": labels}
 
 
-def linear_machine(module, loss, tolerance, dual):
+def linear_svm(module, loss, tolerance, dual):
     def prepare(given):
         LinearSVC = importlib.import_module(module).LinearSVC
         rows = features(given)
@@ -176,8 +176,8 @@ def linear(name, title, arrays, loss, tolerance, dual=True):
         title=title,
         arrays=arrays,
         contestants=[
-            Contestant("quince", "", linear_machine("quince", loss, tolerance, "auto")),
-            Contestant("scikit-learn", "LIBLINEAR", linear_machine("sklearn.svm", loss, tolerance, dual)),
+            Contestant("quince", "", linear_svm("quince", loss, tolerance, "auto")),
+            Contestant("scikit-learn", "LIBLINEAR", linear_svm("sklearn.svm", loss, tolerance, dual)),
         ],
         target=2.0,
         against=("scikit-learn",),

@@ -113,7 +113,7 @@ def topics(given):
             warnings.simplefilter("ignore")
             model = MultinomialMixture(TOPICS, init_params="random", max_iter=STEPS, tol=0.0, random_state=0).fit(rows)
         return {
-            "shares": model.predict_proba(rows[:1000]),
+            "responsibilities": model.predict_proba(rows[:1000]),
             "logs": model.feature_log_prob_,
             "weights": model.weights_,
         }
@@ -125,12 +125,12 @@ def products(given):
     """What every step needs at least: rows times words, and words times rows."""
     rows = matrix(given)
     random = np.random.default_rng(0)
-    logs, shares = random.random((rows.shape[1], TOPICS)), random.random((rows.shape[0], TOPICS))
+    logs, responsibilities = random.random((rows.shape[1], TOPICS)), random.random((rows.shape[0], TOPICS))
     back = rows.T.tocsr()
 
     def run():
         for _ in range(STEPS):
-            scores, counts = rows @ logs, back @ shares
+            scores, counts = rows @ logs, back @ responsibilities
         return {"sizes": np.array([scores.sum(), counts.sum()])}
 
     return run
@@ -141,10 +141,10 @@ def check_topics(given, reference, answer, dtype):
         return "two products a step"
     rows = matrix(given)[:1000]
     expected = np.exp(log_softmax(rows @ answer["logs"].T + np.log(answer["weights"]), axis=1))
-    difference = float(np.max(np.abs(expected - answer["shares"])))
+    difference = float(np.max(np.abs(expected - answer["responsibilities"])))
     if not difference <= 1e-8:
-        raise Disagreement(f"shares differ by {difference:.0e}")
-    return f"shares to {difference:.0e}"
+        raise Disagreement(f"responsibilities differ by {difference:.0e}")
+    return f"responsibilities to {difference:.0e}"
 
 
 TASKS = [
