@@ -5,7 +5,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The most bytes that may be held at a time.
-const MOST: usize = 512 << 20;
+const MAX_HELD_BYTES: usize = 512 << 20;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
@@ -16,7 +16,7 @@ static COUNTING: Counting = Counting;
 
 fn add(bytes: usize) {
     let before = HELD.fetch_add(bytes, Ordering::Relaxed);
-    if before.saturating_add(bytes) > MOST {
+    if before.saturating_add(bytes) > MAX_HELD_BYTES {
         // The message of a panic would need memory itself. libFuzzer keeps the input when it sees the signal.
         HELD.store(0, Ordering::Relaxed);
         eprintln!("memory: {bytes} bytes are asked for, {before} are held");

@@ -19,7 +19,10 @@ use sha2::{Digest, Sha256};
 const HEAD: &str = r#"{"__metadata__":{"checksum":""#;
 
 /// The most bytes that arrays may have.
-const MOST: usize = 1 << 16;
+const MAX_ARRAY_BYTES: usize = 1 << 16;
+
+/// The most columns and features that are looked at.
+const MAX_COLUMNS: usize = 1 << 16;
 
 /// The file with a checksum that is right.
 fn sign(mut file: Vec<u8>) -> Vec<u8> {
@@ -52,7 +55,7 @@ fn join(parts: &[u8]) -> Vec<u8> {
             _ => 1,
         };
         let bytes = shape.iter().fold(size, |size: usize, side| size.saturating_mul(*side));
-        if end + bytes.min(MOST + 1) <= MOST {
+        if end + bytes.min(MAX_ARRAY_BYTES + 1) <= MAX_ARRAY_BYTES {
             let entry = json!({"dtype": dtype, "shape": shape, "data_offsets": [end, end + bytes]});
             json.push_str(&format!(",{}:{entry}", Value::from(name)));
             end += bytes;
@@ -106,14 +109,14 @@ fn check(file: &[u8]) {
         Ok(model) => model,
         Err(error) => return check_error(&error),
     };
-    let names = model.encoder().feature_names().take(MOST).count();
-    assert_eq!(names, model.encoder().width().min(MOST));
+    let names = model.encoder().feature_names().take(MAX_COLUMNS).count();
+    assert_eq!(names, model.encoder().width().min(MAX_COLUMNS));
     // What was loaded can be saved and loaded again.
     let saved = model.to_bytes();
     let again = Model::from_bytes(&saved).expect("what was saved can be loaded");
     assert!(again.to_bytes() == saved, "saving changes a model");
     // A baseline never looks at the features, so that its file may claim any number of them.
-    if let Some(table) = (model.encoder().columns() <= MOST).then(|| rows_for(&model)).flatten() {
+    if let Some(table) = (model.encoder().columns() <= MAX_COLUMNS).then(|| rows_for(&model)).flatten() {
         match model.predict_with(&table, &run()) {
             Ok(prediction) => drop(model.label_names(&prediction)),
             Err(error) => check_error(&error),

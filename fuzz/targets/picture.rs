@@ -21,12 +21,12 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
 });
 
 /// The most pixels of a picture that is not large.
-const FEW: u64 = 1 << 9;
+const MAX_SMALL_PIXELS: u64 = 1 << 9;
 
 /// Whether a picture claims to have few pixels, or nothing can be said.
 fn is_small(bytes: &[u8]) -> bool {
     let reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().expect("memory can be read");
-    reader.into_dimensions().map_or(true, |(width, height)| u64::from(width) * u64::from(height) <= FEW)
+    reader.into_dimensions().map_or(true, |(width, height)| u64::from(width) * u64::from(height) <= MAX_SMALL_PIXELS)
 }
 
 fuzz_target!(

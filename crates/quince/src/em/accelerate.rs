@@ -12,7 +12,7 @@ use crate::matrix::Matrix;
 use crate::run::Run;
 
 /// The factor by which the longest step length grows where it was too short, and shrinks where an extrapolation failed.
-const GROWTH: f64 = 4.0;
+const STEP_LENGTH_FACTOR: f64 = 4.0;
 
 /// The statistics of every block, and the total responsibilities.
 type Snapshot = Vec<Matrix>;
@@ -29,7 +29,7 @@ pub(crate) struct SquaredExtrapolation {
 
 impl SquaredExtrapolation {
     pub(crate) fn new(on: bool) -> SquaredExtrapolation {
-        SquaredExtrapolation { on, history: Vec::new(), fallback: None, max_length: GROWTH }
+        SquaredExtrapolation { on, history: Vec::new(), fallback: None, max_length: STEP_LENGTH_FACTOR }
     }
 
     /// Whether the present state was extrapolated and has not been judged yet.
@@ -56,7 +56,7 @@ impl SquaredExtrapolation {
     /// Undoes the last extrapolation, if it has not been judged.
     pub(crate) fn revert(&mut self, state: &mut State, run: &Run) -> Result<()> {
         let Some((fallback, length)) = self.fallback.take() else { return Ok(()) };
-        self.max_length = (length / GROWTH).max(1.0);
+        self.max_length = (length / STEP_LENGTH_FACTOR).max(1.0);
         restore(fallback, state);
         run.finish(|| state.product.estimate(run))?;
         state.weigh();
@@ -76,7 +76,7 @@ impl SquaredExtrapolation {
         };
         let length = length(state, [zero, one, &two]).min(self.max_length);
         if length >= self.max_length {
-            self.max_length *= GROWTH;
+            self.max_length *= STEP_LENGTH_FACTOR;
         }
         if length > 1.0 {
             restore(extrapolate([zero, one, &two], length), state);

@@ -109,7 +109,7 @@ impl Product {
 /// What the components expect of the missing values of a tile.
 struct MissingCells {
     dense: usize,
-    /// The index of each cell among the missing ones, or [`MissingCells::KNOWN`].
+    /// The index of each cell among the missing ones, or [`MissingCells::NOT_MISSING`].
     indices: Vec<usize>,
     count: usize,
     /// Of numbers: the responsibility, mean and variance of each component.
@@ -119,11 +119,11 @@ struct MissingCells {
 }
 
 impl MissingCells {
-    const KNOWN: usize = usize::MAX;
+    const NOT_MISSING: usize = usize::MAX;
 
     /// The missing values of a tile; all values are copied to `values`.
     fn of(tile: &Tile<'_>, dense: usize, values: &mut [f64], standard_deviations: &mut [f64]) -> MissingCells {
-        let (mut indices, mut count) = (vec![MissingCells::KNOWN; tile.rows() * dense], 0);
+        let (mut indices, mut count) = (vec![MissingCells::NOT_MISSING; tile.rows() * dense], 0);
         standard_deviations.fill(f64::NAN);
         for j in 0..dense {
             for (i, &x) in tile.column(j).iter().enumerate() {
@@ -151,7 +151,7 @@ impl MissingCells {
 
     /// Fills in mean and standard deviation of a number, the most probable category and its probability.
     fn fill(&self, values: &mut [f64], standard_deviations: &mut [f64]) {
-        for (at, &cell) in self.indices.iter().enumerate().filter(|(_, cell)| **cell != MissingCells::KNOWN) {
+        for (at, &cell) in self.indices.iter().enumerate().filter(|(_, cell)| **cell != MissingCells::NOT_MISSING) {
             let (numbers, probabilities) = (&self.numbers[cell], &self.categories[cell]);
             if !numbers.is_empty() {
                 let mean: f64 = numbers.iter().map(|(r, mean, _)| r * mean).sum();

@@ -159,6 +159,6 @@ class OfComponents(DensityMixin, Estimator):
 
 #: Constraints of parameters that several classes have.
 COUNT = Interval(Integral, 1, None, closed="left")
-LEAST = Interval(Real, 0, None, closed="left")
+NON_NEGATIVE = Interval(Real, 0, None, closed="left")
 STARTS = {"auto": "auto", "kmeans": "kmeans", "k-means++": "plus-plus", "random": "random"}
 START_NAMES = StrOptions(set(STARTS))

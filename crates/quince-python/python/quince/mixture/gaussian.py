@@ -13,7 +13,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from quince._quince import Model
-from quince.mixture._base import COUNT, LEAST, OfComponents
+from quince.mixture._base import COUNT, NON_NEGATIVE, OfComponents
 
 #: scikit-learn's words for the shapes of covariances, and whether components share one.
 SHAPES = {"full": ("full", False), "tied": ("full", True), "diag": ("diagonal", False), "spherical": ("spherical", False)}
@@ -115,7 +115,7 @@ class GaussianMixture(OfComponents):
         "n_components": [COUNT, StrOptions({"auto"})],
         "covariance_type": [StrOptions(set(SHAPES))],
         "tol": [Interval(Real, 0.0, None, closed="left")],
-        "reg_covar": [LEAST],
+        "reg_covar": [NON_NEGATIVE],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
         "n_init": [COUNT],
         "init_params": [StrOptions(set(STARTS))],

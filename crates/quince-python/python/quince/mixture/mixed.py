@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from quince._quince import Table
 from quince.bayes.mixed import as_columns, as_table, explanation, families
-from quince.mixture._base import ACCEPTED, COUNT, LEAST, START_NAMES, STARTS, OfComponents
+from quince.mixture._base import ACCEPTED, COUNT, NON_NEGATIVE, START_NAMES, STARTS, OfComponents
 
 
 class MixedMixture(OfComponents):
@@ -96,10 +96,10 @@ class MixedMixture(OfComponents):
         "init_params": [START_NAMES],
         "n_init": [COUNT],
         "max_iter": [COUNT],
-        "tol": [LEAST],
-        "variance_floor": [LEAST],
-        "variance_floor_constant": [LEAST],
-        "alpha": [LEAST],
+        "tol": [NON_NEGATIVE],
+        "variance_floor": [NON_NEGATIVE],
+        "variance_floor_constant": [NON_NEGATIVE],
+        "alpha": [NON_NEGATIVE],
         "accelerate": ["boolean"],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],

@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_non_negative
 
-from quince.mixture._base import ACCEPTED, COUNT, LEAST, START_NAMES, STARTS, OfComponents
+from quince.mixture._base import ACCEPTED, COUNT, NON_NEGATIVE, START_NAMES, STARTS, OfComponents
 
 
 class MultinomialMixture(OfComponents):
@@ -73,8 +73,8 @@ class MultinomialMixture(OfComponents):
     _accepted: ClassVar = ACCEPTED
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [COUNT, StrOptions({"auto"})],
-        "alpha": [LEAST],
-        "tol": [LEAST],
+        "alpha": [NON_NEGATIVE],
+        "tol": [NON_NEGATIVE],
         "max_iter": [COUNT],
         "n_init": [COUNT],
         "init_params": [START_NAMES],

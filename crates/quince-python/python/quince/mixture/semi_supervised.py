@@ -20,7 +20,7 @@ from quince._base import FLOATS, Estimator, for_extension, names_of, weights_of
 from quince._quince import Model, fit
 from quince._threads import effective
 from quince.bayes.mixed import as_table, explanation, families
-from quince.mixture._base import COUNT, LEAST
+from quince.mixture._base import COUNT, NON_NEGATIVE
 
 #: Stands for the class of a row that has none, in the extension.
 UNKNOWN = np.uint32(2**32 - 1)
@@ -87,12 +87,12 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
     _accepted: ClassVar = {"n_jobs": "threads belong to the run, not to the method"}
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "family": [str, dict],
-        "unlabelled": [LEAST],
+        "unlabelled": [NON_NEGATIVE],
         "per_class": [COUNT],
-        "alpha": [LEAST],
-        "variance_floor": [LEAST],
+        "alpha": [NON_NEGATIVE],
+        "variance_floor": [NON_NEGATIVE],
         "max_iter": [COUNT],
-        "tol": [LEAST],
+        "tol": [NON_NEGATIVE],
         "accelerate": ["boolean"],
         "n_jobs": [None, Integral],
     }
@@ -196,8 +196,7 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable label of each row of X."""
-        shares = self.predict_proba(X)
-        return self.classes_[shares.argmax(axis=1)]
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The accuracy on the rows of X that have a label in y."""

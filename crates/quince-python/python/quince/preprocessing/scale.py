@@ -18,7 +18,7 @@ from quince._base import FLOATS, for_extension
 from quince.preprocessing._base import Transformer
 
 #: The number of values that are looked at together: they stay in the cache.
-AT_ONCE = 1 << 16
+VALUES_AT_A_TIME = 1 << 16
 
 
 class StandardScaler(OneToOneFeatureMixin, Transformer):
@@ -192,7 +192,7 @@ def _shifted(X: NDArray[Any], mean: Any, scale: Any, copy: bool) -> NDArray[Any]
 def _parts(X: NDArray[Any]) -> list[slice]:
     """Rows to be processed together; all of them where columns lie one after another."""
     rows, columns = X.shape
-    some = max(1, AT_ONCE // max(1, columns)) if X.flags.c_contiguous else max(1, rows)
+    some = max(1, VALUES_AT_A_TIME // max(1, columns)) if X.flags.c_contiguous else max(1, rows)
     return [slice(start, start + some) for start in range(0, rows, some)]
 
 

@@ -10,8 +10,8 @@ use crate::matrix::simd::squared_distance;
 use crate::matrix::{Features, Matrix};
 use crate::run::Run;
 
-/// Priors closer than this to each other are equal.
-const EQUAL: f64 = 1e-5;
+/// Priors are equal if they differ by no more than this fraction.
+const PRIOR_TOLERANCE: f64 = 1e-5;
 
 /// Rows that are measured at a time.
 const ROWS_AT_A_TIME: usize = 1024;
@@ -88,7 +88,7 @@ impl CentroidModel {
     /// Whether classes are told apart by distances alone.
     fn has_equal_priors(&self) -> bool {
         let even = 1.0 / self.log_priors.len() as f64;
-        self.log_priors.iter().all(|log| (log.exp() - even).abs() <= EQUAL * even)
+        self.log_priors.iter().all(|log| (log.exp() - even).abs() <= PRIOR_TOLERANCE * even)
     }
 
     /// The scores 2 ln P(k) - d², with distances in standard deviations: one column per class.

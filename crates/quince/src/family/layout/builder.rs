@@ -372,9 +372,9 @@ fn check_values(
 
 /// A point near the means of the dense columns without missing values: the mean of a few rows taken evenly.
 fn origins(features: &Features<'_>) -> Vec<f64> {
-    const FEW: usize = 64;
+    const ROWS_FOR_ORIGIN: usize = 64;
     let Some(dense) = features.dense_part() else { return Vec::new() };
-    let count = features.rows().min(FEW);
+    let count = features.rows().min(ROWS_FOR_ORIGIN);
     let one = |j: usize| {
         let some = (0..count).map(|r| dense.get(features.rows() * r / count, j)).filter(|x| x.is_finite());
         let some: Vec<f64> = some.collect();

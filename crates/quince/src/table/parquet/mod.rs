@@ -16,7 +16,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use thrift::{FOOTER, PAGE, ThriftReader};
 
-const LIES: &str = "it contradicts itself";
+const CONTRADICTION: &str = "it contradicts itself";
 
 pub(super) fn parse(bytes: Vec<u8>, source: &str) -> Result<Cells> {
     let refuse = |error: &dyn std::fmt::Display| {
@@ -35,7 +35,7 @@ pub(super) fn parse(bytes: Vec<u8>, source: &str) -> Result<Cells> {
     let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| read(Bytes::from(bytes))));
     let (schema, batches) = match read {
         Ok(read) => read.map_err(|error| refuse(&error))?,
-        Err(_) => return Err(refuse(&LIES)),
+        Err(_) => return Err(refuse(&CONTRADICTION)),
     };
     let rows = batches.iter().map(RecordBatch::num_rows).sum();
     if rows == 0 || schema.fields().is_empty() {
@@ -102,7 +102,7 @@ fn too_much(bytes: &[u8]) -> String {
 fn check_footer(bytes: &[u8]) -> std::result::Result<(), String> {
     let Some((rest, &[a, b, c, d, b'P', b'A', b'R', b'1'])) = bytes.split_last_chunk::<8>() else { return Ok(()) };
     let Some(start) = rest.len().checked_sub(u32::from_le_bytes([a, b, c, d]) as usize) else { return Ok(()) };
-    ThriftReader { rest: &rest[start..] }.fields(&FOOTER, &mut |_, _, _| {}).ok_or_else(|| LIES.into())
+    ThriftReader { rest: &rest[start..] }.fields(&FOOTER, &mut |_, _, _| {}).ok_or_else(|| CONTRADICTION.into())
 }
 
 /// Whether the file is long enough for its rows and pages; the bytes of the largest page.
@@ -115,12 +115,12 @@ fn check_pages(
     let (mut rows, mut largest, mut unpacked, mut values) = (0usize, 0, 0usize, 0usize);
     let mut rest = bytes.len() as u64;
     for group in about.row_groups() {
-        rows = rows.saturating_add(usize::try_from(group.num_rows()).map_err(|_| LIES)?);
+        rows = rows.saturating_add(usize::try_from(group.num_rows()).map_err(|_| CONTRADICTION)?);
         let chunks = group.columns().iter().enumerate();
         for (_, chunk) in chunks.filter(|(leaf, _)| leaves.leaf_included(*leaf)) {
             // No two columns share their bytes.
-            rest = rest.checked_sub(chunk.byte_range().1).ok_or(LIES)?;
-            for page in pages(bytes, chunk).ok_or(LIES)? {
+            rest = rest.checked_sub(chunk.byte_range().1).ok_or(CONTRADICTION)?;
+            for page in pages(bytes, chunk).ok_or(CONTRADICTION)? {
                 largest = largest.max(page.unpacked);
                 unpacked = unpacked.saturating_add(page.unpacked);
                 values = values.saturating_add(page.values).saturating_add(page.words);
