@@ -316,7 +316,7 @@ pub(crate) struct CategoryGroups(encode::CategoryGroups);
 
 #[pymethods]
 impl CategoryGroups {
-    /// Of categories that so many rows have. Those in fewer than `min_rows` are rare, and those too many for `max_groups`.
+    /// From the number of rows of each category. Those in fewer than `min_rows` are rare, and those too many for `max_groups`.
     #[new]
     fn new(counts: PyReadonlyArray1<'_, i64>, min_rows: f64, max_groups: Option<usize>) -> CategoryGroups {
         let counts: Vec<usize> = counts.as_array().iter().map(|&count| count.max(0) as usize).collect();

@@ -16,7 +16,7 @@ use quince::learn::{Classes, Learner};
 use quince::linear::LinearModel;
 use quince::margin::{LinearSvm, LinearSvmModel};
 
-/// The baseline that answers with these numbers, one per output, whatever is in so many columns.
+/// The baseline that answers with these numbers, one per output, whatever is in its `columns` columns.
 #[pyfunction]
 pub(crate) fn known_baseline(values: Vec<f64>, columns: usize) -> PyResult<Model> {
     known(&Baseline::default(), ConstantModel::of_numbers(values), columns, None)

@@ -8,7 +8,7 @@ use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use quince::linear::LinearModel;
 
-/// X·B + b₀ for coefficients as scikit-learn shows them: a row an output.
+/// X·B + b₀ for coefficients as scikit-learn shows them: one row per output.
 #[pyfunction]
 #[pyo3(signature = (x, coefficients, intercept, *, threads=0))]
 pub(crate) fn linear_outputs<'py>(

@@ -46,7 +46,7 @@ OWN_ATTRIBUTES |= {cls: set(OWN_PARAMETERS[cls]) for cls in OWN_PARAMETERS if "m
 OWN_ATTRIBUTES[quince.GaussianMixture] = {"set_fit_request", "impute"}
 #: What scikit-learn's classes show and do not use.
 NOT_OURS = {cls: {"radius"} for cls in NEIGHBOURS}
-#: Parameters of other machines, and numbers of a calibration that scikit-learn will drop.
+#: Parameters of other models, and numbers of a calibration that scikit-learn will drop.
 NOT_OURS[quince.SVC] = {"epsilon", "nu", "probA_", "probB_", "unused_param"}
 NOT_OURS[quince.SVR] = {"class_weight", "nu", "probability", "random_state", "unused_param"}
 NOT_OURS[quince.OneClassSVM] = {"C", "class_weight", "epsilon", "probability", "random_state", "unused_param"}

@@ -310,7 +310,7 @@ def test_vowels_of_ten_speakers_are_confused_as_by_scikit_learn(vowels):
 
 def test_vowels_of_random_speakers_are_told_apart_as_scikit_learn_does(vowels):
     X, y, speakers = vowels
-    random, shares = np.random.default_rng(0), []
+    random, accuracies = np.random.default_rng(0), []
     for _ in range(20):
         tested = np.isin(speakers, random.choice(np.unique(speakers), size=10, replace=False))
         reference = sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis().fit(X[~tested], y[~tested])
@@ -319,9 +319,9 @@ def test_vowels_of_random_speakers_are_told_apart_as_scikit_learn_does(vowels):
         for model in (twin, mixed):
             assert_array_equal(model.predict(X[tested]), reference.predict(X[tested]))
             assert_allclose(model.predict_proba(X[tested]), reference.predict_proba(X[tested]), atol=1e-8)
-        shares.append(twin.score(X[tested], y[tested]))
-    assert 0.76 <= np.mean(shares) <= 0.84
-    assert np.std(shares) <= 0.06
+        accuracies.append(twin.score(X[tested], y[tested]))
+    assert 0.76 <= np.mean(accuracies) <= 0.84
+    assert np.std(accuracies) <= 0.06
 
 
 def test_boundaries_are_where_the_answer_changes():

@@ -32,7 +32,7 @@ FAMILY = {"age": "normal", "visits": "poisson", "a,b=c+d": "normal"}
 
 
 def by_hand(frame):
-    """ln P(class) + ln p(row | class) of FRAME's model, a column a class."""
+    """ln P(class) + ln p(row | class) of FRAME's model, one column per class."""
     joint = np.full((len(frame), 2), np.log(0.5))
     for k, side in enumerate(("left", "right")):
         own = FRAME[side == SIDE]
@@ -44,8 +44,8 @@ def by_hand(frame):
         joint[:, k] += stats.poisson.logpmf(frame["visits"], rate)
         for column, values in {"city": ["Oslo", "Rome"], "member": [True, False]}.items():
             known = own[column].notna().sum()
-            chance = {value: ((own[column] == value).sum() + 1) / (known + 2) for value in values}
-            joint[:, k] += [np.log(chance.get(value, 1.0)) for value in frame[column]]
+            probability = {value: ((own[column] == value).sum() + 1) / (known + 2) for value in values}
+            joint[:, k] += [np.log(probability.get(value, 1.0)) for value in frame[column]]
     return joint
 
 
@@ -168,7 +168,7 @@ def test_what_was_learnt_is_explained():
             flowers.explain(X, row=row)
 
 
-def test_rows_are_made_up_as_the_model_believes():
+def test_rows_are_sampled_from_the_model():
     model = quince.MixedNB(calibrate=False, family=FAMILY).fit(FRAME, SIDE)
     drawn = model.sample(4000)
     assert list(drawn) == [*FRAME, "y"]

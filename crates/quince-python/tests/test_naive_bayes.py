@@ -41,8 +41,8 @@ def test_naive_bayes_is_that_of_scikit_learn(rng, name, rows, parameters, attrib
     their.fit(X, y, sample_weight=weights)
     if name == "GaussianNB" and weighted:
         # Theirs does not weigh what is added to variances.
-        spread = np.average((X - np.average(X, axis=0, weights=weights)) ** 2, axis=0, weights=weights)
-        epsilon = ours.var_smoothing * spread.max()
+        variance = np.average((X - np.average(X, axis=0, weights=weights)) ** 2, axis=0, weights=weights)
+        epsilon = ours.var_smoothing * variance.max()
         their.var_ += epsilon - their.epsilon_
         their.epsilon_ = epsilon
     assert_alike(ours, their, X, attributes)

@@ -119,7 +119,7 @@ class DummyClassifier(MultiOutputMixin, ClassifierMixin, _Baseline):
         constants = self._constants()
 
         outputs = y.tocsc() if self.sparse_output_ else y
-        classes, shares, models = [], [], []
+        classes, priors, models = [], [], []
         for k in range(self.n_outputs_):
             column = outputs[:, [k]].toarray().ravel() if self.sparse_output_ else outputs[:, k]
             labels, codes = np.unique(column, return_inverse=True)
@@ -129,20 +129,20 @@ class DummyClassifier(MultiOutputMixin, ClassifierMixin, _Baseline):
                     f"You provided constant={self.constant}. Possible values are: {labels.tolist()}."
                 )
             codes = codes.ravel().astype(np.uint32)
-            shares.append(self._learn(codes, labels, {"strategy": "prior"}, weights).parameter("values"))
+            priors.append(self._learn(codes, labels, {"strategy": "prior"}, weights).parameter("values"))
             classes.append(labels)
             models.append((codes, labels))
         if self.n_outputs_ == 1:
             constant = None if constants is None else constants[0]
             self._model = self._learn(*models[0], self._method_settings(classes[0], constant), weights)
-            self.classes_, self.class_prior_ = classes[0], shares[0]
+            self.classes_, self.class_prior_ = classes[0], priors[0]
             self.n_classes_ = len(classes[0])
         else:
             # A saved model has one set of classes; the probabilities of several columns are numbers.
             given = [None] * self.n_outputs_ if constants is None else constants
-            values = np.concatenate(list(map(self._chances, classes, shares, given))).tolist()
+            values = np.concatenate(list(map(self._probabilities, classes, priors, given))).tolist()
             self._model = known_baseline(values, self._columns())
-            self.classes_, self.class_prior_ = classes, shares
+            self.classes_, self.class_prior_ = classes, priors
             self.n_classes_ = [len(labels) for labels in classes]
         return self
 
@@ -154,13 +154,13 @@ class DummyClassifier(MultiOutputMixin, ClassifierMixin, _Baseline):
         rows = self._rows(len(codes))
         return fit("baseline", rows, settings, target=codes, classes=names, weights=weights, seed=seed, threads=1)
 
-    def _chances(self, labels: NDArray[Any], share: NDArray[Any], constant: Any) -> NDArray[Any]:
+    def _probabilities(self, labels: NDArray[Any], prior: NDArray[Any], constant: Any) -> NDArray[Any]:
         """The probability of each class of one output; where classes are drawn, before they are."""
         if self._strategy == "most_frequent":
-            return np.eye(len(labels))[share.argmax()]
+            return np.eye(len(labels))[prior.argmax()]
         if self._strategy == "constant":
             return (labels == constant).astype(np.float64)
-        return np.full(len(labels), 1.0 / len(labels)) if self._strategy == "uniform" else share
+        return np.full(len(labels), 1.0 / len(labels)) if self._strategy == "uniform" else prior
 
     def _said(self, X: Any, what: str) -> NDArray[Any]:
         """What the model says of as many rows as X has, whatever is in them."""
@@ -197,9 +197,9 @@ class DummyClassifier(MultiOutputMixin, ClassifierMixin, _Baseline):
             return labels.astype(np.asarray(self.constant).dtype) if self._strategy == "constant" else labels
         rows = _num_samples(X)
         random = check_random_state(self.random_state)
-        counts, classes, shares, constant = self._by_output()
+        counts, classes, priors, constant = self._by_output()
         if self.sparse_output_:
-            return self._predict_sparse(rows, classes, shares, constant)
+            return self._predict_sparse(rows, classes, priors, constant)
         if self._strategy == "constant":
             y = np.tile(self.constant, (rows, 1))
         elif self._strategy == "stratified":
@@ -209,18 +209,18 @@ class DummyClassifier(MultiOutputMixin, ClassifierMixin, _Baseline):
         elif self._strategy == "uniform":
             y = np.vstack([labels[random.randint(k, size=rows)] for labels, k in zip(classes, counts)]).T
         else:
-            y = np.tile([labels[share.argmax()] for labels, share in zip(classes, shares)], [rows, 1])
+            y = np.tile([labels[prior.argmax()] for labels, prior in zip(classes, priors)], [rows, 1])
         return np.ravel(y) if self.n_outputs_ == 1 else y
 
-    def _predict_sparse(self, rows: int, classes: list[Any], shares: list[Any], constant: list[Any]) -> Any:
-        chances = None
+    def _predict_sparse(self, rows: int, classes: list[Any], priors: list[Any], constant: list[Any]) -> Any:
+        probabilities = None
         if self._strategy in ("most_frequent", "prior"):
-            classes = [np.array([labels[share.argmax()]]) for labels, share in zip(classes, shares)]
+            classes = [np.array([labels[prior.argmax()]]) for labels, prior in zip(classes, priors)]
         elif self._strategy == "stratified":
-            chances = shares
+            probabilities = priors
         elif self._strategy == "constant":
             classes = [np.array([label]) for label in constant]
-        return _random_choice_csc(rows, classes, chances, self.random_state)
+        return _random_choice_csc(rows, classes, probabilities, self.random_state)
 
     def predict_proba(self, X: Any) -> Any:
         """The probability of each class for each row of X; a list of such arrays where y had several columns."""
@@ -230,31 +230,31 @@ class DummyClassifier(MultiOutputMixin, ClassifierMixin, _Baseline):
         rows = _num_samples(X)
         random = check_random_state(self.random_state)
         answers = []
-        for k, labels, share, constant in zip(*self._by_constant()):
+        for k, labels, prior, constant in zip(*self._by_constant()):
             if self._strategy == "prior":
-                answer = np.ones((rows, 1)) * share
+                answer = np.ones((rows, 1)) * prior
             elif self._strategy == "stratified":
-                answer = random.multinomial(1, share, size=rows).astype(np.float64)
+                answer = random.multinomial(1, prior, size=rows).astype(np.float64)
             elif self._strategy == "uniform":
                 answer = np.full((rows, k), 1.0 / k)
             else:
                 answer = np.zeros((rows, k))
-                answer[:, share.argmax() if self._strategy == "most_frequent" else labels == constant] = 1.0
+                answer[:, prior.argmax() if self._strategy == "most_frequent" else labels == constant] = 1.0
             answers.append(answer)
         return answers[0] if self.n_outputs_ == 1 else answers
 
     def _by_constant(self) -> tuple[Any, Any, Any, Any]:
-        counts, classes, shares, constant = self._by_output()
-        return counts, classes, shares, constant if constant is not None else [None] * self.n_outputs_
+        counts, classes, priors, constant = self._by_output()
+        return counts, classes, priors, constant if constant is not None else [None] * self.n_outputs_
 
     def predict_log_proba(self, X: Any) -> Any:
         """The logarithm of the probabilities."""
         with np.errstate(divide="ignore"):
-            chances = self.predict_proba(X)
-            return np.log(chances) if self.n_outputs_ == 1 else [np.log(one) for one in chances]
+            probabilities = self.predict_proba(X)
+            return np.log(probabilities) if self.n_outputs_ == 1 else [np.log(one) for one in probabilities]
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """The accuracy: the share of correct labels; X may be None."""
+        """The accuracy: the fraction of correct labels; X may be None."""
         return super().score(np.zeros((len(y), 1)) if X is None else X, y, sample_weight)
 
     def __sklearn_tags__(self) -> Tags:

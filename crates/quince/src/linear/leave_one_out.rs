@@ -164,7 +164,7 @@ fn leverages(problem: &Problem<'_>, fit: &Solution, range: Range<usize>) -> Vec<
     sums
 }
 
-/// Residuals a_i / C_ii. The bump along the unit vector u of root weights is taken off C again: it adds u_i² / (α + c).
+/// Residuals a_i / C_ii. The bump along the unit vector u of root weights is subtracted from C again: it adds u_i² / (α + c).
 fn from_dual(problem: &Problem<'_>, fit: &Solution, mut predictions: Matrix, run: &Run) -> Result<Matrix> {
     let System::Rows { factor, dual, bump } = &fit.system else {
         return Ok(predictions);

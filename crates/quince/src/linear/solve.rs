@@ -6,7 +6,7 @@
 //! Σ_i w_i ‖y_i - b₀ - Bᵀx_i‖² + α ‖B‖²
 //! ```
 //!
-//! With means taken off (the intercept is not penalised), X̃ the centred rows times √w and Ỹ likewise:
+//! With means subtracted (the intercept is not penalised), X̃ the centred rows times √w and Ỹ likewise:
 //! - rows outnumber columns: (X̃ᵀX̃ + αI) B = X̃ᵀỸ, by Cholesky;
 //! - many sparse columns with α > 0: the same by conjugate gradients (see `iterate.rs`);
 //! - columns outnumber rows, the dual: (X̃X̃ᵀ + αI) A = Ỹ and B = X̃ᵀA, by Cholesky;

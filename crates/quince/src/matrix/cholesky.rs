@@ -148,7 +148,7 @@ impl Cholesky {
         for (j, column) in self.lower.values.chunks_exact(size.max(1)).enumerate() {
             x[j] /= column[j];
             let (solved, rest) = x.split_at_mut(j + 1);
-            take_off(rest, solved[j], &column[j + 1..]);
+            subtract_multiple(rest, solved[j], &column[j + 1..]);
         }
         for (j, column) in self.lower.values.chunks_exact(size.max(1)).enumerate().rev() {
             let rest: f64 = column[j + 1..].iter().zip(&x[j + 1..]).map(|(l, x)| l * x).sum();
@@ -189,7 +189,7 @@ impl Cholesky {
     }
 }
 
-/// Factors the block on the diagonal, column by column, each taken off those after it; answers the least pivot, or `None` if
+/// Factors the block on the diagonal, column by column, each subtracted from those after it; answers the least pivot, or `None` if
 /// one is not positive.
 fn factor_diagonal_block(a: &mut Triangle, block: std::ops::Range<usize>, diagonal: &[f64]) -> Option<f64> {
     let (size, mut least) = (a.size, f64::INFINITY);
@@ -205,7 +205,7 @@ fn factor_diagonal_block(a: &mut Triangle, block: std::ops::Range<usize>, diagon
         let root = pivot.sqrt();
         column.iter_mut().for_each(|x| *x /= root);
         for (other, values) in (j + 1..block.end).zip(rest.chunks_exact_mut(size)) {
-            take_off(&mut values[other..block.end], column[other - j], &column[other - j..]);
+            subtract_multiple(&mut values[other..block.end], column[other - j], &column[other - j..]);
         }
     }
     Some(least)
@@ -213,7 +213,7 @@ fn factor_diagonal_block(a: &mut Triangle, block: std::ops::Range<usize>, diagon
 
 super::simd::vectorised! {
     /// Subtracts a multiple of a column from another.
-    fn take_off(from: &mut [f64], times: f64, column: &[f64]) {
+    fn subtract_multiple(from: &mut [f64], times: f64, column: &[f64]) {
         for (from, x) in from.iter_mut().zip(column) {
             *from -= times * x;
         }

@@ -60,7 +60,7 @@ impl<'a> Features<'a> {
         Ok(Features { rows: dense.rows(), dense: Some(dense), sparse: Some(sparse), centre: None, scale: None })
     }
 
-    /// The same with `centre` taken off each column, and nothing copied.
+    /// The same with `centre` subtracted from each column, and nothing copied.
     ///
     /// # Panics
     /// If there is not one number for each column.
@@ -69,7 +69,7 @@ impl<'a> Features<'a> {
         Features { centre: Some(centre), ..self }
     }
 
-    /// The same with each column multiplied by its scale (after its centre is taken off), and nothing copied.
+    /// The same with each column multiplied by its scale (after its centre is subtracted), and nothing copied.
     ///
     /// # Panics
     /// If there is not one number for each column.
@@ -103,7 +103,7 @@ impl<'a> Features<'a> {
         self.dense.map_or(0, |dense| dense.columns())
     }
 
-    /// What is taken off column `j`.
+    /// What is subtracted from column `j`.
     #[inline]
     pub(crate) fn centre_of(&self, j: usize) -> f64 {
         self.centre.map_or(0.0, |centre| centre[j])
@@ -221,7 +221,7 @@ impl<'a> Features<'a> {
     }
 
     /// A point that is likely to be near the means of the columns: the mean of a few rows from all over. Of a column that is
-    /// the same in all of them, just that value, so that what is taken off a constant column leaves zeros.
+    /// the same in all of them, just that value, so that what is subtracted from a constant column leaves zeros.
     pub(crate) fn near_means(&self) -> Vec<f64> {
         const SAMPLED_ROWS: usize = 64;
         let (columns, count) = (self.columns(), self.rows.min(SAMPLED_ROWS));

@@ -1,7 +1,7 @@
 //! Second moments: the Gram matrix XᵀX, the cross products XᵀY, and the row products XXᵀ, centred and weighted.
 //!
 //! Dense parts go tile by tile through triangular matrix products, and are read once: sums are taken about a point near the
-//! means, and what that point is off is taken off the sums at the end,
+//! means, and what that point is off is subtracted from the sums at the end,
 //!
 //! ```text
 //! Σ w (x - x̄)(x - x̄)ᵀ = Σ w (x - o)(x - o)ᵀ - W (x̄ - o)(x̄ - o)ᵀ

@@ -306,7 +306,7 @@ fn exp_of<const FUSED: bool>(x: f64) -> f64 {
 fn series_of<const FUSED: bool>(x: f64) -> (f64, i64) {
     // Adding 1.5·2⁵² rounds to a whole number, which then stands in the lowest bits.
     const ROUND: f64 = 6_755_399_441_055_744.0;
-    // ln 2 in two parts, so that n ln 2 is taken off without rounding (Cody and Waite).
+    // ln 2 in two parts, so that n ln 2 is subtracted without rounding (Cody and Waite).
     const LN2_HIGH: f64 = 0.693_147_180_369_123_8;
     const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
     // 1/13!, 1/12!, ... 1/0!

@@ -32,7 +32,7 @@ pub(crate) trait Tall: Chunk {
     }
 }
 
-/// A matrix about the centres of its columns, which are not taken off in memory.
+/// A matrix about the centres of its columns, which are not subtracted in memory.
 #[derive(Clone, Copy)]
 pub(crate) struct About<'a> {
     pub(crate) values: &'a Matrix,

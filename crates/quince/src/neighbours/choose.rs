@@ -20,7 +20,8 @@ const MAX_LEFT_OUT_ROWS: usize = 4000;
 pub(super) const ONE_VOTE: f64 = 1.0;
 /// Smoothings that are tried, in votes.
 const SMOOTHINGS: [f64; 6] = [0.01, 0.03, 0.1, 0.3, ONE_VOTE, 3.0];
-/// So many rows may say that one vote is too much: of n rows no error of less than about one in n can be seen.
+/// A smoothing of one vote can be found too large on this number of rows: of n rows no error of less than about one in n can be
+/// seen.
 const ROWS_PER_VOTE: f64 = 10.0;
 
 /// Mean leave-one-out losses, of each number of neighbours with each smoothing.

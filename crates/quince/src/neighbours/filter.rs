@@ -22,7 +22,7 @@ use std::ops::Range;
 pub(super) struct Filter<'a> {
     rows: SearchRows<'a>,
     measure: &'a Measure,
-    /// What is taken off each column before the product, and what it is multiplied by.
+    /// What is subtracted from each column before the product, and what it is multiplied by.
     centre: Vec<f64>,
     scale: Vec<f64>,
     /// The part of the scales that is the same for all columns.

@@ -292,7 +292,7 @@ impl Run {
     }
 
     /// Tells the observer about a stage whose end is not known.
-    pub(crate) fn tell(&self, stage: impl FnOnce() -> String) {
+    pub(crate) fn stage(&self, stage: impl FnOnce() -> String) {
         if self.observer.borrow().is_some() {
             self.progress(&stage(), 0, 0);
         }

@@ -122,7 +122,7 @@ const PAIRS: [[&str; 2]; 5] = [["0", "1"], ["no", "yes"], ["n", "y"], ["false", 
 
 /// A column of text cells (missing values already taken out), its kind found by the rule.
 pub(crate) fn column_of_cells(name: String, cells: LargeStringArray) -> Result<Column, CellError> {
-    if let Some(values) = yes_no(&cells) {
+    if let Some(values) = booleans(&cells) {
         return Ok(Column { name, kind: Kind::YesNo, data: values, why: String::new(), label_type: None });
     }
     if cells.iter().flatten().any(has_leading_zeros) {
@@ -191,7 +191,7 @@ pub(crate) fn column_of_kind(name: String, cells: LargeStringArray, kind: Kind) 
                 let problem = format!("'{}' is neither yes nor no", shorten(cells.value(row)));
                 return Err((row, problem, "Write yes/no, y/n, true/false, t/f or 1/0.".into()));
             }
-            yes_no(&cells).unwrap_or_else(|| {
+            booleans(&cells).unwrap_or_else(|| {
                 let values =
                     (0..cells.len()).map(|i| cells.is_valid(i).then(|| yes_or_no(cells.value(i)).unwrap_or(false)));
                 ColumnData::YesNo { values: values.collect(), words: ["no".into(), "yes".into()] }
@@ -288,7 +288,7 @@ pub(crate) fn categories(cells: &LargeStringArray) -> ColumnData {
 }
 
 /// Yes/no if both answers of one pair occur and nothing else does. Words keep the spelling they first had.
-fn yes_no(cells: &LargeStringArray) -> Option<ColumnData> {
+fn booleans(cells: &LargeStringArray) -> Option<ColumnData> {
     let mut words: [Option<&str>; 2] = [None, None];
     let mut pair = None;
     for cell in cells.iter().flatten() {

@@ -61,7 +61,7 @@ def cells(name):
     return [most_frequent(values) if value == "?" else value for value in values]
 
 
-def yes_no(name):
+def boolean(name):
     return np.array([[1.0 if value == "yes" else 0.0] for value in cells(name)])
 
 
@@ -102,7 +102,7 @@ def vectors():
     return dense, np.where(np.array(labels) == 1, 1.0, -1.0)
 
 
-everything = np.hstack([filled("a"), filled("b"), filled("d"), filled("n"), yes_no("f"), one_hot("c"), tfidf("t")])
+everything = np.hstack([filled("a"), filled("b"), filled("d"), filled("n"), boolean("f"), one_hot("c"), tfidf("t")])
 two = np.hstack([filled("b"), filled("d")])
 plain = np.hstack([number("b").reshape(-1, 1), number("d").reshape(-1, 1)])
 
@@ -127,8 +127,8 @@ def of_numbers(values):
 
 
 def baseline_classes():
-    share = np.bincount(codes) / len(codes)
-    return of_probabilities(np.tile(share, (len(rows), 1)))
+    prior = np.bincount(codes) / len(codes)
+    return of_probabilities(np.tile(prior, (len(rows), 1)))
 
 
 def knn_manhattan():
@@ -257,8 +257,8 @@ def mixture(k):
     # The values are rounded to tenths, and the variance of that error, 0.1²/12, is part of the model.
     best = GaussianMixture(k, reg_covar=0.01 / 12, tol=1e-14, max_iter=100000, n_init=10, random_state=1).fit(x)
     order = np.argsort(-best.weights_)
-    shares = best.predict_proba(x)[:, order]
-    return {f"responsibility:{c}": shares[:, c] for c in range(k)} | {"log_density": best.score_samples(x)}
+    responsibilities = best.predict_proba(x)[:, order]
+    return {f"responsibility:{c}": responsibilities[:, c] for c in range(k)} | {"log_density": best.score_samples(x)}
 
 
 def one_class():

@@ -42,17 +42,17 @@ fn getters_of_a_fitted_model_build_it_again() {
 
     let svm = Svm::new().probabilities(false);
     let fitted = svm.fit(&ROWS, &labels).unwrap();
-    let machine: &SvmModel = fitted.fitted().unwrap();
-    let (beta, bias) = (machine.coefficients().to_vec(), machine.bias());
-    let known = SvmModel::of_classes(*machine.kernel(), &machine.support_vectors(), beta, bias).unwrap();
+    let kernel_model: &SvmModel = fitted.fitted().unwrap();
+    let (beta, bias) = (kernel_model.coefficients().to_vec(), kernel_model.bias());
+    let known = SvmModel::of_classes(*kernel_model.kernel(), &kernel_model.support_vectors(), beta, bias).unwrap();
     let model = Model::known(&svm, known, 2, classes()).unwrap();
     assert_eq!(model.predict(&ROWS).unwrap(), fitted.predict(&ROWS).unwrap());
     survives_a_file(&model);
 
     let linear = LinearSvm::new().probabilities(false);
     let fitted = linear.fit(&ROWS, &labels).unwrap();
-    let machine: &LinearSvmModel = fitted.fitted().unwrap();
-    let known = LinearSvmModel::of_classes(machine.weights().to_vec(), machine.bias(), linear.loss).unwrap();
+    let linear_model: &LinearSvmModel = fitted.fitted().unwrap();
+    let known = LinearSvmModel::of_classes(linear_model.weights().to_vec(), linear_model.bias(), linear.loss).unwrap();
     assert!(LinearSvmModel::of_classes(vec![f64::NAN], 0.0, linear.loss).is_err());
     assert!(LinearSvmModel::of_numbers(vec![1.0], f64::INFINITY).is_err());
     let model = Model::known(&linear, known, 2, classes()).unwrap();
@@ -318,10 +318,10 @@ fn discriminant_axes_whiten_rows_and_keep_the_answers_of_linear_discriminant_ana
     let features = Matrix::from_rows(&rows);
     let projected =
         reduced.fitted::<BayesModel>().unwrap().project(&features.features(), &Run::new()).unwrap().unwrap();
-    let spread = |axis: usize| {
+    let separation = |axis: usize| {
         let mean = |class: usize| (0..20).map(|i| projected[(3 * i + class, axis)]).sum::<f64>() / 20.0;
         (0..3).map(|class| mean(class).powi(2)).sum::<f64>()
     };
-    assert!(spread(0) > spread(1) && spread(1) > 0.0);
+    assert!(separation(0) > separation(1) && separation(1) > 0.0);
     assert!(plain.pca(1usize).discriminant_axes(1usize).fit(&rows, &labels).is_err());
 }

@@ -135,9 +135,9 @@ class _Learner(Search):
             return np.ones_like(distances)
         nearest = distances[:, :1]
         with np.errstate(invalid="ignore"):
-            shares = nearest / distances  # one over a tiny distance could overflow
+            relative = nearest / distances  # one over a tiny distance could overflow
         # Where some are at no distance only they count, and where all are infinitely far all count alike.
-        return np.select([nearest == 0, np.isfinite(nearest)], [distances == 0, shares], 1.0)
+        return np.select([nearest == 0, np.isfinite(nearest)], [distances == 0, relative], 1.0)
 
     def _array(self, name: str) -> NDArray[Any]:
         """One of the model's arrays, which are at hand after a fit and copied from a model that was opened."""
@@ -279,7 +279,7 @@ class KNeighborsClassifier(ClassifierMixin, _Learner):
         """The label of each row of X; X=None stands for the fitted rows, which are not their own neighbours."""
         check_is_fitted(self)
         if self.outputs_2d_:
-            labels = [classes[shares.argmax(axis=1)] for classes, shares in zip(self.classes_, self._shares(X))]
+            labels = [classes[votes.argmax(axis=1)] for classes, votes in zip(self.classes_, self._votes(X))]
             return np.stack(labels, axis=1)
         codes = self._ask_model(X, "labels") if self._as_fitted(X) else self._mean(X).argmax(axis=1)
         return self.classes_[codes]
@@ -291,16 +291,16 @@ class KNeighborsClassifier(ClassifierMixin, _Learner):
         """
         check_is_fitted(self)
         if self.outputs_2d_:
-            return [self._smooth(shares) for shares in self._shares(X)]
+            return [self._smooth(votes) for votes in self._votes(X)]
         return self._ask_model(X) if self._as_fitted(X) else self._smooth(self._mean(X))
 
-    def _shares(self, X: Any) -> list[NDArray[np.float64]]:
-        """Shares of the votes, an array for each column of y."""
+    def _votes(self, X: Any) -> list[NDArray[np.float64]]:
+        """The fraction of votes for each class, an array for each column of y."""
         return np.split(self._answers(X), np.cumsum([len(classes) for classes in self.classes_])[:-1], axis=1)
 
-    def _smooth(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _smooth(self, votes: NDArray[np.float64]) -> NDArray[np.float64]:
         k = self._count()
-        return (k * shares + self.smoothing / shares.shape[1]) / (k + self.smoothing)
+        return (k * votes + self.smoothing / votes.shape[1]) / (k + self.smoothing)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -130,21 +130,21 @@ class MixtureImputer(Imputer):
     def _kept(self) -> NDArray[np.bool_]:
         return self._valid
 
-    def _complete(self, X: Any) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
+    def _imputed(self, X: Any) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
         check_is_fitted(self)
         X, mask, rows = self._checked(X, in_fit=False)
-        spreads = np.full_like(rows, np.nan)
+        standard_deviations = np.full_like(rows, np.nan)
         known = np.ascontiguousarray(rows[:, self._valid])
         if self._model is not None and np.isnan(known).any():
-            known, spreads[:, self._valid] = _quince.impute_rows(self._model, known, threads=_threads.effective(None))
+            known, standard_deviations[:, self._valid] = _quince.impute_rows(self._model, known, threads=_threads.effective(None))
         left = np.isnan(known)
         known[left] = np.broadcast_to(self._constant, known.shape)[left]
         rows[:, self._valid] = known
-        return X, mask, rows, spreads
+        return X, mask, rows, standard_deviations
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Other rows with their missing values imputed."""
-        X, mask, rows, _ = self._complete(X)
+        X, mask, rows, _ = self._imputed(X)
         if self.keep_empty_features:
             rows[:, ~self._valid] = 0.0
         else:
@@ -153,4 +153,4 @@ class MixtureImputer(Imputer):
 
     def standard_deviation(self, X: Any) -> NDArray[np.float64]:
         """The standard deviation of each imputed value; NaN elsewhere."""
-        return self._complete(X)[3]
+        return self._imputed(X)[3]

@@ -252,11 +252,11 @@ impl Family for Bernoullis {
         (self.width(), 0)
     }
 
-    fn expect(&self, component: usize, tile: &Tile<'_>, tell: &mut dyn FnMut(usize, usize, Expected<'_>)) {
+    fn expect(&self, component: usize, tile: &Tile<'_>, visit: &mut dyn FnMut(usize, usize, Expected<'_>)) {
         let columns = self.place.columns();
         each_missing(tile, columns, |i, j| {
             let probabilities = self.parameters(component, j).map(f64::exp);
-            tell(i, columns[j], Expected::Category(&probabilities));
+            visit(i, columns[j], Expected::Category(&probabilities));
         });
     }
 

@@ -278,10 +278,10 @@ impl Family for Categories {
         (self.coding.iter().map(|coding| coding.count().saturating_sub(1)).sum(), 0)
     }
 
-    fn expect(&self, component: usize, tile: &Tile<'_>, tell: &mut dyn FnMut(usize, usize, Expected<'_>)) {
+    fn expect(&self, component: usize, tile: &Tile<'_>, visit: &mut dyn FnMut(usize, usize, Expected<'_>)) {
         each_missing(tile, &self.columns, |i, j| {
             let probabilities: Vec<f64> = self.parameters(component, j).into_iter().map(f64::exp).collect();
-            tell(
+            visit(
                 i,
                 self.columns[j],
                 match &self.coding[j] {

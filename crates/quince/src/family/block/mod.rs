@@ -137,8 +137,8 @@ pub(crate) trait Family: Send + Sync {
         components * self.columns().len()
     }
 
-    /// The expectation of a component for each missing value in a tile's dense columns: calls `tell(row, column, expected)`.
-    fn expect(&self, _component: usize, _tile: &Tile<'_>, _tell: &mut dyn FnMut(usize, usize, Expected<'_>)) {}
+    /// The expectation of a component for each missing value in a tile's dense columns: calls `visit(row, column, expected)`.
+    fn expect(&self, _component: usize, _tile: &Tile<'_>, _visit: &mut dyn FnMut(usize, usize, Expected<'_>)) {}
 
     /// Samples a row from a component into its places among the features.
     fn sample(&self, component: usize, stream: &mut Stream, row: &mut Draw);

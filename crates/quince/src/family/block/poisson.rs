@@ -168,10 +168,10 @@ impl Family for Poissons {
         (self.columns.len(), 0)
     }
 
-    fn expect(&self, component: usize, tile: &Tile<'_>, tell: &mut dyn FnMut(usize, usize, Expected<'_>)) {
+    fn expect(&self, component: usize, tile: &Tile<'_>, visit: &mut dyn FnMut(usize, usize, Expected<'_>)) {
         each_missing(tile, &self.columns, |i, j| {
             let mean = self.rates[component][j].rate;
-            tell(i, self.columns[j], Expected::Number { mean, variance: mean });
+            visit(i, self.columns[j], Expected::Number { mean, variance: mean });
         });
     }
 

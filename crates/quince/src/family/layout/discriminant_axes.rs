@@ -30,11 +30,12 @@ pub(super) fn axes(
 ) -> Result<Axes> {
     let unknown = || Error::data("the discriminant axes cannot be found", "Look for values out of range.");
     let classes = moments(data, numbers, (data.codes, data.classes), run)?;
-    let (total, shares) = (classes.iter().map(|class| class.weight).sum::<f64>(), shares(&classes, data.priors));
+    let (total, weights) =
+        (classes.iter().map(|class| class.weight).sum::<f64>(), class_weights(&classes, data.priors));
     let width = numbers.columns.len();
     let mut centre = vec![0.0; width];
-    for (class, share) in classes.iter().zip(&shares).filter(|(_, share)| **share > 0.0) {
-        centre.iter_mut().zip(&class.mean).for_each(|(sum, mean)| *sum += share * mean);
+    for (class, weight) in classes.iter().zip(&weights).filter(|(_, weight)| **weight > 0.0) {
+        centre.iter_mut().zip(&class.mean).for_each(|(sum, mean)| *sum += weight * mean);
     }
     let mut means = Matrix::zeros(classes.len(), width);
     for (k, class) in classes.iter().enumerate() {
@@ -64,7 +65,7 @@ pub(super) fn axes(
 
     let white = principal.whitening(principal.rank(tolerance * tolerance));
     let white = Mat::from_fn(width, white.ncols(), |j, axis| white[(j, axis)] / units[j]);
-    let apart = Mat::from_fn(classes.len(), width, |k, j| shares[k].sqrt() * (means[(k, j)] - centre[j]));
+    let apart = Mat::from_fn(classes.len(), width, |k, j| weights[k].sqrt() * (means[(k, j)] - centre[j]));
     let most = count.min(classes.iter().filter(|class| class.weight > 0.0).count().saturating_sub(1));
     let found = run.aside(width, move || SeparatingAxes::of_means(&white, &apart, tolerance, most))?;
     let SeparatingAxes { vectors, explained } = found.ok_or_else(unknown)?;
@@ -72,8 +73,8 @@ pub(super) fn axes(
     Ok(Axes { centre, vectors, separation: Some(Separation { means, explained }) })
 }
 
-/// The shares of the classes: their priors, or if there are none, or these are of classes without rows, their weights.
-fn shares(classes: &[Moments], priors: Option<&[f64]>) -> Vec<f64> {
+/// The weights of the classes, which add up to one: their priors, or if there are none, or these are of classes without rows, those of their rows.
+fn class_weights(classes: &[Moments], priors: Option<&[f64]>) -> Vec<f64> {
     let given = |k: usize| priors.map_or(classes[k].weight, |priors| priors[k]);
     let normalised = |weights: Vec<f64>| {
         let total: f64 = weights.iter().sum();

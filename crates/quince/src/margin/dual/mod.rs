@@ -343,7 +343,7 @@ impl Dual<'_> {
         loop {
             run.check_cancelled()?;
             let (max_up, min_down) = active.kkt_bounds(self.epsilon);
-            run.tell(|| {
+            run.stage(|| {
                 let (kkt_violation, asked) = (max_up - min_down, options.tolerance);
                 format!("KKT violation {kkt_violation:.1e} of {asked:.0e} after {} blocks", solution.blocks)
             });
@@ -423,7 +423,7 @@ impl HardMargin {
             return Ok(());
         }
         Err(Error::data(
-            "the classes cannot be separated: no margin is wider than a ten thousandth of the spread of the rows",
+            "the classes cannot be separated: no margin is wider than a ten thousandth of the largest distance between rows",
             "Give a finite c, which lets some rows be on the wrong side, or another kernel.",
         ))
     }

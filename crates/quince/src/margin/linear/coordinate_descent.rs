@@ -226,7 +226,7 @@ impl Problem<'_> {
         let mut active = count;
         let (mut stop, mut epochs, mut kkt_violation) = (StopReason::StepLimit, 0, f64::INFINITY);
         while epochs < max_epochs {
-            run.tell(|| format!("KKT violation {kkt_violation:.1e} of {tolerance:.0e} after {epochs} epochs"));
+            run.stage(|| format!("KKT violation {kkt_violation:.1e} of {tolerance:.0e} after {epochs} epochs"));
             stream.shuffle(&mut coordinates[..active]);
             (lane.largest, lane.least) = (0.0, 0.0);
             let Some(live) = visitor.epoch(&mut coordinates[..active], &mut lanes, &mut lane, run)? else {

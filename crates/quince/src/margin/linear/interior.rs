@@ -220,7 +220,9 @@ impl Problem<'_> {
         let stop = loop {
             let complementarity: f64 = state.sides.iter().map(Side::complementarity).sum();
             let primal = self.primal(&state.weights, state.bias, &state.products).max(self.negligible());
-            run.tell(|| format!("duality gap {:.1e} of {tolerance:.0e} after {steps} steps", complementarity / primal));
+            run.stage(|| {
+                format!("duality gap {:.1e} of {tolerance:.0e} after {steps} steps", complementarity / primal)
+            });
             let error = infeasibility + complementarity / primal;
             if error < 0.9 * best.0 {
                 best = (error, steps);

@@ -84,7 +84,7 @@ impl Problem<'_> {
         let (mut steps, mut last) = (0, f64::INFINITY);
         let (stop, beta) = loop {
             let now = run.finish(|| self.evaluate(&point, run))?;
-            run.tell(|| format!("duality gap {:.1e} of {tolerance:.0e} after {steps} steps", now.gap));
+            run.stage(|| format!("duality gap {:.1e} of {tolerance:.0e} after {steps} steps", now.gap));
             let stop = if now.gap <= tolerance {
                 Some(StopReason::Converged)
             } else if steps >= max_steps {

@@ -17,7 +17,7 @@ pub struct TextOptions {
     pub ngrams: (usize, usize),
     /// Whether upper and lower case are the same.
     pub lower: bool,
-    /// Whether accents are taken off: `é` counts as `e` (`accents=no`).
+    /// Whether accents are removed: `é` counts as `e` (`accents=no`).
     pub plain: bool,
     /// Stop words, which are left out.
     pub stop: StopWords,

@@ -45,7 +45,7 @@ fn a_cluster_too_small_for_the_sample_is_found_all_the_same() {
 fn silhouettes_take_labels_of_any_size() {
     let x = random(30, 2, 7);
     let plain: Vec<u32> = (0..30).map(|i| i % 3).collect();
-    let strange: Vec<u32> = plain.iter().map(|label| [5, 70_000, u32::MAX][*label as usize]).collect();
+    let renumbered: Vec<u32> = plain.iter().map(|label| [5, 70_000, u32::MAX][*label as usize]).collect();
     let of = |labels: &[u32]| silhouette(&x.features(), labels, &Run::new()).unwrap();
-    assert_eq!(of(&plain), of(&strange));
+    assert_eq!(of(&plain), of(&renumbered));
 }

@@ -33,6 +33,9 @@ use serde::{Deserialize, Serialize};
 /// A pivot below this fraction of its diagonal entry means that the matrix is singular.
 const MIN_PIVOT_RATIO: f64 = 1e-14;
 
+/// An origin this many standard deviations from the mean costs too many digits.
+const MAX_ORIGIN_DISTANCE: f64 = 100.0;
+
 /// A multivariate Gaussian of several columns.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -235,7 +238,6 @@ impl Family for Gaussians {
     }
 
     fn recentre(&mut self, statistics: &Matrix) -> bool {
-        const FAR: f64 = 100.0;
         let (width, mut moved) = (self.width(), false);
         for k in 0..statistics.rows() {
             let weight = statistics[(k, 0)];
@@ -243,7 +245,7 @@ impl Family for Gaussians {
                 let place = if self.is_full() { j * width + j } else { j };
                 let (a, b) = (statistics[(k, 1 + j)], statistics[(k, 1 + width + place)]);
                 let off = a * a / weight;
-                if off > FAR * FAR * (b - off) && b > 0.0 && a != 0.0 {
+                if off > MAX_ORIGIN_DISTANCE * MAX_ORIGIN_DISTANCE * (b - off) && b > 0.0 && a != 0.0 {
                     self.origin[(k, j)] += a / weight;
                     moved = true;
                 }
@@ -362,12 +364,12 @@ impl Family for Gaussians {
         components * self.width() * self.width()
     }
 
-    fn expect(&self, component: usize, tile: &Tile<'_>, tell: &mut dyn FnMut(usize, usize, Expected<'_>)) {
+    fn expect(&self, component: usize, tile: &Tile<'_>, visit: &mut dyn FnMut(usize, usize, Expected<'_>)) {
         let (rows, patterns) = (tile.rows(), self.patterns(tile));
         if self.fills_missing() {
             // Rows were learnt with their missing values filled: nothing better is known of them.
             each_missing(tile, &self.columns, |i, j| {
-                tell(i, self.columns[j], Expected::Number { mean: self.fill[j], variance: f64::NAN });
+                visit(i, self.columns[j], Expected::Number { mean: self.fill[j], variance: f64::NAN });
             });
         }
         if patterns.is_empty() {
@@ -380,7 +382,7 @@ impl Family for Gaussians {
                 let variance = conditional.covariance(s)[a * pattern.missing.len() + a];
                 for i in pattern.rows.clone() {
                     let mean = self.means[(component, j)] + conditional.deviations[j * rows + i];
-                    tell(i, self.columns[j], Expected::Number { mean, variance });
+                    visit(i, self.columns[j], Expected::Number { mean, variance });
                 }
             }
         }

@@ -263,7 +263,7 @@ impl Family for Multinomials {
         (self.width().saturating_sub(1), 0)
     }
 
-    fn expect(&self, component: usize, tile: &Tile<'_>, tell: &mut dyn FnMut(usize, usize, Expected<'_>)) {
+    fn expect(&self, component: usize, tile: &Tile<'_>, visit: &mut dyn FnMut(usize, usize, Expected<'_>)) {
         let columns = self.place.columns();
         if !columns.iter().any(|&column| tile.has_missing(column)) {
             return;
@@ -278,7 +278,7 @@ impl Family for Multinomials {
                 true => (0.0, 0.0),
                 false => (self.lengths[component] * p[j], self.lengths[component] * p[j]),
             };
-            tell(i, columns[j], Expected::Number { mean, variance });
+            visit(i, columns[j], Expected::Number { mean, variance });
         });
     }
 

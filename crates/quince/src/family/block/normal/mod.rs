@@ -327,10 +327,10 @@ impl Family for Normals {
         (2 * self.columns.len(), 0)
     }
 
-    fn expect(&self, component: usize, tile: &Tile<'_>, tell: &mut dyn FnMut(usize, usize, Expected<'_>)) {
+    fn expect(&self, component: usize, tile: &Tile<'_>, visit: &mut dyn FnMut(usize, usize, Expected<'_>)) {
         each_missing(tile, &self.columns, |i, j| {
             let Normal { mean, variance, .. } = self.normal[component][j];
-            tell(i, self.columns[j], Expected::Number { mean, variance });
+            visit(i, self.columns[j], Expected::Number { mean, variance });
         });
     }
 
