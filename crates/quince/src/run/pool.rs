@@ -2,7 +2,8 @@
 //! (threads do not survive a fork, and Python forks).
 
 use rayon_core::{ThreadPool, ThreadPoolBuilder, join};
-use std::sync::{Arc, Mutex};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// How many cores this process may use: those of the machine, less what its affinity or control group takes away.
 pub fn available_cores() -> usize {
@@ -20,36 +21,45 @@ pub(super) fn default_threads() -> usize {
 
 pub(super) fn map<T: Send>(threads: usize, count: usize, task: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
     let Some(pool) = pool(if count > 1 { threads } else { 1 }) else { return (0..count).map(task).collect() };
-    let mut results: Vec<Option<T>> = (0..count).map(|_| None).collect();
-    pool.install(|| halve(&mut results, 0, &|i, result| *result = Some(task(i))));
-    results.into_iter().map(|result| result.expect("every task has run")).collect()
+    let results: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::new(None)).collect();
+    install(&pool, &mut || halve(0..count, &|i| *unlocked(&results[i]) = Some(task(i))));
+    let result = |slot: Mutex<Option<T>>| slot.into_inner().ok().flatten().expect("every task has run");
+    results.into_iter().map(result).collect()
 }
 
 pub(super) fn each<T: Send>(threads: usize, items: &mut [T], task: impl Fn(usize, &mut T) + Sync + Send) {
-    match pool(if items.len() > 1 { threads } else { 1 }) {
-        Some(pool) => pool.install(|| halve(items, 0, &task)),
-        None => items.iter_mut().enumerate().for_each(|(i, item)| task(i, item)),
-    }
-}
-
-/// Runs a task for every item, the first of which has this number: halves until one is left, so that idle threads can take the
-/// other half.
-fn halve<T: Send>(items: &mut [T], first: usize, task: &(impl Fn(usize, &mut T) + Sync)) {
-    match items {
-        [] => {}
-        [item] => task(first, item),
-        _ => {
-            let middle = items.len() / 2;
-            let (left, right) = items.split_at_mut(middle);
-            join(|| halve(left, first, task), || halve(right, first + middle, task));
-        }
-    }
+    let Some(pool) = pool(if items.len() > 1 { threads } else { 1 }) else {
+        return items.iter_mut().enumerate().for_each(|(i, item)| task(i, item));
+    };
+    let items: Vec<Mutex<&mut T>> = items.iter_mut().map(Mutex::new).collect();
+    install(&pool, &mut || halve(0..items.len(), &|i| task(i, &mut unlocked(&items[i]))));
 }
 
 pub(super) fn inside<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
-    match pool(threads) {
-        Some(pool) => pool.install(work),
-        None => work(),
+    let Some(pool) = pool(threads) else { return work() };
+    let (mut work, mut result) = (Some(work), None);
+    install(&pool, &mut || result = work.take().map(|work| work()));
+    result.expect("the work has been done")
+}
+
+/// A place that only one task ever asks for: nobody has to wait.
+fn unlocked<T>(place: &Mutex<T>) -> MutexGuard<'_, T> {
+    place.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Runs work on a thread of a pool. This function and the next know nothing of the types of work, so that the code of the thread
+/// pool is compiled once, not for every loop of the library.
+fn install(pool: &ThreadPool, work: &mut (dyn FnMut() + Send)) {
+    pool.install(work);
+}
+
+/// Runs a task for every number: halves until one is left, so that idle threads can take the other half.
+fn halve(numbers: Range<usize>, task: &(dyn Fn(usize) + Sync)) {
+    if numbers.len() > 1 {
+        let middle = numbers.start + numbers.len() / 2;
+        join(|| halve(numbers.start..middle, task), || halve(middle..numbers.end, task));
+    } else {
+        numbers.for_each(task);
     }
 }
 
