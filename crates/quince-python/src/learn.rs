@@ -142,8 +142,7 @@ pub(crate) fn learner(name: &str, settings: &Bound<'_, PyAny>) -> PyResult<Box<d
 
 /// The settings of one method, as its own type.
 pub(crate) fn settings_of<L: Learner>(settings: &Bound<'_, PyAny>) -> PyResult<L> {
-    let all = learner(L::INFO.name, settings)?.settings();
-    serde_json::from_value(all).map_err(|error| wrong(error.to_string(), "See quince.models()."))
+    quince::learn::configured(&json::from_python(settings)?).map_err(to_python)
 }
 
 fn supervised(

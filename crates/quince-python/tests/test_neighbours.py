@@ -393,7 +393,8 @@ def test_what_cannot_be_measured_gets_a_sentence(rng):
         ({"p": 0.5}, "cannot be 0.5: below 1 there are no distances. Use at least 1."),
         ({"metric_params": {"V": 1}}, "metric_params cannot have 'V'. It takes 'w'"),
         ({"metric_params": {"w": [1.0, 2.0]}}, "there are 3 columns and 2 feature weights. Give every column one"),
-        ({"metric_params": {"w": [1.0, -2.0, 1.0]}}, "a feature weight is negative or not a number, or all are zero"),
+        ({"metric_params": {"w": [1.0, -2.0, 1.0]}}, "cannot be read at '-2.0'"),
+        ({"metric_params": {"w": [0.0, 0.0, 0.0]}}, "are all zero. Give one of them a number above zero."),
     ]
     for parameters, sentence in sentences:
         with pytest.raises(ValueError) as error:

@@ -150,9 +150,8 @@ impl Baseline {
     }
 
     fn wrong_strategy(&self, target: &str, remedy: &str) -> Error {
-        let name = serde_json::to_value(self.strategy).unwrap_or_default();
-        let name = name.as_str().unwrap_or_default();
-        Error::setting("strategy", format!("cannot be {name} for {target}"), format!("Use {remedy}."))
+        let problem = format!("cannot be {} for {target}", self.strategy.name());
+        Error::setting("strategy", problem, format!("Use {remedy}."))
     }
 }
 

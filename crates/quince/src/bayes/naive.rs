@@ -1,8 +1,8 @@
 //! Naive Bayes: columns are independent given the class.
 
 use super::{BayesModel, Families, Priors, VarianceOf, fit, leave_one_out};
-use crate::error::Result;
-use crate::family::block::{GaussianPlan, Shape, Shared, VarianceFloor};
+use crate::error::{Error, Result};
+use crate::family::block::{GaussianPlan, MAX_CATEGORIES, Shape, Shared, VarianceFloor};
 use crate::family::layout::{LayoutOptions, Open};
 use crate::learn::{Capability, Checked, Count, Domain, Learner, MethodInfo, Prediction, Settings};
 use crate::run::{Report, Run};
@@ -90,6 +90,18 @@ impl Learner for NaiveBayes {
         settings: Self::SETTINGS,
         python: &["GaussianNB", "MultinomialNB", "BernoulliNB", "CategoricalNB", "PoissonNB", "MixedNB"],
     };
+
+    /// Memory is needed for every bin and category, so their number is limited.
+    fn check_settings(&self) -> Result<()> {
+        let bins = if let Count::Fixed(bins) = self.bins { bins } else { 0 };
+        for (name, count) in [("bins", bins), ("categories", self.categories)] {
+            if count > MAX_CATEGORIES {
+                let remedy = format!("It takes at most {MAX_CATEGORIES}.");
+                return Err(Error::setting(name, format!("cannot be {count}"), remedy));
+            }
+        }
+        Ok(())
+    }
 
     fn fit_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<(BayesModel, Report)> {
         fit(examples, &self.choices(), (&self.priors, self.calibrate), run)

@@ -31,17 +31,23 @@ impl Priors {
     /// The parser of the setting.
     pub(super) const PARSER: Parser = Parser {
         takes: "data, equal, or a number for each class",
-        check: |text| Priors::try_from(text.to_string()).map(drop),
+        check: |text| Priors::try_from(text.to_string())?.check_sum(),
     };
 
     /// An error unless there is one per class, and they sum to one.
     pub(super) fn check(&self, classes: usize) -> Result<()> {
         let Priors::Given(given) = self else { return Ok(()) };
-        let wrong = |problem: String, remedy: &str| Err(Error::setting("priors", problem, remedy));
         if given.len() != classes {
             let problem = format!("are {} for {classes} classes", given.len());
-            return wrong(problem, "Give one for each class, in their order.");
+            return Err(Error::setting("priors", problem, "Give one for each class, in their order."));
         }
+        self.check_sum()
+    }
+
+    /// An error unless those that are given sum to one, and none is negative.
+    fn check_sum(&self) -> Result<()> {
+        let Priors::Given(given) = self else { return Ok(()) };
+        let wrong = |problem: String, remedy: &str| Err(Error::setting("priors", problem, remedy));
         let total: f64 = given.iter().sum();
         if given.iter().any(|p| p.is_nan() || *p < 0.0) {
             return wrong(format!("cannot be {given:?}"), "Give numbers of at least zero.");

@@ -110,12 +110,7 @@ impl Method {
         Method {
             info: const { &L::INFO },
             defaults: || serde_json::to_value(L::default()).unwrap_or_default(),
-            configure: |settings| {
-                L::INFO.check(settings)?;
-                let learner = learner_of::<L>(settings)?;
-                learner.check_settings()?;
-                Ok(Box::new(learner))
-            },
+            configure: |settings| Ok(Box::new(checked::<L>(settings)?)),
             unchecked: |settings| Ok(Box::new(learner_of::<L>(settings)?)),
             load: |parts| Ok(Arc::new(L::Fitted::load(parts)?)),
         }
@@ -129,6 +124,11 @@ impl Method {
     /// The method with these settings, given by name; what is not given has its default. Unknown names and values out
     /// of range are refused.
     pub fn configure(&self, settings: &Value) -> Result<Box<dyn DynLearner>> {
+        (self.configure)(&self.with_defaults(settings)?)
+    }
+
+    /// These settings, and the defaults of all others.
+    fn with_defaults(&self, settings: &Value) -> Result<Value> {
         let mut all = self.defaults();
         match (&mut all, settings) {
             (_, Value::Null) => {}
@@ -145,7 +145,7 @@ impl Method {
                 return Err(Error::data(problem, "Give an object of names and values."));
             }
         }
-        (self.configure)(&all)
+        Ok(all)
     }
 
     /// The method with these settings, which nobody has checked, as if its struct had been filled in: a fit refuses what is out of
@@ -169,6 +169,27 @@ impl Method {
         let names = self.info.settings.iter().map(|setting| setting.name);
         Error::setting(name, format!("is not a setting of '{}'", self.info.name), did_you_mean(name, "settings", names))
     }
+}
+
+/// As [`Method::configure`], for a method whose type is known.
+///
+/// ```
+/// use quince::prelude::*;
+/// use serde_json::json;
+/// let ridge: Ridge = quince::learn::configured(&json!({"alpha": 3}))?;
+/// assert_eq!(ridge, Ridge::new().alpha(3.0));
+/// # quince::Result::Ok(())
+/// ```
+pub fn configured<L: Learner>(settings: &Value) -> Result<L> {
+    checked(&Method::of::<L>().with_defaults(settings)?)
+}
+
+/// A settings struct from all its fields by name, each in its range, and none against another.
+fn checked<L: Learner>(settings: &Value) -> Result<L> {
+    L::INFO.check(settings)?;
+    let learner = learner_of::<L>(settings)?;
+    learner.check_settings()?;
+    Ok(learner)
 }
 
 /// A settings struct from its fields by name.

@@ -18,7 +18,7 @@ mod saved_parts;
 mod settings;
 mod target;
 
-pub use dynamic::{DynLearner, Method};
+pub use dynamic::{DynLearner, Method, configured};
 pub use examples::Examples;
 pub use feature_map::{FeatureGroup, FeatureKind, FeatureMap, FeatureSource};
 pub use imputed::Imputed;

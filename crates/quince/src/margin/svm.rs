@@ -6,7 +6,7 @@ use super::kernel::{Gamma, Kernel, KernelSpace};
 use super::leave_one_out;
 use super::model::{Output, SvmModel};
 use super::target::{
-    check_symmetric, class_scores, class_weights, finite_norms, one_class_only, one_number, target_scale,
+    CLASS_WEIGHTS, check_symmetric, class_scores, class_weights, finite_norms, one_class_only, one_number, target_scale,
 };
 use crate::calibration::{softmax, temperature};
 use crate::error::{Error, Result};
@@ -48,7 +48,7 @@ crate::settings! {
         /// Whether c and epsilon are meant for a target of standard deviation 1, whatever its unit.
         standardise: bool = true, in Domain::Boolean;
         /// Factors of c for each class: none, balanced, or label=number,label=number.
-        class_weights: String = "none".into(), in Domain::Text;
+        class_weights: String = "none".into(), in Domain::Parsed(CLASS_WEIGHTS);
         /// How the intercept follows from the free support vectors, each of which gives an estimate.
         bias: BiasRule = BiasRule::Mean, in BiasRule::DOMAIN;
         /// The violation of the KKT (optimality) conditions at which to stop.

@@ -191,6 +191,16 @@ impl Learner for Mixture {
         python: &["GaussianMixture", "MultinomialMixture", "MixedMixture", "SemiSupervisedNB"],
     };
 
+    fn check_settings(&self) -> Result<()> {
+        for name in self.family.names() {
+            if matches!(name, FamilyName::KernelDensity | FamilyName::MarkovChain) {
+                let problem = format!("cannot be {name} in a mixture");
+                return Err(Error::setting("family", problem, "Take another one, or naive-bayes with classes."));
+            }
+        }
+        Ok(())
+    }
+
     fn fit_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<(MixtureModel, Report)> {
         match examples.target.view() {
             TargetView::None(_) => self.find(examples, run),
@@ -309,12 +319,6 @@ impl Mixture {
         run: &Run,
     ) -> Result<Product> {
         let features = &examples.features;
-        for name in self.family.names() {
-            if matches!(name, FamilyName::KernelDensity | FamilyName::MarkovChain) {
-                let problem = format!("cannot be {name} in a mixture");
-                return Err(Error::setting("family", problem, "Take another one, or naive-bayes with classes."));
-            }
-        }
         let (feature_map, of_matrix) = examples.feature_map();
         let data = LayoutData {
             feature_map: &feature_map,

@@ -27,6 +27,25 @@ crate::choices! {
     }
 }
 
+impl SearchMethod {
+    /// An error if rows cannot be searched so by this metric, whatever the rows.
+    pub(super) fn check_for(self, metric: DistanceMetric) -> Result<()> {
+        if self.suits(metric) { Ok(()) } else { Err(self.unsuited("this metric")) }
+    }
+
+    fn suits(self, metric: DistanceMetric) -> bool {
+        match self {
+            SearchMethod::Tree => !matches!(metric, DistanceMetric::Hamming | DistanceMetric::Cosine),
+            SearchMethod::Product => matches!(metric, DistanceMetric::Euclidean | DistanceMetric::Cosine),
+            SearchMethod::Auto | SearchMethod::Direct => true,
+        }
+    }
+
+    fn unsuited(self, why: &str) -> Error {
+        Error::setting("search", format!("cannot be {} for {why}", self.name()), "Use auto.")
+    }
+}
+
 /// The nearest rows of every query.
 ///
 /// ```
@@ -147,22 +166,22 @@ impl SearchStructure {
         check_measure(&measure, rows.columns())?;
         let data = SearchRows::of(rows, &measure, run)?;
         let plain = !data.has_missing && rows.sparse_part().is_none() && rows.columns() > 0;
-        let by_terms = !matches!(measure.metric, DistanceMetric::Hamming | DistanceMetric::Cosine);
-        let tree_can = plain && by_terms;
+        let tree_can = plain && SearchMethod::Tree.suits(measure.metric);
         // Of sparse rows the entries that they share are multiplied.
         let whole = !data.has_missing && rows.columns() > 0;
-        let product_can = whole && matches!(measure.metric, DistanceMetric::Euclidean | DistanceMetric::Cosine);
-        let unable = |name: &str| {
+        let product_can = whole && SearchMethod::Product.suits(measure.metric);
+        let unable = |search: SearchMethod| {
             let why = match () {
                 _ if data.has_missing => "rows with missing values",
-                _ if name == "tree" && rows.sparse_part().is_some() => "sparse rows",
-                _ => "this metric",
+                _ if search == SearchMethod::Tree && rows.sparse_part().is_some() => "sparse rows",
+                _ => "rows without columns",
             };
-            Err(Error::setting("search", format!("cannot be {name} for {why}"), "Use auto."))
+            Err(search.unsuited(why))
         };
+        search.check_for(measure.metric)?;
         let search = match search {
-            SearchMethod::Tree if !tree_can => return unable("tree"),
-            SearchMethod::Product if !product_can => return unable("product"),
+            SearchMethod::Tree if !tree_can => return unable(search),
+            SearchMethod::Product if !product_can => return unable(search),
             SearchMethod::Auto if tree_can && tree_pays(rows.rows(), rows.columns(), product_can) => SearchMethod::Tree,
             SearchMethod::Auto if product_can => SearchMethod::Product,
             SearchMethod::Auto => SearchMethod::Direct,

@@ -26,8 +26,8 @@ pub use model::KnnModel;
 
 use crate::error::{Error, Result};
 use crate::learn::{
-    Amount, Capability, Checked, Count, Domain, Examples, FeatureSource, Learner, MethodInfo, Prediction, Settings,
-    Target, TargetView,
+    Amount, Capability, Checked, Count, Domain, Examples, FeatureSource, Learner, MethodInfo, Parser, Prediction,
+    Settings, Target, TargetView,
 };
 use crate::matrix::Rows;
 use crate::run::{Report, Run};
@@ -54,7 +54,7 @@ crate::settings! {
         /// Whether all neighbours count alike, or by one over their distance.
         votes: Votes = Votes::Uniform, in Votes::DOMAIN;
         /// How much features count: 1,0.5,2 or by column age=2,city=0.5; empty for all alike.
-        feature_weights: String = String::new(), in Domain::Text;
+        feature_weights: String = String::new(), in Domain::Parsed(FEATURE_WEIGHTS);
         /// Votes divided evenly over all classes, so that no probability is zero; auto takes those with the least leave-one-out loss.
         smoothing: Amount = Amount::Auto, in Domain::NumberOr(0.0, f64::MAX, &["auto"]);
         /// How neighbours are searched; the answer is the same.
@@ -95,6 +95,10 @@ impl Learner for Knn {
         settings: Self::SETTINGS,
         python: &["KNeighborsClassifier", "KNeighborsRegressor"],
     };
+
+    fn check_settings(&self) -> Result<()> {
+        self.search.check_for(self.metric)
+    }
 
     fn fit_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<(KnnModel, Report)> {
         examples.features.afford_columns()?;
@@ -179,39 +183,82 @@ impl Knn {
     }
 }
 
+/// The setting `feature_weights`, as it is written.
+enum FeatureWeights<'a> {
+    Alike,
+    /// One number per feature.
+    InOrder(Vec<f64>),
+    /// Columns and their weights; all others count one.
+    ByColumn(Vec<(&'a str, f64)>),
+}
+
+/// The parser of the setting `feature_weights`.
+const FEATURE_WEIGHTS: Parser = Parser {
+    takes: "a number for each feature, or column=number, or nothing",
+    check: |text| FeatureWeights::read(text).map(drop),
+};
+
+fn wrong_weights<T>(problem: impl Into<String>, remedy: &str) -> Result<T> {
+    Err(Error::setting("feature_weights", problem, remedy))
+}
+
+impl FeatureWeights<'_> {
+    fn read(text: &str) -> Result<FeatureWeights<'_>> {
+        if text.trim().is_empty() {
+            return Ok(FeatureWeights::Alike);
+        }
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|w| w.is_finite() && *w >= 0.0);
+        let unreadable = |part: &str| {
+            wrong_weights(
+                format!("cannot be read at '{}'", part.trim()),
+                "Write numbers, or column=number, separated by commas, with numbers of at least zero.",
+            )
+        };
+        if !text.contains('=') {
+            let mut numbers = Vec::new();
+            for part in text.split(',') {
+                let Some(number) = number(part) else { return unreadable(part) };
+                numbers.push(number);
+            }
+            if numbers.iter().all(|number| *number == 0.0) {
+                return wrong_weights("are all zero", "Give one of them a number above zero.");
+            }
+            return Ok(FeatureWeights::InOrder(numbers));
+        }
+        let mut by_column = Vec::new();
+        for part in text.split(',') {
+            let Some((column, weight)) = part.rsplit_once('=').and_then(|(c, w)| Some((c.trim(), number(w)?))) else {
+                return unreadable(part);
+            };
+            by_column.push((column, weight));
+        }
+        Ok(FeatureWeights::ByColumn(by_column))
+    }
+}
+
 /// One weight per feature from what the user wrote; empty if all count alike.
 fn feature_weights(text: &str, columns: usize, encoder: Option<&dyn FeatureSource>) -> Result<Vec<f64>> {
-    let wrong = |problem: String, remedy: &str| Err(Error::setting("feature_weights", problem, remedy));
-    if text.trim().is_empty() {
-        return Ok(Vec::new());
-    }
-    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|w| w.is_finite() && *w >= 0.0);
-    let parts: Vec<&str> = text.split(',').collect();
-    if parts.iter().all(|part| number(part).is_some()) {
-        if parts.len() != columns {
-            return wrong(
-                format!("has {} numbers for {columns} features", parts.len()),
+    let by_column = match FeatureWeights::read(text)? {
+        FeatureWeights::Alike => return Ok(Vec::new()),
+        FeatureWeights::InOrder(numbers) if numbers.len() == columns => return Ok(numbers),
+        FeatureWeights::InOrder(numbers) => {
+            return wrong_weights(
+                format!("has {} numbers for {columns} features", numbers.len()),
                 "Give one number per feature, or write column=number.",
             );
         }
-        return Ok(parts.into_iter().filter_map(number).collect());
-    }
+        FeatureWeights::ByColumn(by_column) => by_column,
+    };
     let names: Vec<String> = encoder.map_or_else(Vec::new, |encoder| encoder.feature_names().collect());
     let mut weights = vec![1.0; columns];
-    for part in parts {
-        let Some((column, weight)) = part.rsplit_once('=').and_then(|(c, w)| Some((c.trim(), number(w)?))) else {
-            return wrong(
-                format!("cannot be read at '{part}'"),
-                "Write column=number, separated by commas, with numbers of at least zero.",
-            );
-        };
+    for (column, weight) in by_column {
         let belongs = |name: &String| {
             name.strip_prefix(column)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('=') || rest.starts_with(": "))
         };
         let found: Vec<usize> = (0..names.len()).filter(|&j| belongs(&names[j])).collect();
         if found.is_empty() {
-            return wrong(
+            return wrong_weights(
                 format!("names '{column}', which is no column"),
                 "Use the names of the columns that are learnt from.",
             );

@@ -20,6 +20,7 @@ mod neighbours;
 mod own_method;
 mod random_bytes;
 mod readers;
+mod refused_settings;
 mod same_bits;
 mod saved;
 mod solver;

@@ -15,7 +15,7 @@ pub use families::Families;
 pub(crate) use families::FamilyName;
 
 use crate::error::{Error, Result};
-use crate::family::block::{Block, GaussianPlan, MAX_CATEGORIES, VarianceFloor};
+use crate::family::block::{Block, GaussianPlan, VarianceFloor};
 use crate::learn::{Count, FeatureMap};
 use crate::matrix::{Features, Weighted};
 use crate::passes::at_hand;
@@ -74,7 +74,6 @@ pub(crate) fn layout(
     options: &LayoutOptions<'_>,
     run: &Run,
 ) -> Result<(Vec<Block>, Vec<FamilyChoice>)> {
-    check_counts(options)?;
     let mut builder = Builder::new(data, options);
     let groups = groups(data, options.families)?;
     if groups.iter().any(|group| group.needs_a_look(options.open)) {
@@ -89,16 +88,4 @@ pub(crate) fn layout(
         }
     }
     builder.finish(run)
-}
-
-/// Memory is needed for every bin and category, so their number is limited.
-fn check_counts(options: &LayoutOptions<'_>) -> Result<()> {
-    let bins = if let Count::Fixed(bins) = options.bins { bins } else { 0 };
-    for (name, count) in [("bins", bins), ("categories", options.categories)] {
-        if count > MAX_CATEGORIES {
-            let remedy = format!("It takes at most {MAX_CATEGORIES}.");
-            return Err(Error::setting(name, format!("cannot be {count}"), remedy));
-        }
-    }
-    Ok(())
 }

@@ -27,7 +27,9 @@ use sgd::{Sgd, Validation};
 
 use super::dual::balance;
 use super::leave_one_out::every_third;
-use super::target::{class_scores, class_weights, finite_norms, one_class_only, one_number, target_scale};
+use super::target::{
+    CLASS_WEIGHTS, class_scores, class_weights, finite_norms, one_class_only, one_number, target_scale,
+};
 use crate::calibration::temperature;
 use crate::error::{Error, Result};
 use crate::learn::{Capability, Checked, Count, Domain, Examples, Learner, MethodInfo, Settings, Target, TargetView};
@@ -78,7 +80,7 @@ crate::settings! {
         /// The value of the column whose weight is a penalised intercept: the larger, the weaker the penalty.
         intercept_scale: f64 = 1.0, in Domain::Number(f64::MIN_POSITIVE, f64::MAX);
         /// Factors of c for each class: none, balanced, or label=number,label=number.
-        class_weights: String = "none".into(), in Domain::Text;
+        class_weights: String = "none".into(), in Domain::Parsed(CLASS_WEIGHTS);
         /// Coordinate descent in the dual, an interior-point method for few columns, Newton's method for the squared
         /// hinge, or stochastic gradient descent in the primal.
         solver: Solver = Solver::Auto, in Solver::DOMAIN;
@@ -197,7 +199,7 @@ impl Learner for LinearSvm {
             let problem = "is for stochastic gradient descent alone";
             return Err(Error::setting("early_stopping", problem, "Use solver=sgd."));
         }
-        Ok(())
+        self.check_loss()
     }
 
     fn fit_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<(LinearSvmModel, Report)> {
@@ -257,7 +259,6 @@ impl LinearSvm {
         let norms = finite_norms(&rows, run)?;
         let weight = |i: usize| examples.weights.map_or(1.0, |weights| weights[i]);
         let squared = self.loss == Loss::SquaredHinge;
-        self.check_loss()?;
         let regression = matches!(examples.target.view(), TargetView::Numbers(_));
         let coordinate = |row: usize, target: f64, cost: f64| {
             let bound = if squared { f64::INFINITY } else { cost };
