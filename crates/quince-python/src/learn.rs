@@ -8,9 +8,9 @@ use crate::table::from_anything;
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use quince::evaluate::{Folds, Metric};
+use quince::evaluate::{Contestants, Folds, LeftOut, Metric};
 use quince::learn::{Capability, DynLearner, Learner, Setting, Task};
-use quince::registry::{self, METHODS};
+use quince::registry::{self, METHODS, Registry};
 use quince::table::TrainingSet;
 use serde_json::{Value, json};
 
@@ -47,14 +47,14 @@ pub(crate) fn train(
 
 /// Tests methods on the same folds of a table; the best first. `models` are pairs of a name and settings.
 #[pyfunction]
-#[pyo3(signature = (data, target, models, *, folds=Some(10), hold_out=None, by=None, task=None, weight=None, group=None,
+#[pyo3(signature = (data, target, models, *, folds="10", hold_out=None, by=None, task=None, weight=None, group=None,
                     seed=0, threads=0, budget=None))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn compare<'py>(
     data: &Bound<'py, PyAny>,
     target: &str,
     models: Option<Vec<(String, Bound<'py, PyAny>)>>,
-    folds: Option<usize>,
+    folds: &str,
     hold_out: Option<f64>,
     by: Option<&str>,
     task: Option<&str>,
@@ -67,36 +67,28 @@ pub(crate) fn compare<'py>(
     let py = data.py();
     let TrainingSet { labelled, weights, groups, .. } = supervised(data, Some(target), task, weight, group, false)?;
     let task = labelled.target.task();
-    let mut left_out = Vec::new();
-    let learners = match models {
-        Some(models) => models.iter().map(|(name, settings)| learner(name, settings)).collect::<PyResult<Vec<_>>>()?,
+    let (learners, left_out) = match models {
+        Some(models) => {
+            let learners =
+                models.iter().map(|(name, settings)| learner(name, settings)).collect::<PyResult<Vec<_>>>()?;
+            (learners, Vec::new())
+        }
         None => {
-            for method in METHODS {
-                let reason = method.info.why_not_compared(&labelled.target);
-                left_out.extend(reason.map(|reason| format!("{} {reason}", method.info.name)));
-            }
-            let able = METHODS.iter().filter(|method| method.info.is_compared(&labelled.target));
-            let defaults = Value::Object(Default::default());
-            able.map(|method| method.configure(&defaults)).collect::<quince::Result<_>>().map_err(to_python)?
+            let contestants = Contestants::of(&Registry::standard(), &labelled.target);
+            (contestants.learners().map_err(to_python)?, contestants.left_out)
         }
     };
     let by = by.map(|name| Metric::for_task(name, task)).transpose().map_err(to_python)?;
-    let folds = match (hold_out, folds, groups) {
-        (Some(share), ..) => Folds::HoldOut(share),
-        (None, None, _) => Folds::LeaveOneOut,
-        (None, Some(count), None) => Folds::K(count),
-        (None, Some(count), Some(groups)) => Folds::Grouped(count, groups),
-    };
+    let folds = Folds::of(folds, hold_out, groups).map_err(to_python)?;
     let steering = Steering { seed, threads, budget: None }.budget(budget)?;
     let comparison = work(py, steering, move |run| {
         quince::evaluate::compare(&labelled, &learners, &folds, by, weights.as_deref(), run)
     })?;
-    let nothing = comparison.entrants.iter().all(|entrant| entrant.folds == 0);
-    if let Some(problem) = comparison.entrants.iter().find_map(|entrant| entrant.problem.as_ref()).filter(|_| nothing) {
-        return Err(wrong(format!("no method has a result: {problem}"), ""));
-    }
+    comparison.check().map_err(to_python)?;
+    warn(py, &comparison.warnings)?;
     let result = json::to_python(py, &json!(comparison))?;
-    result.set_item("left_out", left_out)?;
+    let sentence = |one: &LeftOut| format!("{} {}", one.method, one.reason);
+    result.set_item("left_out", left_out.iter().map(sentence).collect::<Vec<_>>())?;
     // A dict of metrics, in the order of the leaderboard, is handier than a list of pairs.
     for (entrant, written) in comparison.entrants.iter().zip(result.get_item("entrants")?.try_iter()?) {
         let metrics = PyDict::new(py);

@@ -429,3 +429,13 @@ def test_two_columns_of_one_name_are_refused_by_that_name():
     frame = pd.DataFrame(np.ones((4, 3)), columns=["a", "b", "a"])
     with pytest.raises(ValueError, match="the data frame has two columns called 'a'. Give every column a name"):
         quince.train(frame, "b")
+
+
+def test_a_leaderboard_warns_of_small_classes_and_refuses_groups_that_it_would_tear_apart():
+    frame = pd.DataFrame({"x": np.arange(60) % 7 + 0.5, "y": ["a"] * 58 + ["b"] * 2, "who": np.arange(60) // 6})
+    with pytest.warns(UserWarning, match="the class 'b' has 2 rows, and is tested in 2 of 10 folds"):
+        board = quince.compare(frame.drop(columns="who"), "y", ["baseline"])
+    assert board.to_dict()["folds"] == 10
+    for ways in ({"folds": "loo"}, {"hold_out": 0.25}):
+        with pytest.raises(ValueError, match="'group' cannot be kept together"):
+            quince.compare(frame, "y", ["baseline"], group="who", **ways)

@@ -3,9 +3,9 @@
 use crate::arguments::Compare;
 use crate::input::{self, Session};
 use crate::show;
-use quince::evaluate::{Comparison, Folds, Metric, compare};
+use quince::evaluate::{Comparison, Contestants, Folds, Metric, compare};
 use quince::learn::{DynLearner, Target};
-use quince::registry::{self, METHODS};
+use quince::registry::{self, Method, Registry};
 use quince::{Error, Result};
 
 pub fn run(options: &Compare, session: &Session) -> Result<()> {
@@ -14,46 +14,40 @@ pub fn run(options: &Compare, session: &Session) -> Result<()> {
         input::supervised(&table, &options.target, options.group.as_deref(), &options.kinds, false, session)?;
     let task = supervised.labelled.target.task();
     let by = options.by.as_deref().map(|name| Metric::for_task(name, task)).transpose()?;
-    let learners = learners(options, &supervised.labelled.target)?;
-    let folds = match options.hold_out {
-        Some(share) => Folds::HoldOut(share),
-        None => folds(&options.folds, supervised.groups)?,
-    };
+    let contestants = contestants(options, &supervised.labelled.target)?;
+    let learners = learners(options, &contestants.methods)?;
+    let folds = Folds::of(&options.folds, options.hold_out, supervised.groups)?;
     let weights = supervised.weights.as_deref();
-    let comparison = compare(&supervised.labelled, &learners, &folds, by, weights, &session.run)?;
+    let mut comparison = compare(&supervised.labelled, &learners, &folds, by, weights, &session.run)?;
+    comparison.left_out = contestants.left_out;
     session.progress.finish();
     for warning in &comparison.warnings {
         session.say(&format!("warning: {warning}"));
     }
-    if options.models.is_empty() {
-        for method in METHODS {
-            if let Some(reason) = method.info.why_not_compared(&supervised.labelled.target) {
-                session.say(&format!("note: {} {reason}", method.info.name));
-            }
-        }
+    for method in &comparison.left_out {
+        session.say(&format!("note: {} {}", method.method, method.reason));
     }
     if session.json {
         show::print_json(&comparison)
     } else {
         show::print(&leaderboard(&comparison, &folds))
     }
-    let failed = comparison.entrants.iter().find(|entrant| entrant.folds == 0);
-    match failed.and_then(|entrant| entrant.problem.clone()) {
-        Some(problem) if comparison.entrants.iter().all(|entrant| entrant.folds == 0) => {
-            Err(Error::Data { problem: format!("no method has a result: {problem}"), remedy: String::new() })
-        }
-        _ => Ok(()),
-    }
+    comparison.check()
 }
 
-/// The methods asked for, or all that learn this kind of target, with their settings.
-fn learners(options: &Compare, target: &Target) -> Result<Vec<Box<dyn DynLearner>>> {
-    let methods: Vec<_> = if options.models.is_empty() {
-        METHODS.iter().filter(|method| method.info.is_compared(target)).collect()
-    } else {
-        options.models.iter().map(|name| registry::method(name.trim())).collect::<Result<_>>()?
-    };
+/// The methods asked for, or all that learn this kind of target.
+fn contestants(options: &Compare, target: &Target) -> Result<Contestants> {
+    if options.models.is_empty() {
+        return Ok(Contestants::of(&Registry::standard(), target));
+    }
+    let named = options.models.iter().map(|name| registry::method(name.trim()).copied());
+    let methods: Vec<Method> = named.collect::<Result<_>>()?;
     methods.iter().try_for_each(|method| input::check_supervised(method, "models"))?;
+    Ok(Contestants { methods, left_out: Vec::new() })
+}
+
+/// Methods with the settings that are given.
+fn learners(options: &Compare, methods: &[Method]) -> Result<Vec<Box<dyn DynLearner>>> {
     let mut written = Vec::new();
     for text in &options.set {
         let (name, value) = input::assignment(text)?;
@@ -73,40 +67,18 @@ fn learners(options: &Compare, target: &Target) -> Result<Vec<Box<dyn DynLearner
         written.push((name_of_method.to_string(), (setting.to_string(), value)));
     }
     let with_families: Vec<_> = methods.iter().filter(|method| method.info.setting("family").is_some()).collect();
-    if let (false, [], [first, ..]) = (options.family.is_empty(), &with_families[..], &methods[..]) {
+    if let (false, [], [first, ..]) = (options.family.is_empty(), &with_families[..], methods) {
         input::add_families(first, &options.family, &mut Vec::new())?;
     }
     for method in with_families.iter().filter(|_| !options.family.is_empty()) {
         let setting = ("family".to_string(), options.family.join(","));
         written.push((method.info.name.to_string(), setting));
     }
-    let configure = |method: &&registry::Method| {
+    let configure = |method: &Method| {
         let own: Vec<_> = written.iter().filter(|(m, _)| m == method.info.name).map(|(_, s)| s.clone()).collect();
         method.configure(&input::settings(method, &own)?)
     };
     methods.iter().map(configure).collect()
-}
-
-pub fn folds(text: &str, groups: Option<Vec<u32>>) -> Result<Folds> {
-    if text == "loo" {
-        if groups.is_some() {
-            return Err(Error::Setting {
-                name: "group".into(),
-                problem: "cannot be kept together when each row is left out alone".into(),
-                remedy: "Use a number of folds with --group.".into(),
-            });
-        }
-        return Ok(Folds::LeaveOneOut);
-    }
-    let count = text.parse().ok().filter(|&k: &usize| k >= 2).ok_or_else(|| Error::Setting {
-        name: "folds".into(),
-        problem: format!("cannot be {text}"),
-        remedy: "It takes a whole number of at least 2, or loo for leave-one-out.".into(),
-    })?;
-    Ok(match groups {
-        Some(groups) => Folds::Grouped(count, groups),
-        None => Folds::K(count),
-    })
 }
 
 fn leaderboard(comparison: &Comparison, folds: &Folds) -> String {

@@ -1,11 +1,10 @@
 //! `quince curve`: learning curves over the number of rows, and validation curves over a setting.
 
-use super::compare::folds;
 use crate::arguments::Curve;
 use crate::input::{self, Session};
 use crate::show;
 use quince::Result;
-use quince::evaluate::{self, Metric, TRAINING_FRACTIONS, Varied, curve};
+use quince::evaluate::{self, Folds, Metric, TRAINING_FRACTIONS, Varied, curve};
 use quince::registry;
 use quince::table::Labelled;
 
@@ -15,7 +14,7 @@ pub fn run(options: &Curve, session: &Session) -> Result<()> {
         input::supervised(&table, &options.target, options.group.as_deref(), &options.kinds, false, session)?;
     let labelled = &supervised.labelled;
     let by = options.by.as_deref().map(|name| Metric::for_task(name, labelled.target.task())).transpose()?;
-    let folds = folds(&options.folds, supervised.groups)?;
+    let folds = Folds::of(&options.folds, None, supervised.groups)?;
     let method = registry::method(&options.model)?;
     let written = input::written_settings(method, &options.set, &options.family)?;
     let varied = match &options.vary {

@@ -186,7 +186,7 @@ def compare(
     target: str,
     models: list[tuple[str, dict[str, Any]]] | None,
     *,
-    folds: int | None = 10,
+    folds: str = "10",
     hold_out: float | None = None,
     by: str | None = None,
     task: str | None = None,

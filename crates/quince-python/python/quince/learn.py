@@ -164,7 +164,7 @@ def compare(
         data,
         _column(target),
         pairs,
-        folds=None if folds == "loo" else folds,
+        folds=str(folds),
         hold_out=hold_out,
         by=by,
         task=task,

@@ -5,12 +5,14 @@
 //! from all rows, and a method that knows its exact leave-one-out predictions is asked for them instead of being
 //! fitted once per row.
 
+use super::contestants::LeftOut;
 use super::encoders::{Encoded, Encoders};
+use super::folds::{Folds, make_splits};
 use super::leave_one_out::leave_each_out;
 use super::metrics::{Evaluation, Metric, evaluate};
-use super::resample::{Split, grouped_folds, hold_out, stratified_folds};
+use super::resample::Split;
 use crate::error::{Error, Result};
-use crate::learn::{DynLearner, Examples, Prediction, Target, TargetView, Task, check_weights, named};
+use crate::learn::{DynLearner, Examples, Prediction, Task, check_weights, named};
 use crate::matrix::Rows;
 use crate::numbers::mean_and_standard_deviation;
 use crate::run::{Run, StopReason};
@@ -18,32 +20,6 @@ use crate::table::Labelled;
 use serde::Serialize;
 use serde_json::Value;
 use std::time::{Duration, Instant};
-
-/// How the rows are split.
-///
-/// ```
-/// use quince::evaluate::{Folds, compare};
-/// use quince::learn::DynLearner;
-/// use quince::prelude::*;
-/// let table = Table::from_csv("x,y\n1,2\n2,4\n3,6\n4,8\n")?.labelled("y", Some(quince::learn::Task::Regression))?;
-/// let methods: [Box<dyn DynLearner>; 1] = [Box::new(LeastSquares::default())];
-/// // The rows of a group are tested together.
-/// let board = compare(&table, &methods, &Folds::Grouped(2, vec![0, 0, 1, 1]), None, None, &Run::new())?;
-/// assert_eq!((board.folds, board.rows), (2, 4));
-/// # quince::Result::Ok(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Folds {
-    /// Each row is tested once, in one of this number of folds.
-    K(usize),
-    /// The same, and rows with the same group number are never separated.
-    Grouped(usize, Vec<u32>),
-    /// This fraction of the rows (of each class) is tested once, by the model learnt from the rest.
-    HoldOut(f64),
-    /// Each row is tested by the model learnt from all others.
-    LeaveOneOut,
-}
 
 /// Mean and standard deviation (N - 1) over folds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -103,8 +79,21 @@ pub struct Comparison {
     pub by: Metric,
     /// The methods, the best first; those without a result last.
     pub entrants: Vec<Entrant>,
+    /// Methods that learn such a target and were not compared, where none was named: what [`Contestants`](super::Contestants) says.
+    pub left_out: Vec<LeftOut>,
     /// What the user should know.
     pub warnings: Vec<String>,
+}
+
+impl Comparison {
+    /// An error if no method has a result, with the reason of the first.
+    pub fn check(&self) -> Result<()> {
+        if self.entrants.iter().any(|entrant| entrant.folds > 0) {
+            return Ok(());
+        }
+        let problem = self.entrants.iter().find_map(|entrant| entrant.problem.as_deref());
+        problem.map_or(Ok(()), |problem| Err(Error::data(format!("no method has a result: {problem}"), "")))
+    }
 }
 
 /// Compares methods on the same rows. A method that fails is listed with its reason; a cancelled run is an error.
@@ -152,6 +141,7 @@ pub fn compare(
         folds: splits.map_or(target.rows(), |splits| splits.len()),
         by,
         entrants,
+        left_out: Vec::new(),
         warnings,
     })
 }
@@ -235,53 +225,6 @@ pub(super) fn check_measurable(labelled: &Labelled, weights: Option<&[f64]>) -> 
     }
     target.check_known()?;
     weights.map_or(Ok(()), |weights| check_weights(weights, target.rows()))
-}
-
-/// The splits, `None` for leave-one-out. A class with fewer rows than folds is not tested in all of them.
-pub(super) fn make_splits(
-    target: &Target,
-    folds: &Folds,
-    warnings: &mut Vec<String>,
-    run: &Run,
-) -> Result<Option<Vec<Split>>> {
-    if let Folds::Grouped(_, groups) = folds
-        && groups.len() != target.rows()
-    {
-        return Err(Error::one_each((target.rows(), "row"), (groups.len(), "group")));
-    }
-    let mut stream = run.stream(0);
-    let fewest = match target.view() {
-        TargetView::Numbers(_) | TargetView::None(_) => None,
-        TargetView::Classes { classes, codes } => {
-            let mut counts = vec![0usize; classes.count()];
-            codes.iter().for_each(|&code| counts[code as usize] += 1);
-            let there = counts.into_iter().zip(classes.names()).filter(|(count, _)| *count > 0);
-            there.min_by_key(|(count, _)| *count)
-        }
-    };
-    if let Some((1, label)) = fewest {
-        return Err(Error::data(
-            format!("the class '{label}' has one row only: it cannot be both learnt and tested"),
-            "Remove the class, join it with another, or add rows of it.",
-        ));
-    }
-    match folds {
-        Folds::LeaveOneOut => Ok(None),
-        Folds::HoldOut(share) => Ok(Some(vec![hold_out(target, *share, &mut stream)?])),
-        Folds::Grouped(k, groups) => grouped_folds(groups, *k, &mut stream).map(Some),
-        Folds::K(k) => {
-            let mut k = *k;
-            if target.rows() < k {
-                warnings.push(format!("there are {0} rows: {0} folds instead of {k}", target.rows()));
-                k = target.rows();
-            }
-            // The rows of a class are dealt to folds one after another, so that every fold leaves some of them to learn from.
-            if let Some((count, label)) = fewest.filter(|(count, _)| *count < k) {
-                warnings.push(format!("the class '{label}' has {count} rows, and is tested in {count} of {k} folds"));
-            }
-            stratified_folds(target, k, &mut stream).map(Some)
-        }
-    }
 }
 
 /// The rows of one fold.

@@ -4,7 +4,8 @@
 //! validation curve changes a setting: where validation is best the setting is best, to the one side of it the method
 //! underfits and to the other it overfits.
 
-use super::compare::{FoldStatistics, Folds, check_measurable, make_splits};
+use super::compare::{FoldStatistics, check_measurable};
+use super::folds::{Folds, make_splits};
 use super::metrics::{Metric, evaluate};
 use crate::encode::{Encoder, MissingValues};
 use crate::error::{Error, Result};

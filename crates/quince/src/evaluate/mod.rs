@@ -3,9 +3,13 @@
 #[cfg(feature = "tables")]
 mod compare;
 #[cfg(feature = "tables")]
+mod contestants;
+#[cfg(feature = "tables")]
 mod curve;
 #[cfg(feature = "tables")]
 mod encoders;
+#[cfg(feature = "tables")]
+mod folds;
 #[cfg(feature = "tables")]
 mod leave_one_out;
 mod metrics;
@@ -14,9 +18,13 @@ mod resample;
 mod vary;
 
 #[cfg(feature = "tables")]
-pub use compare::{Comparison, Entrant, FoldStatistics, Folds, compare};
+pub use compare::{Comparison, Entrant, FoldStatistics, compare};
+#[cfg(feature = "tables")]
+pub use contestants::{Contestants, LeftOut};
 #[cfg(feature = "tables")]
 pub use curve::{Curve, CurveCandidate, CurvePoint, curve};
+#[cfg(feature = "tables")]
+pub use folds::Folds;
 #[cfg(feature = "tables")]
 pub use leave_one_out::exact_leave_one_out;
 pub use metrics::{ClassScores, ConfusionMatrix, Evaluation, Metric, Roc, evaluate, log_loss, root_mean_square};

@@ -1,10 +1,10 @@
 //! What `compare` promises.
 
 use crate::example;
-use quince::evaluate::{Folds, Metric, compare};
+use quince::evaluate::{Contestants, Folds, Metric, compare};
 use quince::learn::{Capability, DynLearner};
 use quince::linear::{LeastSquares, Ridge};
-use quince::registry::METHODS;
+use quince::registry::{METHODS, Registry};
 use quince::{Run, Table};
 use serde_json::json;
 use std::time::Duration;
@@ -128,4 +128,52 @@ fn grouped_folds_keep_groups_together_in_compare() {
     let board = compare(&iris, &everything(), &Folds::Grouped(5, groups), None, None, &Run::new()).unwrap();
     assert_eq!(board.folds, 5);
     assert!(board.entrants.iter().all(|e| e.folds == 5 && e.problem.is_none()));
+}
+
+#[test]
+fn where_no_method_is_named_all_are_compared_that_learn_the_target_or_a_reason_is_given() {
+    let iris = example("iris.csv").labelled("species", None).unwrap();
+    let contestants = Contestants::of(&Registry::standard(), &iris.target);
+    let mut named: Vec<&str> = contestants.methods.iter().map(|method| method.info.name).collect();
+    named.extend(contestants.left_out.iter().map(|method| method.method.as_str()));
+    named.sort_unstable();
+    let able = METHODS.iter().filter(|method| method.info.can(Capability::Classify));
+    let mut able: Vec<&str> = able.map(|method| method.info.name).collect();
+    able.sort_unstable();
+    assert_eq!(named, able);
+    let reason = |name: &str| contestants.left_out.iter().find(|method| method.method == name).unwrap().reason.as_str();
+    assert_eq!(reason("svm"), "learns two classes, and the target has 3");
+    let learners = contestants.learners().unwrap();
+    let board = compare(&iris, &learners, &Folds::K(3), None, None, &Run::new()).unwrap();
+    assert!(board.check().is_ok() && board.entrants.len() == contestants.methods.len());
+    // A method of one's own takes part as well.
+    let ridge_alone = Registry::standard().with::<Ridge>();
+    let numbers = example("wine.csv").labelled("alcohol", None).unwrap();
+    assert!(Contestants::of(&ridge_alone, &numbers.target).methods.iter().any(|method| method.info.name == "ridge"));
+}
+
+#[test]
+fn a_leaderboard_without_any_result_is_an_error_with_the_first_reason() {
+    let iris = example("iris.csv").labelled("species", None).unwrap();
+    let methods: Vec<Box<dyn DynLearner>> =
+        vec![Box::new(LeastSquares::default()), Box::new(quince::cluster::KMeans::new(2))];
+    let board = compare(&iris, &methods[1..], &Folds::K(3), None, None, &Run::new()).unwrap();
+    let said = board.check().unwrap_err().to_string();
+    assert!(said.starts_with("no method has a result: ") && said.contains("'kmeans' does not learn classes"), "{said}");
+    assert!(compare(&iris, &methods, &Folds::K(3), None, None, &Run::new()).unwrap().check().is_ok());
+}
+
+#[test]
+fn groups_are_never_dropped_in_silence() {
+    let groups = || Some(vec![0, 0, 1, 1, 2, 2]);
+    assert_eq!(Folds::default(), Folds::K(10));
+    assert_eq!(Folds::of("3", None, groups()).unwrap(), Folds::Grouped(3, groups().unwrap()));
+    assert_eq!(Folds::of("10", Some(0.25), None).unwrap(), Folds::HoldOut(0.25));
+    for (folds, hold_out) in [("loo", None), ("10", Some(0.25))] {
+        let said = Folds::of(folds, hold_out, groups()).unwrap_err();
+        assert!(said.to_string().starts_with("setting 'group' cannot be kept together when "), "{said}");
+    }
+    for folds in ["1", "0", "-3", "ten", ""] {
+        assert_eq!(Folds::of(folds, None, None).unwrap_err().to_string(), format!("setting 'folds' cannot be {folds}"));
+    }
 }

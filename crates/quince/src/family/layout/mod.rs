@@ -14,7 +14,7 @@ pub use choose::FamilyChoice;
 pub use families::Families;
 pub(crate) use families::FamilyName;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::family::block::{Block, GaussianPlan, VarianceFloor};
 use crate::learn::{Count, FeatureMap};
 use crate::matrix::{Features, Weighted};
