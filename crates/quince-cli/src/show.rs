@@ -25,8 +25,12 @@ pub fn print_bytes(bytes: &[u8]) {
 
 /// Prints a value as JSON.
 pub fn print_json(value: &impl Serialize) {
-    let text = serde_json::to_string_pretty(value).expect("results hold nothing that JSON cannot");
-    print(&format!("{text}\n"));
+    print(&json(value));
+}
+
+/// A value as JSON, on lines of its own.
+pub fn json(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).expect("results hold nothing that JSON cannot") + "\n"
 }
 
 /// A plain table; the columns in `right` are aligned to the right.

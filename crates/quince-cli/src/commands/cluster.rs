@@ -1,16 +1,15 @@
 //! `quince cluster`: clusters of similar rows, what each is like, and its members.
 
 use crate::arguments::Cluster;
-use crate::commands::predict::{Values, free, group_columns, to_be_written};
 use crate::destination::Destination;
 use crate::input::{self, Session};
 use crate::layout::Layout;
 use crate::show;
 use quince::learn::{DynLearner, Prediction, Task};
-use quince::model::{ClusterProfiles, Profile, Typical};
+use quince::model::{AnswerColumn, AnswerValues, ClusterProfiles, Profile, Typical};
 use quince::registry::{self, METHODS};
 use quince::run::Outcome;
-use quince::table::Column;
+use quince::table::{Column, OutputColumn};
 use quince::{Error, Kind, Model, Result};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -46,7 +45,7 @@ pub fn run(options: &Cluster, session: &Session) -> Result<()> {
         let columns = row_columns(keys.as_ref(), key.unwrap_or("row"), &prediction);
         match output.is_delimited() {
             true => output.write_text(&lines(&columns, Layout::new(output.path(), None)))?,
-            false => output.write_columns(columns.into_iter().map(to_be_written).collect())?,
+            false => output.write_columns(columns.into_iter().map(OutputColumn::from).collect())?,
         }
     }
     if let Some(path) = output.path() {
@@ -113,22 +112,22 @@ fn check_places(options: &Cluster, to_stdout: bool, session: &Session) -> Result
 
 /// Of each row its key, its cluster, and what the method says of it beside: the distance from the centre (in the features,
 /// standardised as for learning), or the responsibility of the component and the density. A name that the key has taken gets an underscore.
-fn row_columns(keys: Option<&Column>, key: &str, prediction: &Prediction) -> Vec<(String, Values)> {
+fn row_columns(keys: Option<&Column>, key: &str, prediction: &Prediction) -> Vec<AnswerColumn> {
     let rows = 0..prediction.rows();
-    let keys = match keys {
-        None => Values::Numbers(rows.map(|i| (i + 1) as f64).collect()),
-        Some(column) => Values::Labels(rows.map(|i| column.text(i).unwrap_or_default().into_owned()).collect()),
+    let values = match keys {
+        None => AnswerValues::Numbers(rows.map(|i| (i + 1) as f64).collect()),
+        Some(column) => AnswerValues::Labels(rows.map(|i| column.text(i).unwrap_or_default().into_owned()).collect()),
     };
-    let named = |(name, values): (&str, Values)| (free(name.into(), &[key.to_string()]), values);
-    std::iter::once((key.to_string(), keys)).chain(group_columns(prediction).into_iter().map(named)).collect()
+    let found = AnswerColumn::of_clusters(prediction).into_iter().map(|column| column.beside(&[key.to_string()]));
+    std::iter::once(AnswerColumn { name: key.to_string(), values }).chain(found).collect()
 }
 
 /// One line per row.
-fn lines(columns: &[(String, Values)], layout: Layout) -> String {
-    let mut text = layout.line(columns.iter().map(|(name, _)| name));
-    let rows = columns.first().map_or(0, |(_, values)| values.rows());
+fn lines(columns: &[AnswerColumn], layout: Layout) -> String {
+    let mut text = layout.line(columns.iter().map(|column| &column.name));
+    let rows = columns.first().map_or(0, |column| column.values.rows());
     for i in 0..rows {
-        text += &layout.line(columns.iter().map(|(_, values)| values.text(i)));
+        text += &layout.line(columns.iter().map(|column| column.values.text(i)));
     }
     text
 }

@@ -209,5 +209,5 @@ fn as_json(filled: &[ImputedCell]) -> String {
         json!({"row": row, "column": column, "value": value, "standard_deviation": cell.standard_deviation, "probability": cell.probability})
     };
     let objects: Vec<Value> = filled.iter().map(object).collect();
-    serde_json::to_string_pretty(&objects).expect("cells are JSON") + "\n"
+    show::json(&objects)
 }

@@ -58,6 +58,9 @@ fn compare_prints_a_leaderboard_of_every_method() {
     let json = bench.ok("compare iris.csv --target species --json").json();
     assert_eq!(json["entrants"].as_array().unwrap().len(), methods.len());
     assert_eq!(json["by"], "log-loss");
+    let left_out: Vec<&str> =
+        json["left_out"].as_array().unwrap().iter().map(|one| one["method"].as_str().unwrap()).collect();
+    assert_eq!(left_out, absent);
 }
 
 #[test]

@@ -72,3 +72,21 @@ fn imputing_changes_nothing_but_missing_cells() {
     assert!(after.contains(parts[1]), "{after}");
     assert!(!after.contains(";;") && !after.contains('?'));
 }
+
+#[test]
+fn a_service_gets_the_answer_that_the_command_prints() {
+    let bench = Bench::new("one-answer");
+    bench.file("t.csv", "x,z,y\n1,a,no\n2,a,no\n3,b,no\n8,b,yes\n9,b,yes\n10,a,yes\n");
+    bench.file("new.jsonl", "{\"x\": 2.5, \"z\": \"a\"}\n{\"x\": 40, \"z\": \"b\"}\n");
+    bench.ok("train t.csv -t y -m naive-bayes -o classes.quince");
+    bench.ok("train t.csv -t x -m ridge --drop y -o number.quince");
+    bench.ok("cluster t.csv --drop y -k 2 --save clusters.quince");
+    bench.ok("cluster t.csv --drop y --method mixture -k 2 --save components.quince");
+    bench.ok("cluster t.csv --drop y --method one-class-svm --save novelty.quince");
+    let request = String::from_utf8(bench.read("new.jsonl")).unwrap();
+    for name in ["classes", "number", "clusters", "components", "novelty"] {
+        let printed = bench.ok(&format!("predict {name}.quince new.jsonl --json")).json();
+        let model = quince::Model::load(bench.folder.join(format!("{name}.quince"))).unwrap();
+        assert_eq!(model.predict_json(&request).unwrap(), printed, "{name}");
+    }
+}

@@ -3,6 +3,8 @@
 //! [`Fit`] makes one of rows of numbers, and [`Model::train`] of a table, in one call: take the target out, learn the encoder,
 //! fit. The file format is in `file.rs`: one safetensors file that runs no code when it is opened.
 
+#[cfg(feature = "tables")]
+mod answers;
 mod explain;
 #[cfg(feature = "save")]
 mod file;
@@ -20,6 +22,8 @@ mod request;
 #[cfg(feature = "tables")]
 mod table;
 
+#[cfg(feature = "tables")]
+pub use answers::{AnswerColumn, AnswerValues};
 pub use explain::SampledRows;
 #[cfg(feature = "save")]
 pub use file::FORMAT;

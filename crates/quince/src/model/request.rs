@@ -1,16 +1,14 @@
 //! Requests of a web service: rows as JSON, read by the model's own kinds.
 
-use super::Model;
+use super::{AnswerColumn, Model};
 use crate::error::Result;
-use crate::learn::{Prediction, largest};
-use crate::matrix::Matrix;
 use crate::run::Run;
 use crate::table::{Cells, Column, Format, ReadOptions, Table};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 impl Model {
-    /// Predicts for the rows of a request: a JSON object, several of them, or an array. The answer is an array with an object for each
-    /// row: `label` and `probabilities`, `number` (or `numbers`), `cluster`, or `novelty`.
+    /// Predicts for the rows of a request: a JSON object, several of them, or an array. The answer is what `quince predict --json` prints:
+    /// an array with an object for each row, with a field for each column of [`Model::answers`].
     ///
     /// Cells are read by the kinds that columns had in training, so that `"007"` stays the category it was. A column that is not
     /// there is a missing value in every row.
@@ -20,7 +18,7 @@ impl Model {
     /// let table = Table::from_csv("weight,sort\n80,lemon\n75,lemon\n170,orange\n160,orange\n")?;
     /// let model = Model::train(&table, "sort", &NaiveBayes::default())?;
     /// let answer = model.predict_json(r#"{"weight": 78}"#)?;
-    /// assert_eq!(answer[0]["label"], "lemon");
+    /// assert_eq!(answer[0]["predicted_sort"], "lemon");
     /// # quince::Result::Ok(())
     /// ```
     pub fn predict_json(&self, body: &str) -> Result<Value> {
@@ -30,7 +28,7 @@ impl Model {
         options.kinds = self.kinds(cells.names().iter().map(String::as_str), false);
         let table = self.with_missing_columns(cells.table(&options, &run)?)?;
         let prediction = self.predict_with(&table, &run)?;
-        Ok((0..prediction.rows()).map(|i| self.answer(&prediction, i)).collect())
+        Ok(AnswerColumn::objects(&self.answers(&prediction, true, cells.names())?).into())
     }
 
     /// A request leaves out what is not known. One that has no column of the model at all is about something else, and refused when
@@ -43,29 +41,5 @@ impl Model {
         }
         let missing = |name: String| Column::words(name, std::iter::repeat_n(None, table.rows()));
         Table::new(table.columns().iter().cloned().chain(absent.into_iter().map(missing)).collect())
-    }
-
-    /// What is predicted for row `i`.
-    fn answer(&self, prediction: &Prediction, i: usize) -> Value {
-        let by_class = |values: &Matrix| -> Map<String, Value> {
-            self.class_names().iter().cloned().zip(values.row(i).iter().map(|&value| value.into())).collect()
-        };
-        match prediction {
-            Prediction::Classes { scores, probabilities } => {
-                let label = self.class_names().get(largest(scores.row(i)) as usize);
-                json!({ "label": label, "probabilities": by_class(probabilities) })
-            }
-            Prediction::Numbers(numbers) if numbers.columns() == 1 => json!({ "number": numbers[(i, 0)] }),
-            Prediction::Numbers(numbers) => json!({ "numbers": numbers.row(i) }),
-            Prediction::Clusters { labels, distances } => {
-                json!({ "cluster": labels[i], "distance": distances[(i, labels[i] as usize)] })
-            }
-            Prediction::Responsibilities { responsibilities, log_densities } => json!({
-                "cluster": largest(responsibilities.row(i)),
-                "responsibilities": responsibilities.row(i),
-                "log_density": log_densities[i],
-            }),
-            Prediction::Novelty { scores } => json!({ "novelty": scores[i] < 0.0, "score": scores[i] }),
-        }
     }
 }

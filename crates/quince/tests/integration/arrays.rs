@@ -102,12 +102,13 @@ fn a_request_is_read_by_the_kinds_of_the_model() {
         .unwrap();
     let model = Model::train(&table, "price", &NaiveBayes::default()).unwrap();
     let answer = model.predict_json(r#"[{"zip": "007"}, {"zip": "7", "colour": "red"}]"#).unwrap();
-    assert_eq!((&answer[0]["label"], &answer[1]["label"]), (&"cheap".into(), &"dear".into()));
-    let total: f64 = answer[0]["probabilities"].as_object().unwrap().values().map(|p| p.as_f64().unwrap()).sum();
+    assert_eq!((&answer[0]["predicted_price"], &answer[1]["predicted_price"]), (&"cheap".into(), &"dear".into()));
+    let total: f64 =
+        ["cheap", "dear"].map(|class| answer[0][format!("probability_{class}")].as_f64().unwrap()).iter().sum();
     assert!((total - 1.0).abs() < 1e-12);
     let error = model.predict_json(r#"{"colour": "red"}"#).err().unwrap();
     assert!(error.to_string().contains("zip"), "{error}");
     assert!(model.predict_json("{").is_err() && model.predict_json("").is_err());
     let number = Ridge::default().fit(&ROWS, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
-    assert!(number.predict_json(r#"{"x0": 1, "x1": 2}"#).unwrap()[0]["number"].is_f64());
+    assert!(number.predict_json(r#"{"x0": 1, "x1": 2}"#).unwrap()[0]["predicted_y"].is_f64());
 }

@@ -1,0 +1,162 @@
+//! What a model predicts, as columns: the one form of answers, whether they go into a file, to the screen or to a service.
+
+use super::Model;
+use crate::error::Result;
+use crate::learn::Prediction;
+use crate::matrix::Matrix;
+use crate::numbers::number_text;
+use crate::table::{OutputColumn, OutputValues};
+use serde_json::{Map, Value, json};
+
+/// A column of answers, a value for each row.
+///
+/// ```
+/// use quince::model::AnswerColumn;
+/// use quince::prelude::*;
+/// let table = Table::from_csv("weight,sort\n80,lemon\n75,lemon\n170,orange\n160,orange\n")?;
+/// let model = Model::train(&table, "sort", &NaiveBayes::default())?;
+/// let columns = model.answers(&model.predict(&table)?, true, &[])?;
+/// let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+/// assert_eq!(names, ["predicted_sort", "probability_lemon", "probability_orange"]);
+/// assert_eq!(AnswerColumn::objects(&columns)[0]["predicted_sort"], "lemon");
+/// # quince::Result::Ok(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnswerColumn {
+    /// The name: `predicted_sort`, `probability_lemon`, `cluster`, `novel`.
+    pub name: String,
+    /// The values.
+    pub values: AnswerValues,
+}
+
+/// The values of a column of answers.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum AnswerValues {
+    /// Labels.
+    Labels(Vec<String>),
+    /// Clusters, counted from 1.
+    Clusters(Vec<u32>),
+    /// Numbers.
+    Numbers(Vec<f64>),
+}
+
+impl AnswerValues {
+    /// The value of a row, as text.
+    pub fn text(&self, row: usize) -> String {
+        match self {
+            AnswerValues::Labels(labels) => labels[row].clone(),
+            AnswerValues::Clusters(clusters) => clusters[row].to_string(),
+            AnswerValues::Numbers(numbers) => number_text(numbers[row]),
+        }
+    }
+
+    /// The value of a row, as JSON.
+    pub fn json(&self, row: usize) -> Value {
+        match self {
+            AnswerValues::Labels(labels) => json!(labels[row]),
+            AnswerValues::Clusters(clusters) => json!(clusters[row]),
+            AnswerValues::Numbers(numbers) => json!(numbers[row]),
+        }
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        match self {
+            AnswerValues::Labels(labels) => labels.len(),
+            AnswerValues::Clusters(clusters) => clusters.len(),
+            AnswerValues::Numbers(numbers) => numbers.len(),
+        }
+    }
+}
+
+impl AnswerColumn {
+    fn new(name: impl Into<String>, values: AnswerValues) -> AnswerColumn {
+        AnswerColumn { name: name.into(), values }
+    }
+
+    /// The cluster of each row, and its distance from the centre of that cluster, or the responsibility of that component for the row
+    /// and the logarithm of the row's density; of novelty yes or no and the score. Nothing where there are no clusters.
+    pub fn of_clusters(prediction: &Prediction) -> Vec<AnswerColumn> {
+        let labels = prediction.labels();
+        let of_own = |all: &Matrix| {
+            AnswerValues::Numbers(labels.iter().enumerate().map(|(i, &own)| all[(i, own as usize)]).collect())
+        };
+        let cluster = || {
+            let counted = labels.iter().map(|label| label + 1).collect();
+            AnswerColumn::new("cluster", AnswerValues::Clusters(counted))
+        };
+        match prediction {
+            Prediction::Clusters { distances, .. } => vec![cluster(), AnswerColumn::new("distance", of_own(distances))],
+            Prediction::Responsibilities { responsibilities, log_densities } => vec![
+                cluster(),
+                AnswerColumn::new("responsibility", of_own(responsibilities)),
+                AnswerColumn::new("log_density", AnswerValues::Numbers(log_densities.clone())),
+            ],
+            Prediction::Novelty { scores } => {
+                let novel = labels.iter().map(|label| if *label == 1 { "yes" } else { "no" }.to_string()).collect();
+                let score = AnswerValues::Numbers(scores.clone());
+                vec![AnswerColumn::new("novel", AnswerValues::Labels(novel)), AnswerColumn::new("score", score)]
+            }
+            Prediction::Classes { .. } | Prediction::Numbers(_) => Vec::new(),
+        }
+    }
+
+    /// Under a name that none of these is: with underscores if need be.
+    #[must_use]
+    pub fn beside(mut self, taken: &[String]) -> AnswerColumn {
+        while taken.contains(&self.name) {
+            self.name.push('_');
+        }
+        self
+    }
+
+    /// One object per row, a field for each column.
+    pub fn objects(columns: &[AnswerColumn]) -> Vec<Value> {
+        let rows = columns.first().map_or(0, |column| column.values.rows());
+        let field = |column: &AnswerColumn, i: usize| (column.name.clone(), column.values.json(i));
+        let row = |i: usize| columns.iter().map(|column| field(column, i)).collect::<Map<String, Value>>().into();
+        (0..rows).map(row).collect()
+    }
+}
+
+/// A column of a file.
+impl From<AnswerColumn> for OutputColumn {
+    fn from(column: AnswerColumn) -> OutputColumn {
+        let values = match column.values {
+            AnswerValues::Labels(labels) => OutputValues::Texts(labels.into_iter().map(Some).collect()),
+            AnswerValues::Clusters(clusters) => OutputValues::Numbers(clusters.into_iter().map(f64::from).collect()),
+            AnswerValues::Numbers(numbers) => OutputValues::Numbers(numbers),
+        };
+        OutputColumn { name: column.name, values }
+    }
+}
+
+impl Model {
+    /// What was predicted, as columns: the label and the probability of each class (if those are wanted), the number or numbers, the
+    /// cluster with its distance or responsibility, or the novelty. A name that is taken already gets an underscore.
+    pub fn answers(&self, prediction: &Prediction, probabilities: bool, taken: &[String]) -> Result<Vec<AnswerColumn>> {
+        let name = format!("predicted_{}", self.target());
+        let columns = match prediction {
+            Prediction::Classes { probabilities: each, .. } => {
+                let labels = self.label_names(prediction)?.into_iter().map(str::to_string).collect();
+                let mut columns = vec![AnswerColumn::new(name, AnswerValues::Labels(labels))];
+                for (k, class) in self.class_names().iter().enumerate().filter(|_| probabilities) {
+                    let values = AnswerValues::Numbers(each.column(k));
+                    columns.push(AnswerColumn::new(format!("probability_{class}"), values));
+                }
+                columns
+            }
+            Prediction::Numbers(numbers) if numbers.columns() == 1 => {
+                vec![AnswerColumn::new(name, AnswerValues::Numbers(numbers.column(0)))]
+            }
+            Prediction::Numbers(numbers) => (0..numbers.columns())
+                .map(|k| AnswerColumn::new(format!("{name}_{}", k + 1), AnswerValues::Numbers(numbers.column(k))))
+                .collect(),
+            Prediction::Clusters { .. } | Prediction::Responsibilities { .. } | Prediction::Novelty { .. } => {
+                AnswerColumn::of_clusters(prediction)
+            }
+        };
+        Ok(columns.into_iter().map(|column| column.beside(taken)).collect())
+    }
+}
