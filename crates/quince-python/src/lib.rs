@@ -64,7 +64,9 @@ mod _quince {
     #[pymodule_export]
     use crate::table::{Table, read, read_csv};
     #[pymodule_export]
-    use crate::text::{TextEncoder, chi_squared, learn_text, mutual_information, stop_words};
+    use crate::text::{
+        TextEncoder, chi_squared, inverse_document_frequencies, learn_text, mutual_information, stop_words, weigh_terms,
+    };
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

@@ -1,6 +1,6 @@
 //! Counting words, for `python/quince/text.py`.
 
-use crate::errors::to_python;
+use crate::errors::{to_python, wrong};
 use crate::features::Held;
 use crate::json;
 use crate::steer::{Steering, work};
@@ -8,7 +8,7 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use quince::encode::{Counts, select};
+use quince::encode::{Counts, TermNorm, TermWeights, select};
 use quince::table::{Language, TextOptions};
 
 /// A vocabulary and how texts are cut, learnt from texts.
@@ -66,6 +66,46 @@ pub(crate) fn learn_text<'py>(
     let learn = |run: &quince::Run| quince::encode::TextEncoder::learn_counts(&rows(&texts), settings, None, run);
     let (encoder, counts) = work(py, Steering::threads(threads), learn)?;
     Ok((TextEncoder(encoder), compressed(py, counts)))
+}
+
+/// The inverse document frequency of every word, of which each is in so many of all rows.
+#[pyfunction]
+pub(crate) fn inverse_document_frequencies<'py>(
+    py: Python<'py>,
+    rows: usize,
+    rows_with: PyReadonlyArray1<'py, u32>,
+    smooth: bool,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    Ok(TermWeights::inverse_document_frequencies(rows, rows_with.as_slice()?, smooth).into_pyarray(py))
+}
+
+/// The counts of scipy's compressed rows, weighted: sublinear or not, by inverse document frequencies, each row divided by its norm.
+#[pyfunction]
+#[pyo3(signature = (starts, columns, counts, *, idf=None, sublinear=false, norm=None))]
+pub(crate) fn weigh_terms<'py>(
+    py: Python<'py>,
+    starts: PyReadonlyArray1<'py, i64>,
+    columns: PyReadonlyArray1<'py, i32>,
+    counts: PyReadonlyArray1<'py, i64>,
+    idf: Option<PyReadonlyArray1<'py, f64>>,
+    sublinear: bool,
+    norm: Option<&str>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let norm = match norm {
+        None => None,
+        Some("l1") => Some(TermNorm::L1),
+        Some("l2") => Some(TermNorm::L2),
+        Some(other) => return Err(wrong(format!("norm cannot be '{other}'"), "Give 'l1', 'l2' or None.")),
+    };
+    let starts: Vec<usize> = starts.as_slice()?.iter().map(|&start| start as usize).collect();
+    let columns: Vec<u32> = columns.as_slice()?.iter().map(|&column| column as u32).collect();
+    let counts = counts.as_slice()?.to_vec();
+    let whole = starts.first() == Some(&0) && starts.last() == Some(&counts.len()) && starts.is_sorted();
+    if !whole || columns.len() != counts.len() {
+        return Err(wrong("starts, columns and counts are not those of one matrix", "Give those of a CSR matrix."));
+    }
+    let idf = idf.as_ref().map(|idf| idf.as_slice()).transpose()?;
+    Ok(TermWeights { sublinear, idf, norm }.weigh(&starts, &columns, counts).into_pyarray(py))
 }
 
 /// The texts where Python has them.

@@ -9,6 +9,7 @@ import pickle
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.feature_extraction.text as theirs
 import sklearn.feature_selection
@@ -127,6 +128,13 @@ def test_weights_are_those_of_scikit_learn(parameters, reviews):
     np.testing.assert_allclose(ours.transform(texts[:9]).toarray(), other.transform(texts[:9]).toarray(), rtol=tolerance)
     if parameters.get("use_idf", True):
         np.testing.assert_allclose(ours.idf_, other.idf_, rtol=tolerance)
+
+
+def test_weights_are_those_of_the_encoder_of_tables_bit_for_bit(reviews):
+    texts = [*reviews[0][:300], ""]
+    ours = quince.TfidfVectorizer(analyzer="unicode", min_df=2, sublinear_tf=True).fit_transform(texts)
+    encoder = quince.TableEncoder(kinds={"text": "text"}, encode={"text": "tfidf,damp"})
+    same(ours, encoder.fit_transform(pd.DataFrame({"text": texts})))
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,18 @@ class TextEncoder:
 def learn_text(
     texts: list[str], settings: dict[str, Any], *, threads: int = 0
 ) -> tuple[TextEncoder, tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]]: ...
+def inverse_document_frequencies(
+    rows: int, rows_with: NDArray[np.uint32], smooth: bool
+) -> NDArray[np.float64]: ...
+def weigh_terms(
+    starts: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    *,
+    idf: NDArray[np.float64] | None = None,
+    sublinear: bool = False,
+    norm: str | None = None,
+) -> NDArray[np.float64]: ...
 def column_moments(
     x: Any, *, weights: NDArray[np.float64] | None = None, threads: int = 0
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...

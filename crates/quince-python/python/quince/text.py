@@ -293,42 +293,33 @@ class TfidfVectorizer(CountVectorizer):
         """Learns vocabulary and weights from texts, and weights their words."""
         counts = super().fit_transform(raw_documents)
         if self.use_idf:
-            rows = counts.shape[0] + int(self.smooth_idf)
-            with_word = np.bincount(counts.indices, minlength=counts.shape[1]) + int(self.smooth_idf)
-            with np.errstate(divide="ignore"):
-                self.idf_ = np.log(rows / with_word).astype(self.dtype) + 1
-        return self._weigh(counts)
+            rows_with = np.bincount(counts.indices, minlength=counts.shape[1]).astype(np.uint32)
+            idf = _quince.inverse_document_frequencies(counts.shape[0], rows_with, bool(self.smooth_idf))
+            self.idf_ = idf.astype(self.dtype)
+        return self._weighted(counts)
 
     def transform(self, raw_documents: Iterable[str]) -> sparse.csr_matrix:
         """Weights the words of other texts."""
         counts = super().transform(raw_documents)
         if self.use_idf:
             check_is_fitted(self, "idf_")
-        return self._weigh(counts)
+        return self._weighted(counts)
 
-    def _weigh(self, counts: sparse.csr_matrix) -> sparse.csr_matrix:
-        if self.sublinear_tf:
-            np.log(counts.data, out=counts.data)
-            counts.data += 1
-        if self.use_idf:
-            counts.data *= self.idf_[counts.indices]
-        return _scaled(counts, self.norm)
+    def _weighted(self, counts: sparse.csr_matrix) -> sparse.csr_matrix:
+        return _weighted(counts, self.norm, idf=self.idf_ if self.use_idf else None, sublinear=bool(self.sublinear_tf))
 
 
-def _scaled(rows: sparse.csr_matrix, norm: str | None) -> sparse.csr_matrix:
-    """Every row scaled to length 1."""
-    if norm is None:
-        return rows
-    if norm not in ("l1", "l2"):
+def _weighted(
+    counts: sparse.csr_matrix, norm: str | None, idf: ArrayLike | None = None, sublinear: bool = False
+) -> sparse.csr_matrix:
+    """Counts as the encoder of texts weights them, in the type that they have."""
+    if norm not in ("l1", "l2", None):
         raise ValueError(f"norm cannot be {norm!r}. Give 'l1', 'l2' or None.")
-    sizes = np.abs(rows.data) if norm == "l1" else rows.data**2
-    totals = np.add.reduceat(np.append(sizes, 0), np.minimum(rows.indptr[:-1], len(sizes)))
-    lengths = np.diff(rows.indptr)
-    totals = totals[lengths > 0]
-    totals = totals if norm == "l1" else np.sqrt(totals)
-    totals[totals == 0] = 1
-    rows.data /= np.repeat(totals, lengths[lengths > 0])
-    return rows
+    starts, columns = np.asarray(counts.indptr, dtype=np.int64), np.asarray(counts.indices, dtype=np.int32)
+    idf = None if idf is None else np.ascontiguousarray(idf, dtype=np.float64)
+    values = _quince.weigh_terms(starts, columns, counts.data.astype(np.int64), idf=idf, sublinear=sublinear, norm=norm)
+    counts.data = values.astype(counts.dtype, copy=False)
+    return counts
 
 
 class HashingVectorizer(_Vectorizer):
@@ -382,7 +373,7 @@ class HashingVectorizer(_Vectorizer):
         """Counts the words of texts."""
         encoder = _quince.TextEncoder.of({"settings": self._places()})
         compressed = encoder.counts(_texts(raw_documents), threads=self._threads())
-        return _scaled(self._matrix(compressed, self.n_features, self.dtype), self.norm)
+        return _weighted(self._matrix(compressed, self.n_features, self.dtype), self.norm)
 
     def fit_transform(self, X: Iterable[str], y: Any = None) -> sparse.csr_matrix:
         """Counts the words of texts."""

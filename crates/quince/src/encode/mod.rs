@@ -63,4 +63,4 @@ pub use statistics::{ColumnMoments, FillStatistic, fill_values};
 #[cfg(feature = "tables")]
 pub use text::TextEncoder;
 #[cfg(feature = "text")]
-pub use text::{Counts, stop_words};
+pub use text::{Counts, TermNorm, TermWeights, stop_words};

@@ -32,8 +32,8 @@ pub(crate) use features::too_large_to_add_up;
 pub(crate) use moments::{Moments, centred_moments, moments, row_products};
 pub(crate) use pivoted::PivotedCholesky;
 pub use rows::Rows;
-pub(crate) use sparse::SparseRows;
 pub use sparse::{Sparse, SparseView};
+pub(crate) use sparse::{SparseRows, divide_rows, euclidean_length};
 pub(crate) use tall::{About, Orientation, Tall, singular_values_of, triangular_factor};
 pub use view::{Dense, Real, View};
 

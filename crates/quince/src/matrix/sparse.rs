@@ -139,14 +139,7 @@ impl Sparse {
 
     /// Scales every row to length 1; a row of zeros stays.
     pub(crate) fn scale_rows_to_one(&mut self) {
-        let values = self.values.to_mut();
-        for pair in self.starts.windows(2) {
-            let row = &mut values[pair[0]..pair[1]];
-            let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
-            if length > 0.0 {
-                row.iter_mut().for_each(|x| *x /= length);
-            }
-        }
+        divide_rows(&self.starts, self.values.to_mut(), euclidean_length);
     }
 
     /// The same with zero where NaN says that a row has a missing value.
@@ -440,4 +433,20 @@ impl Deref for SparseView<'_> {
     fn deref(&self) -> &Sparse {
         &self.sparse
     }
+}
+
+/// Divides every row by its size, unless that is zero.
+pub(crate) fn divide_rows(starts: &[usize], values: &mut [f64], size: impl Fn(&[f64]) -> f64) {
+    for pair in starts.windows(2) {
+        let row = &mut values[pair[0]..pair[1]];
+        let size = size(row);
+        if size > 0.0 {
+            row.iter_mut().for_each(|x| *x /= size);
+        }
+    }
+}
+
+/// The square root of the sum of squares.
+pub(crate) fn euclidean_length(row: &[f64]) -> f64 {
+    row.iter().map(|x| x * x).sum::<f64>().sqrt()
 }

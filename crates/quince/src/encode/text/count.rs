@@ -6,6 +6,7 @@
 //! peak memory is little more than the result.
 
 use super::tokens::{Tokenizer, TokenizerScratch};
+use super::weights::TermWeights;
 use super::words::{SHARDS, ShardedWords, WordNumbers};
 use crate::encode::hash::place_and_sign;
 use crate::error::{Error, Result};
@@ -43,12 +44,17 @@ impl Counts {
         rows
     }
 
-    /// The counts as numbers, in the same memory.
-    pub(super) fn into_sparse(self, value: impl Fn(usize, i64) -> f64) -> Result<Sparse> {
+    /// The counts, weighted.
+    pub(super) fn into_sparse(self, weights: &TermWeights<'_>) -> Result<Sparse> {
         let rows = self.rows();
-        let values = self.values.into_iter().enumerate().map(|(k, count)| value(self.indices[k] as usize, count));
-        let values = values.collect();
+        let values = weights.weigh(&self.starts, &self.indices, self.values);
         Sparse::new(rows, self.places, self.starts, self.indices, values)
+    }
+
+    /// One where there is a count.
+    pub(super) fn presence(self) -> Result<Sparse> {
+        let (rows, ones) = (self.rows(), vec![1.0; self.values.len()]);
+        Sparse::new(rows, self.places, self.starts, self.indices, ones)
     }
 }
 

@@ -9,10 +9,12 @@
 mod count;
 mod languages;
 mod tokens;
+mod weights;
 mod words;
 
 pub use count::Counts;
 pub use languages::stop_words;
+pub use weights::{TermNorm, TermWeights};
 
 use super::select::{self, ClassCodes};
 use crate::error::{Error, Result};
@@ -150,9 +152,7 @@ impl TextEncoder {
     /// Learns the weights of words from the counts of training rows.
     fn learn_weights(&mut self, counts: &Counts) {
         if self.settings.weigh == TermWeighting::Tfidf {
-            let rows = counts.rows() as f64;
-            let idf = |&with: &u32| 1.0 + ((1.0 + rows) / (1.0 + f64::from(with))).ln();
-            self.weights = counts.rows_with().iter().map(idf).collect();
+            self.weights = TermWeights::inverse_document_frequencies(counts.rows(), &counts.rows_with(), true);
         }
     }
 
@@ -171,19 +171,13 @@ impl TextEncoder {
     }
 
     fn weighed(&self, counts: Counts) -> Result<Sparse> {
-        let damp = self.settings.damp;
-        let damped = |count: i64| {
-            let size = count.abs() as f64;
-            count.signum() as f64 * if damp { 1.0 + size.ln() } else { size }
-        };
+        let frequencies = TermWeights { sublinear: self.settings.damp, ..TermWeights::default() };
         match self.settings.weigh {
-            TermWeighting::Counts => counts.into_sparse(|_, count| damped(count)),
-            TermWeighting::Presence => counts.into_sparse(|_, _| 1.0),
+            TermWeighting::Counts => counts.into_sparse(&frequencies),
+            TermWeighting::Presence => counts.presence(),
             TermWeighting::Tfidf => {
-                let weight = |place: usize| self.weights.get(place).copied().unwrap_or(1.0);
-                let mut sparse = counts.into_sparse(|place, count| damped(count) * weight(place))?;
-                sparse.scale_rows_to_one();
-                Ok(sparse)
+                let tf_idf = TermWeights { idf: Some(&self.weights), norm: Some(TermNorm::L2), ..frequencies };
+                counts.into_sparse(&tf_idf)
             }
         }
     }
