@@ -7,6 +7,7 @@ import json
 import subprocess
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone, is_classifier, is_regressor
@@ -22,13 +23,26 @@ COUNTS = {"CategoricalNB", "MultinomialMixture", "MultinomialNB", "PoissonNB"}
 SPARSE_COUNTS = {"MixedMixture", "MixedNB", "SemiSupervisedNB"}
 #: Parameters that only a matrix of another kind goes with.
 OTHER_KINDS = {"precomputed"}
+#: What several columns of labels are drawn by: numpy's generator, which the command has not.
+DRAWN = {"stratified", "uniform"}
+#: Settings that scikit-learn's checks have no instance of.
+MORE = [
+    quince.DummyClassifier(strategy="stratified", random_state=3),
+    quince.DummyClassifier(strategy="uniform", random_state=3),
+    quince.DummyClassifier(strategy="most_frequent"),
+    quince.DummyRegressor(strategy="median"),
+    quince.DummyRegressor(strategy="quantile", quantile=0.3),
+    quince.KNeighborsClassifier(3, metric="cosine", algorithm="brute"),
+    quince.KNeighborsClassifier(3, metric="chebyshev", algorithm="kd_tree"),
+    quince.KNeighborsRegressor(3, p=3, metric_params={"w": [1.0, 0.5, 2.0, 0.0, 1.0]}),
+]
 
 
 def variants():
     """Every instance that scikit-learn's checks run on, whose class is saved."""
     seen = set()
     known = estimators()
-    for estimator in [*instances(), *(cls() for cls in known.values())]:
+    for estimator in [*instances(), *MORE, *(cls() for cls in known.values())]:
         cls = known.get(type(estimator).__name__)
         text = repr(estimator)
         if cls is type(estimator) and text not in seen and not OTHER_KINDS & set(map(str, estimator.get_params().values())):
@@ -51,6 +65,11 @@ def targets_for(estimator, groups):
         tags = estimator.__sklearn_tags__()
         yield "two words", np.array(["no", "yes"])[(groups > 0).astype(int)]
         yield "two numbers", (groups > 0).astype(int)
+        yield "two truths", groups > 0
+        yield "two fractions", np.where(groups > 0, 1.5, -0.25)
+        if tags.classifier_tags.multi_label or tags.target_tags.multi_output:
+            if getattr(estimator, "strategy", None) not in DRAWN:
+                yield "two columns", np.column_stack([groups > 0, groups > 1]).astype(int)
         if tags.classifier_tags.multi_class:
             yield "three words", np.array(["b", "a", "c"])[groups]
             yield "three numbers", groups * 10
@@ -69,6 +88,11 @@ def said_by_command(command, path, X):
     lines = [",".join(f'"{name}"' for name in quince.Model.load(path).columns)]
     lines += [",".join(repr(float(x)) for x in row) for row in X]
     table.write_text("\n".join(lines) + "\n")
+    return answers_of(command, path)
+
+
+def answers_of(command, path):
+    table = path.with_suffix(".csv")
     done = subprocess.run(
         [command, "predict", str(path), str(table), "--json"], capture_output=True, text=True, timeout=60
     )
@@ -78,6 +102,10 @@ def said_by_command(command, path, X):
 
 def said_by_python(model, X):
     """The same by the estimator: a dict of columns."""
+    if is_classifier(model) and model.predict(X).ndim == 2:
+        # The columns of several targets follow each other: chances of classes, or scores of labels.
+        several = np.hstack(model.predict_proba(X)) if hasattr(model, "predict_proba") else model.decision_function(X)
+        return {f"predicted_y_{k + 1}": several[:, k] for k in range(several.shape[1])}
     if is_classifier(model):
         names = dict(zip(model.classes_.tolist(), names_of(model.classes_)))
         said = {"predicted_y": [names[label] for label in model.predict(X).tolist()]}
@@ -133,6 +161,38 @@ def test_the_command_says_what_python_says(command, tmp_path, estimator):
                 model.save(path)
                 about = f"{estimator!r} {np.dtype(dtype)} {kind} {form}"
                 assert_same_bits(said_by_command(command, path, X), said_by_python(model, rows), about)
+
+
+def frame_for(groups):
+    """Numbers, counts, categories, yes/no, and missing values in all of them."""
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(
+        {
+            "size": rng.normal(size=90) + groups,
+            "visits": rng.poisson(2.0 + 3.0 * (groups == 1)).astype(float),
+            "zip": np.array(["007", "7", "0.5"])[(groups + (rng.random(90) < 0.2)) % 3],
+            "open": np.where(rng.random(90) < 0.3 + 0.2 * groups, "yes", "no"),
+        }
+    )
+    return frame.mask(rng.random(frame.shape) < 0.05)
+
+
+TABLE_CLASSES = ["GaussianClassifier", "MixedMixture", "MixedNB", "SemiSupervisedNB"]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", TABLE_CLASSES)
+def test_the_command_says_what_python_says_of_a_data_frame(command, tmp_path, name):
+    groups = np.arange(90) % 3
+    frame = frame_for(groups)
+    estimator = estimators()[name]()
+    for kind, y in targets_for(estimator, groups):
+        model = estimator.fit(frame, y) if y is not None else estimator.fit(frame)
+        path = tmp_path / "model.quince"
+        model.save(path)
+        frame.to_csv(path.with_suffix(".csv"), index=False)
+        answers = answers_of(command, path)
+        assert_same_bits(answers, said_by_python(model, frame), f"{name} {kind}")
 
 
 def test_every_class_is_among_them():
