@@ -203,6 +203,7 @@ pub struct ConstantModel {
 /// Whether labels are drawn by the probabilities. The label of a row follows from the seed and its place among the rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[non_exhaustive]
 pub enum Draw {
     /// The most probable label is predicted.
     #[default]

@@ -37,6 +37,7 @@ struct Column<'a> {
 
 /// What becomes of a cell whose category is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum UnknownCategories {
     /// It is 0 in all features of its column.
     Zero,

@@ -240,6 +240,7 @@ fn sparse_moments(rows: &Sparse, weights: Option<&[f64]>, run: &Run) -> Result<C
 
 /// What missing values of a column can be filled with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FillStatistic {
     /// Its mean.
     Mean,

@@ -18,6 +18,7 @@ mod leaderboard;
 mod linear_svm;
 mod neighbours;
 mod own_method;
+mod promises;
 mod random_bytes;
 mod readers;
 mod refused_settings;

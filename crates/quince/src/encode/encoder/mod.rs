@@ -67,6 +67,7 @@ pub(super) struct EncodedColumn {
 #[doc(alias = "nan")]
 #[doc(alias = "na")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MissingValues {
     /// They are imputed by the rule of their kind.
     Imputed,

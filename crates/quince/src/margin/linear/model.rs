@@ -59,6 +59,7 @@ struct SolutionSummary {
 /// How a score becomes the probability of the positive class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Link {
     /// The softmax of -s and s, times the temperature.
     #[default]
