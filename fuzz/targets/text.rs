@@ -24,21 +24,21 @@ fn settings(input: &mut &[u8]) -> TextOptions {
     let language = one_of(&Language::ALL, language);
     let all = [Frequency::Rows(0), Frequency::Rows(1), Frequency::Rows(2), Frequency::Share(0.5), Frequency::Share(1.0)];
     TextOptions {
-        lower: flags & 1 == 0,
-        plain: flags & 2 == 2,
-        damp: flags & 4 == 4,
+        lowercase: flags & 1 == 0,
+        strip_accents: flags & 2 == 2,
+        sublinear: flags & 4 == 4,
         signed: flags & 8 == 0,
         stem: (flags & 16 == 16).then_some(language),
-        by: if flags & 32 == 0 { FeatureScore::MutualInformation } else { FeatureScore::ChiSquared },
+        score: if flags & 32 == 0 { FeatureScore::MutualInformation } else { FeatureScore::ChiSquared },
         hash: if flags & 64 == 0 { 0 } else { usize::from(ngrams) },
-        cut: one_of(&[Analyzer::Words, Analyzer::Runs, Analyzer::Letters, Analyzer::LettersInWords], cut),
-        least: one_of(&all, amounts),
-        most: one_of(&all, amounts >> 4),
+        analyzer: one_of(&[Analyzer::Words, Analyzer::Runs, Analyzer::Letters, Analyzer::LettersInWords], cut),
+        min_document_frequency: one_of(&all, amounts),
+        max_document_frequency: one_of(&all, amounts >> 4),
         ngrams: (usize::from(ngrams & 15), one_of(&[1, 2, 5, 20, usize::MAX], ngrams >> 4)),
-        stop: one_of(&[StopWords::None, StopWords::Language(language), StopWords::List(vec!["film".into(), String::new()])], stop),
+        stop_words: one_of(&[StopWords::None, StopWords::Language(language), StopWords::List(vec!["film".into(), String::new()])], stop),
         words: one_of(&[50_000, 1, 3, 0], kept),
         select: one_of(&[0, 0, 1, 5], kept >> 4),
-        weigh: one_of(&[TermWeighting::Tfidf, TermWeighting::Counts, TermWeighting::Presence], weigh),
+        weighting: one_of(&[TermWeighting::Tfidf, TermWeighting::Counts, TermWeighting::Presence], weigh),
     }
 }
 

@@ -133,7 +133,7 @@ def test_weights_are_those_of_scikit_learn(parameters, reviews):
 def test_weights_are_those_of_the_encoder_of_tables_bit_for_bit(reviews):
     texts = [*reviews[0][:300], ""]
     ours = quince.TfidfVectorizer(analyzer="unicode", min_df=2, sublinear_tf=True).fit_transform(texts)
-    encoder = quince.TableEncoder(kinds={"text": "text"}, encode={"text": "tfidf,damp"})
+    encoder = quince.TableEncoder(kinds={"text": "text"}, encode={"text": "tfidf,sublinear"})
     same(ours, encoder.fit_transform(pd.DataFrame({"text": texts})))
 
 

@@ -263,13 +263,13 @@ fn what_is_said_in_vain_is_refused() {
     let unknown = bench.run("describe t.csv --format xml");
     assert!(unknown.code == Some(2) && unknown.err.contains("The formats are csv, jsonl"), "{}", unknown.err);
     // No two rows share a word: the column says nothing, and that is said.
-    let told = "'note' says nothing: no word of it is left (words in few rows are left out: least=1 keeps them)";
+    let told = "'note' says nothing: no word of it is left (words in few rows are left out: min-df=1 keeps them)";
     bench.file("alone.csv", "x,note,y\n1,a b,u\n2,c d,v\n3,e f,u\n4,g h,v\n5,i j,u\n6,k l,v\n");
     for line in ["compare alone.csv -t y --folds 3", "train alone.csv -t y -m ridge -o m.quince"] {
         assert!(bench.ok(line).err.contains(told), "{line}");
     }
     // Every column of texts at once, and products of numbers one degree after another.
-    bench.ok("train t.csv -t y -m ridge -o m.quince --text *=counts,least=1");
+    bench.ok("train t.csv -t y -m ridge -o m.quince --text *=counts,min-df=1");
     let curve = bench.ok("curve t.csv -t y -m ridge --vary degree=1,2 --folds 2 --drop note --drop size --json").json();
     assert_eq!((curve["over"].as_str(), curve["points"].as_array().map(Vec::len)), (Some("degree"), Some(2)));
 }

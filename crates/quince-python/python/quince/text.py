@@ -39,7 +39,7 @@ def _texts(raw_documents: Any) -> list[str]:
 class _Vectorizer(TransformerMixin, BaseEstimator):
     """What the vectorizers share: how texts are split into words."""
 
-    _cuts: ClassVar[dict[str, str]] = {
+    _analyzers: ClassVar[dict[str, str]] = {
         "word": "runs",
         "unicode": "words",
         "char": "letters",
@@ -47,8 +47,8 @@ class _Vectorizer(TransformerMixin, BaseEstimator):
     }
 
     def _settings(self) -> dict[str, Any]:
-        if self.analyzer not in self._cuts:
-            raise ValueError(f"analyzer cannot be {self.analyzer!r}. Give one of {', '.join(map(repr, self._cuts))}.")
+        if self.analyzer not in self._analyzers:
+            raise ValueError(f"analyzer cannot be {self.analyzer!r}. Give one of {', '.join(map(repr, self._analyzers))}.")
         if self.strip_accents not in (None, "unicode"):
             raise ValueError(f"strip_accents cannot be {self.strip_accents!r}. Give 'unicode' or None.")
         smallest, largest = self.ngram_range
@@ -63,13 +63,13 @@ class _Vectorizer(TransformerMixin, BaseEstimator):
             stop = {"list": sorted(set(self.stop_words))}
         words = self.analyzer in ("word", "unicode")
         return {
-            "cut": self._cuts[self.analyzer],
+            "analyzer": self._analyzers[self.analyzer],
             "ngrams": [int(smallest), int(largest)],
-            "lower": bool(self.lowercase),
-            "plain": self.strip_accents == "unicode",
-            "stop": stop if words else "none",
+            "lowercase": bool(self.lowercase),
+            "strip_accents": self.strip_accents == "unicode",
+            "stop_words": stop if words else "none",
             "stem": self.stem if words else None,
-            "weigh": "presence" if self.binary else "counts",
+            "weighting": "presence" if self.binary else "counts",
         }
 
     def _matrix(self, compressed: tuple[Any, Any, Any], width: int, dtype: Any) -> sparse.csr_matrix:
@@ -179,7 +179,7 @@ class CountVectorizer(_Vectorizer):
             raise ValueError("max_df corresponds to < documents than min_df")
         if self.max_features is not None and self.max_features < 1:
             raise ValueError(f"max_features cannot be {self.max_features}. Give a number of at least 1, or None.")
-        return {"least": least, "most": most, "words": self.max_features or np.iinfo(np.int32).max}
+        return {"min_document_frequency": least, "max_document_frequency": most, "words": self.max_features or np.iinfo(np.int32).max}
 
     def _take_vocabulary(self) -> None:
         given = self.vocabulary

@@ -54,9 +54,13 @@ pub fn class_words(labelled: &Labelled, most: usize, run: &Run) -> Result<Vec<Co
             Some(ColumnOptions::Text(texts)) => texts.clone(),
             _ => TextOptions::default(),
         };
-        let all_words =
-            TextOptions { least: Frequency::Rows(1), most: Frequency::Share(1.0), words: usize::MAX, ..options };
-        let settings = TextOptions { weigh: TermWeighting::Counts, select: 0, hash: 0, ..all_words };
+        let all_words = TextOptions {
+            min_document_frequency: Frequency::Rows(1),
+            max_document_frequency: Frequency::Share(1.0),
+            words: usize::MAX,
+            ..options
+        };
+        let settings = TextOptions { weighting: TermWeighting::Counts, select: 0, hash: 0, ..all_words };
         let (encoder, counts) = TextEncoder::learn_counts(&texts_of(column), settings, None, run)?;
         let (width, count) = (encoder.width(), classes.count());
         let mut sums = vec![0u64; width * count];

@@ -134,8 +134,8 @@ impl ColumnEncoder {
                 let mut texts =
                     if let Some(ColumnOptions::Text(texts)) = options { texts.clone() } else { TextOptions::default() };
                 texts.signed = false;
-                if texts.weigh == TermWeighting::Tfidf {
-                    texts.weigh = TermWeighting::Counts;
+                if texts.weighting == TermWeighting::Tfidf {
+                    texts.weighting = TermWeighting::Counts;
                 }
                 ColumnEncoder::learn(column, Some(&ColumnOptions::Text(texts)), classes, run)
             }

@@ -187,8 +187,9 @@ impl Encoder {
     pub fn remarks(&self) -> impl Iterator<Item = String> + '_ {
         let empty = self.texts().filter(|(_, words)| words.width() == 0);
         empty.map(|(name, words)| {
-            let shared = words.settings().least != Frequency::Rows(0) && words.settings().least != Frequency::Rows(1);
-            let why = if shared { " (words in few rows are left out: least=1 keeps them)" } else { "" };
+            let least = words.settings().min_document_frequency;
+            let shared = least != Frequency::Rows(0) && least != Frequency::Rows(1);
+            let why = if shared { " (words in few rows are left out: min-df=1 keeps them)" } else { "" };
             format!("'{name}' says nothing: no word of it is left{why}")
         })
     }

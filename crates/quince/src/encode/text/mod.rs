@@ -34,7 +34,7 @@ use tokens::Tokenizer;
 /// use quince::encode::TextEncoder;
 /// use quince::table::{TextOptions, TermWeighting};
 /// let texts = [Some("a good film"), Some("a bad film"), None];
-/// let settings = TextOptions { weigh: TermWeighting::Counts, ..TextOptions::default() };
+/// let settings = TextOptions { weighting: TermWeighting::Counts, ..TextOptions::default() };
 /// let (encoder, counts) = TextEncoder::learn(&texts, settings, None, &Run::new())?;
 /// assert_eq!(encoder.vocabulary(), ["a", "film"]);
 /// assert_eq!(counts.row(0), (&[0, 1][..], &[1.0, 1.0][..]));
@@ -97,14 +97,15 @@ impl TextEncoder {
 
     /// The numbers of the words that are frequent enough and not too frequent, sorted by word.
     fn kept(&self, counted: &CountedWords, rows: usize) -> Vec<usize> {
-        let (least, most) = (self.settings.least.of(rows), self.settings.most.of(rows));
+        let (least, most) =
+            (self.settings.min_document_frequency.of(rows), self.settings.max_document_frequency.of(rows));
         let fits =
             |&id: &usize| counted.rows_with[id] > 0 && (least..=most).contains(&f64::from(counted.rows_with[id]));
         let mut kept: Vec<usize> = (0..counted.words.bound()).filter(fits).collect();
         let word = |id: usize| counted.words.word(id);
         if kept.len() > self.settings.words {
             // Where only presence counts, a word is as frequent as its rows.
-            let often: Vec<u64> = match self.settings.weigh {
+            let often: Vec<u64> = match self.settings.weighting {
                 TermWeighting::Presence => counted.rows_with.iter().map(|&rows| rows.into()).collect(),
                 TermWeighting::Counts | TermWeighting::Tfidf => counted.totals(),
             };
@@ -133,13 +134,13 @@ impl TextEncoder {
         let mut place = vec![usize::MAX; counted.words.bound()];
         kept.iter().enumerate().for_each(|(at, &id)| place[id] = at);
         let mut table = select::ContingencyTable::new((rows, kept.len()), class_of, classes)?;
-        let presence = self.settings.by == FeatureScore::MutualInformation;
+        let presence = self.settings.score == FeatureScore::MutualInformation;
         counted.each_entry(|row, id, count| {
             if place[id] != usize::MAX {
                 table.add(class_of[row], place[id], if presence { 1.0 } else { f64::from(count) });
             }
         });
-        let scores = match self.settings.by {
+        let scores = match self.settings.score {
             FeatureScore::MutualInformation => table.mutual_information(),
             FeatureScore::ChiSquared => table.chi_squared(),
         };
@@ -151,7 +152,7 @@ impl TextEncoder {
 
     /// Learns the weights of words from the counts of training rows.
     fn learn_weights(&mut self, counts: &Counts) {
-        if self.settings.weigh == TermWeighting::Tfidf {
+        if self.settings.weighting == TermWeighting::Tfidf {
             self.weights = TermWeights::inverse_document_frequencies(counts.rows(), &counts.rows_with(), true);
         }
     }
@@ -171,8 +172,8 @@ impl TextEncoder {
     }
 
     fn weighed(&self, counts: Counts) -> Result<Sparse> {
-        let frequencies = TermWeights { sublinear: self.settings.damp, ..TermWeights::default() };
-        match self.settings.weigh {
+        let frequencies = TermWeights { sublinear: self.settings.sublinear, ..TermWeights::default() };
+        match self.settings.weighting {
             TermWeighting::Counts => counts.into_sparse(&frequencies),
             TermWeighting::Presence => counts.presence(),
             TermWeighting::Tfidf => {
@@ -242,7 +243,7 @@ impl TextEncoder {
             && (self.weights.is_empty() || self.weights.len() == width)
             && (self.scores.is_empty() || self.scores.len() == width)
             && self.weights.iter().all(|weight| weight.is_finite())
-            && (self.settings.weigh != TermWeighting::Tfidf || self.weights.len() == width)
+            && (self.settings.weighting != TermWeighting::Tfidf || self.weights.len() == width)
     }
 }
 

@@ -11,7 +11,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 fn counting() -> TextOptions {
-    TextOptions { weigh: TermWeighting::Counts, ..TextOptions::default() }
+    TextOptions { weighting: TermWeighting::Counts, ..TextOptions::default() }
 }
 
 fn some(texts: &[String]) -> Vec<Option<&str>> {
@@ -84,7 +84,7 @@ fn x1_the_counts_and_the_presence_of_words_in_a_mail() {
     let mut found = row(&counts, 0);
     found.remove(&5);
     assert_eq!(found, BTreeMap::from(expected));
-    let presence = TextOptions { weigh: TermWeighting::Presence, ..TextOptions::default() };
+    let presence = TextOptions { weighting: TermWeighting::Presence, ..TextOptions::default() };
     let (_, rows) = TextEncoder::learn(&texts, presence, None, &Run::new()).unwrap();
     assert_eq!(rows.row(0), (&[1, 2, 3, 4, 5, 6, 7][..], &[1.0; 7][..]));
 }
@@ -92,7 +92,7 @@ fn x1_the_counts_and_the_presence_of_words_in_a_mail() {
 #[test]
 fn x4_a_sentence_as_counts() {
     let texts = [Some("I am a teacher I I teacher")];
-    let all = TextOptions { least: Frequency::Rows(1), ..counting() };
+    let all = TextOptions { min_document_frequency: Frequency::Rows(1), ..counting() };
     let (encoder, counts) = TextEncoder::learn(&texts, all, None, &Run::new()).unwrap();
     assert_eq!(encoder.vocabulary(), ["a", "am", "i", "teacher"]);
     assert_eq!(counts.row(0).1, [1.0, 1.0, 3.0, 2.0]);
@@ -110,7 +110,7 @@ fn x2_the_words_that_tell_sport_from_informatics() {
     let texts: Vec<String> = sport.iter().chain(&informatics).map(document).collect();
     let classes: Vec<u32> = (0..11).map(|i| u32::from(i >= 6)).collect();
     let learn = |select| {
-        let settings = TextOptions { least: Frequency::Rows(1), select, ..counting() };
+        let settings = TextOptions { min_document_frequency: Frequency::Rows(1), select, ..counting() };
         TextEncoder::learn(&some(&texts), settings, Some((&classes, 2)), &Run::new()).unwrap().0
     };
     let all = learn(8);
@@ -132,7 +132,7 @@ fn x2_the_words_that_tell_sport_from_informatics() {
 #[test]
 fn rare_words_weigh_more_and_rows_have_length_one() {
     let texts = [Some("a a b"), Some("a c"), Some("b a"), None];
-    let settings = TextOptions { least: Frequency::Rows(1), ..TextOptions::default() };
+    let settings = TextOptions { min_document_frequency: Frequency::Rows(1), ..TextOptions::default() };
     let (_, rows) = TextEncoder::learn(&texts, settings, None, &Run::new()).unwrap();
     // n = 4 rows, of which 3 have a, 2 have b and 1 has c.
     let idf = |with: f64| 1.0 + (5.0f64 / (1.0 + with)).ln();
@@ -147,10 +147,13 @@ fn rare_words_weigh_more_and_rows_have_length_one() {
 fn words_are_kept_by_share_number_and_frequency() {
     let texts = [Some("a a a b"), Some("a c"), Some("b a d d"), Some("a d")];
     let learn = |settings: TextOptions| TextEncoder::learn(&texts, settings, None, &Run::new()).unwrap().0.vocabulary;
-    assert_eq!(learn(TextOptions { most: Frequency::Share(0.5), ..TextOptions::default() }), ["b", "d"]);
-    assert_eq!(learn(TextOptions { least: Frequency::Share(0.6), ..TextOptions::default() }), ["a"]);
+    assert_eq!(
+        learn(TextOptions { max_document_frequency: Frequency::Share(0.5), ..TextOptions::default() }),
+        ["b", "d"]
+    );
+    assert_eq!(learn(TextOptions { min_document_frequency: Frequency::Share(0.6), ..TextOptions::default() }), ["a"]);
     assert_eq!(learn(TextOptions { words: 2, ..TextOptions::default() }), ["a", "d"]);
-    assert_eq!(learn(TextOptions { least: Frequency::Rows(9), ..TextOptions::default() }), [""; 0]);
+    assert_eq!(learn(TextOptions { min_document_frequency: Frequency::Rows(9), ..TextOptions::default() }), [""; 0]);
 }
 
 #[test]
@@ -168,8 +171,9 @@ fn hashed_words_need_no_vocabulary() {
 
 #[test]
 fn runs_of_letters_end_with_the_text_whatever_the_settings_say() {
-    for (cut, longest) in [(Analyzer::Letters, "a bc"), (Analyzer::LettersInWords, " bc ")] {
-        let settings = TextOptions { cut, ngrams: (1, usize::MAX), least: Frequency::Rows(1), ..counting() };
+    for (analyzer, longest) in [(Analyzer::Letters, "a bc"), (Analyzer::LettersInWords, " bc ")] {
+        let settings =
+            TextOptions { analyzer, ngrams: (1, usize::MAX), min_document_frequency: Frequency::Rows(1), ..counting() };
         let (encoder, _) = TextEncoder::learn(&[Some("a bc")], settings, None, &Run::new()).unwrap();
         assert!(encoder.vocabulary().iter().any(|word| word == longest), "{:?}", encoder.vocabulary());
     }

@@ -32,7 +32,7 @@ pub(super) struct TokenizerScratch {
 impl Tokenizer {
     pub(super) fn new(settings: &TextOptions) -> Tokenizer {
         let mut stop = WordNumbers::default();
-        match &settings.stop {
+        match &settings.stop_words {
             StopWords::None => {}
             StopWords::Language(language) => stop_words(*language).iter().for_each(|word| {
                 stop.number(word.as_bytes());
@@ -42,10 +42,10 @@ impl Tokenizer {
             }),
         }
         Tokenizer {
-            cut: settings.cut,
+            cut: settings.analyzer,
             ngrams: settings.ngrams,
-            lower: settings.lower,
-            plain: settings.plain,
+            lower: settings.lowercase,
+            plain: settings.strip_accents,
             stop: (stop.count() > 0).then_some(stop),
             stemmer: settings.stem.map(stemmer),
         }

@@ -7,36 +7,46 @@ use serde::{Deserialize, Serialize};
 
 /// How texts become numbers: tokenization, vocabulary, and weights of counts.
 ///
-/// On the command line these are the settings of `--text`, for example `--text subject=counts,stem=english,ngrams=1-2`.
+/// On the command line these are the settings of `--text`, for example `--text subject=counts,stem=english,ngrams=1-2`. Files of
+/// models keep the names that settings had when their format was frozen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TextOptions {
     /// What is counted.
-    pub cut: Analyzer,
+    #[serde(rename = "cut", alias = "analyzer")]
+    pub analyzer: Analyzer,
     /// The least and the largest n of n-grams.
     pub ngrams: (usize, usize),
     /// Whether upper and lower case are the same.
-    pub lower: bool,
+    #[serde(rename = "lower", alias = "lowercase")]
+    pub lowercase: bool,
     /// Whether accents are removed: `é` counts as `e` (`accents=no`).
-    pub plain: bool,
+    #[serde(rename = "plain", alias = "strip_accents")]
+    pub strip_accents: bool,
     /// Stop words, which are left out.
-    pub stop: StopWords,
+    #[serde(rename = "stop", alias = "stop_words")]
+    pub stop_words: StopWords,
     /// Words are reduced to their stems by the rules of a language.
     pub stem: Option<Language>,
-    /// Words in fewer rows are left out.
-    pub least: Frequency,
-    /// Words in more rows are left out.
-    pub most: Frequency,
+    /// The least document frequency: words in fewer rows are left out (`min-df`).
+    #[serde(rename = "least", alias = "min_document_frequency")]
+    pub min_document_frequency: Frequency,
+    /// The largest document frequency: words in more rows are left out (`max-df`).
+    #[serde(rename = "most", alias = "max_document_frequency")]
+    pub max_document_frequency: Frequency,
     /// The largest size of the vocabulary: the most frequent words are kept.
     pub words: usize,
     /// The number of words that are kept by feature selection; 0 keeps all.
     pub select: usize,
     /// The score that words are selected by.
-    pub by: FeatureScore,
+    #[serde(rename = "by", alias = "score")]
+    pub score: FeatureScore,
     /// How counts are weighted.
-    pub weigh: TermWeighting,
-    /// Whether 1 + ln(count) stands for a count.
-    pub damp: bool,
+    #[serde(rename = "weigh", alias = "weighting")]
+    pub weighting: TermWeighting,
+    /// Sublinear term frequency: whether 1 + ln(count) stands for a count.
+    #[serde(rename = "damp", alias = "sublinear")]
+    pub sublinear: bool,
     /// Feature hashing: words go to this many places by their hash. 0 keeps a vocabulary instead.
     pub hash: usize,
     /// With `hash`: half of the words count -1, so that words that collide cancel out on average.
@@ -46,19 +56,19 @@ pub struct TextOptions {
 impl Default for TextOptions {
     fn default() -> TextOptions {
         TextOptions {
-            cut: Analyzer::Words,
+            analyzer: Analyzer::Words,
             ngrams: (1, 1),
-            lower: true,
-            plain: false,
-            stop: StopWords::None,
+            lowercase: true,
+            strip_accents: false,
+            stop_words: StopWords::None,
             stem: None,
-            least: Frequency::Rows(2),
-            most: Frequency::Share(1.0),
+            min_document_frequency: Frequency::Rows(2),
+            max_document_frequency: Frequency::Share(1.0),
             words: 50_000,
             select: 0,
-            by: FeatureScore::MutualInformation,
-            weigh: TermWeighting::Tfidf,
-            damp: false,
+            score: FeatureScore::MutualInformation,
+            weighting: TermWeighting::Tfidf,
+            sublinear: false,
             hash: 0,
             signed: true,
         }
@@ -217,7 +227,8 @@ impl Language {
 }
 
 impl TextOptions {
-    /// Changes one setting, as a person writes it. A setting that is a choice may be given by its value alone: `tfidf`.
+    /// Changes one setting, as a person writes it. A setting that is a choice may be given by its value alone: `tfidf`. Names that
+    /// settings once had (`damp`, `lower`, `least`, `most`, `by`) are still read.
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
         let wrong = |remedy: &str| Error::setting(name, format!("cannot be {value}"), remedy);
         let number = |least: usize| {
@@ -231,16 +242,16 @@ impl TextOptions {
             _ => Err(wrong("Give yes or no.")),
         };
         match (name, value) {
-            ("words", "") => self.cut = Analyzer::Words,
-            ("runs", "") => self.cut = Analyzer::Runs,
-            ("letters", "") => self.cut = Analyzer::Letters,
-            ("letters-in-words", "") => self.cut = Analyzer::LettersInWords,
-            ("counts", "") => self.weigh = TermWeighting::Counts,
-            ("presence", "") => self.weigh = TermWeighting::Presence,
-            ("tfidf", "") => self.weigh = TermWeighting::Tfidf,
-            ("damp", _) => self.damp = answer()?,
-            ("lower", _) => self.lower = answer()?,
-            ("accents", _) => self.plain = !answer()?,
+            ("words", "") => self.analyzer = Analyzer::Words,
+            ("runs", "") => self.analyzer = Analyzer::Runs,
+            ("letters", "") => self.analyzer = Analyzer::Letters,
+            ("letters-in-words", "") => self.analyzer = Analyzer::LettersInWords,
+            ("counts", "") => self.weighting = TermWeighting::Counts,
+            ("presence", "") => self.weighting = TermWeighting::Presence,
+            ("tfidf", "") => self.weighting = TermWeighting::Tfidf,
+            ("sublinear" | "damp", _) => self.sublinear = answer()?,
+            ("lowercase" | "lower", _) => self.lowercase = answer()?,
+            ("accents", _) => self.strip_accents = !answer()?,
             ("ngrams", _) => {
                 let bounds = value.split_once('-').unwrap_or((value, value));
                 let (from, to) = (bounds.0.parse().unwrap_or(0), bounds.1.parse().unwrap_or(0));
@@ -249,17 +260,17 @@ impl TextOptions {
                 }
                 self.ngrams = (from, to);
             }
-            ("stop", "none") => self.stop = StopWords::None,
-            ("stop", _) => self.stop = StopWords::Language(Language::from_name(value)?),
+            ("stop", "none") => self.stop_words = StopWords::None,
+            ("stop", _) => self.stop_words = StopWords::Language(Language::from_name(value)?),
             ("stem", "none") => self.stem = None,
             ("stem", _) => self.stem = Some(Language::from_name(value)?),
-            ("least", _) => self.least = Frequency::parse(name, value)?,
-            ("most", _) => self.most = Frequency::parse(name, value)?,
+            ("min-df" | "least", _) => self.min_document_frequency = Frequency::parse(name, value)?,
+            ("max-df" | "most", _) => self.max_document_frequency = Frequency::parse(name, value)?,
             ("words", _) => self.words = number(1)?,
             ("select", _) => self.select = number(0)?,
-            ("by", "mutual-information") => self.by = FeatureScore::MutualInformation,
-            ("by", "chi-squared") => self.by = FeatureScore::ChiSquared,
-            ("by", _) => return Err(wrong("Give mutual-information or chi-squared.")),
+            ("score" | "by", "mutual-information") => self.score = FeatureScore::MutualInformation,
+            ("score" | "by", "chi-squared") => self.score = FeatureScore::ChiSquared,
+            ("score" | "by", _) => return Err(wrong("Give mutual-information or chi-squared.")),
             ("hash", _) => self.hash = number(0)?,
             _ => return Err(unknown(name, Kind::Text)),
         }
@@ -268,8 +279,8 @@ impl TextOptions {
 
     /// Settings that shut each other out.
     pub(crate) fn check_together(&self) -> Result<()> {
-        let letters = matches!(self.cut, Analyzer::Letters | Analyzer::LettersInWords);
-        let clash = match (self.stem, &self.stop) {
+        let letters = matches!(self.analyzer, Analyzer::Letters | Analyzer::LettersInWords);
+        let clash = match (self.stem, &self.stop_words) {
             (Some(_), _) if letters => "stem",
             (_, StopWords::Language(_) | StopWords::List(_)) if letters => "stop",
             _ => return self.check(),
@@ -307,15 +318,47 @@ pub(crate) const NAMES: [&str; 18] = [
     "counts",
     "presence",
     "tfidf",
-    "damp",
-    "lower",
+    "sublinear",
+    "lowercase",
     "accents",
     "ngrams",
     "stop",
     "stem",
-    "least",
-    "most",
+    "min-df",
+    "max-df",
     "select",
-    "by",
+    "score",
     "hash",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(settings: &str) -> TextOptions {
+        let mut options = TextOptions::default();
+        for setting in settings.split(',') {
+            let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
+            options.set(name, value).unwrap();
+        }
+        options
+    }
+
+    #[test]
+    fn names_that_settings_once_had_are_read_and_files_keep_them() {
+        let now = read("sublinear,lowercase=no,min-df=3,max-df=50%,score=chi-squared,select=9");
+        assert_eq!(now, read("damp,lower=no,least=3,most=50%,by=chi-squared,select=9"));
+        let frozen = serde_json::json!({
+            "cut": "words", "ngrams": [1, 1], "lower": false, "plain": false, "stop": "none", "stem": null,
+            "least": {"rows": 3}, "most": {"share": 0.5}, "words": 50_000, "select": 9, "by": "chi-squared",
+            "weigh": "tfidf", "damp": true, "hash": 0, "signed": true,
+        });
+        assert_eq!(serde_json::to_value(&now).unwrap(), frozen);
+        assert_eq!(serde_json::from_value::<TextOptions>(frozen).unwrap(), now);
+        let by_field = serde_json::json!({
+            "sublinear": true, "lowercase": false, "min_document_frequency": {"rows": 3}, "select": 9,
+            "max_document_frequency": {"share": 0.5}, "score": "chi-squared",
+        });
+        assert_eq!(serde_json::from_value::<TextOptions>(by_field).unwrap(), now);
+    }
+}
