@@ -1,11 +1,19 @@
 //! Settings that no data could go with are refused before any are looked at, by name and by type.
 
+use quince::cluster::KMeans;
 use quince::learn::{Count, Examples, Learner, Target, configured};
-use quince::matrix::Matrix;
+use quince::linear::{LeastSquares, Ridge};
+use quince::margin::{LinearSvm, OneClassSvm, Svm};
+use quince::mixture::Mixture;
 use quince::neighbours::{DistanceMetric, Knn, SearchMethod};
 use quince::registry;
-use quince::run::Run;
+use quince::{Matrix, Result, Run};
 use serde_json::json;
+
+/// The code of an error: that there is one, and no panic, is what is asked here.
+fn refused<T>(result: Result<T>) -> &'static str {
+    result.err().expect("an error").code()
+}
 
 #[test]
 fn settings_that_no_data_could_go_with_are_refused_when_they_are_given() {
@@ -47,4 +55,32 @@ fn a_method_of_known_type_is_configured_by_the_same_rules() {
     let by_type = Knn { search: SearchMethod::Tree, ..knn };
     let said = by_type.fit_examples(&examples, &Run::new()).err().unwrap().to_string();
     assert_eq!(said, "setting 'search' cannot be tree for this metric");
+}
+
+#[test]
+fn settings_out_of_range_are_refused_by_type_too() {
+    let run = || Run::new().threads(1);
+    let rows = Matrix::from_rows(&[[0.0, 1.0], [1.0, 0.0], [5.0, 4.0], [4.0, 5.0]]);
+    let numbers = Target::numbers(Matrix::column_vector(vec![1.0, 2.0, 3.0, 5.0])).unwrap();
+    let (none, labels) = (Target::none(4), Target::labels(&["a", "a", "b", "b"]));
+    let features = rows.features();
+    let numbers = Examples::new(features, &numbers, None).unwrap();
+    let none = Examples::new(features, &none, None).unwrap();
+    let labels = Examples::new(features, &labels, None).unwrap();
+    for alpha in [-1.0, f64::NAN, f64::INFINITY] {
+        assert_eq!(refused(Ridge::new().alpha(alpha).fit_examples(&numbers, &run())), "setting");
+        assert_eq!(refused(LeastSquares::new().tolerance(alpha).fit_with_spectrum(&numbers, &run())), "setting");
+    }
+    for c in [f64::NAN, 0.0, -1.0] {
+        assert_eq!(refused(Svm::new().c(c).fit_examples(&labels, &run())), "setting");
+        assert_eq!(refused(LinearSvm::new().c(c).fit_examples(&labels, &run())), "setting");
+    }
+    assert_eq!(refused(OneClassSvm::new().nu(f64::NAN).fit_examples(&none, &run())), "setting");
+    assert_eq!(refused(KMeans::new(2).restarts(0).fit_examples(&none, &run())), "setting");
+    assert_eq!(refused(KMeans::new(2).restarts(0).cluster_with(features, None, &run())), "setting");
+    assert_eq!(refused(KMeans::new(2).batch(0).cluster_from(features, None, &rows, &run())), "setting");
+    assert_eq!(refused(KMeans::new(0).fit_examples(&none, &run())), "setting");
+    assert_eq!(refused(Mixture::new(2).restarts(0).fit_examples(&none, &run())), "setting");
+    assert_eq!(refused(Mixture::new(2).per_class(0).fit_examples(&labels, &run())), "setting");
+    assert_eq!(refused(Knn { k: Count::Fixed(0), ..Knn::default() }.fit_examples(&labels, &run())), "setting");
 }

@@ -12,11 +12,11 @@ use quince::evaluate::{
     root_mean_square, stratified_folds, train_validation_test,
 };
 use quince::learn::{
-    Classes, Count, DynLearner, Examples, FeatureGroup, FeatureKind, FeatureMap, FeatureSource, Learner, Prediction,
-    Target, Task,
+    Classes, DynLearner, Examples, FeatureGroup, FeatureKind, FeatureMap, FeatureSource, Learner, Prediction, Target,
+    Task,
 };
 use quince::linear::{LeastSquares, Ridge};
-use quince::margin::{LinearSvm, OneClassSvm, Svm};
+use quince::margin::OneClassSvm;
 use quince::matrix::{Dense, Features, Rows, Sparse, View};
 use quince::mixture::{InitialParameters, Mixture};
 use quince::neighbours::{DistanceMetric, Index, Knn, Measure, SearchMethod, SearchStructure};
@@ -71,32 +71,6 @@ fn rows_without_a_class_are_refused_by_every_method_that_needs_one() {
     }
     let examples = Examples::new(rows.features(), &target, None).unwrap();
     assert!(LeastSquares::default().fit_with_spectrum(&examples, &run()).is_err());
-}
-
-#[test]
-fn settings_out_of_range_are_refused_by_type_too() {
-    let (rows, numbers) = (rows(), Target::numbers(Matrix::column_vector(vec![1.0, 2.0, 3.0, 5.0])).unwrap());
-    let (none, labels) = (Target::none(4), Target::labels(&["a", "a", "b", "b"]));
-    let features = rows.features();
-    let numbers = Examples::new(features, &numbers, None).unwrap();
-    let none = Examples::new(features, &none, None).unwrap();
-    let labels = Examples::new(features, &labels, None).unwrap();
-    for alpha in [-1.0, f64::NAN, f64::INFINITY] {
-        assert_eq!(refused(Ridge::new().alpha(alpha).fit_examples(&numbers, &run())), "setting");
-        assert_eq!(refused(LeastSquares::new().tolerance(alpha).fit_with_spectrum(&numbers, &run())), "setting");
-    }
-    for c in [f64::NAN, 0.0, -1.0] {
-        assert_eq!(refused(Svm::new().c(c).fit_examples(&labels, &run())), "setting");
-        assert_eq!(refused(LinearSvm::new().c(c).fit_examples(&labels, &run())), "setting");
-    }
-    assert_eq!(refused(OneClassSvm::new().nu(f64::NAN).fit_examples(&none, &run())), "setting");
-    assert_eq!(refused(KMeans::new(2).restarts(0).fit_examples(&none, &run())), "setting");
-    assert_eq!(refused(KMeans::new(2).restarts(0).cluster_with(features, None, &run())), "setting");
-    assert_eq!(refused(KMeans::new(2).batch(0).cluster_from(features, None, &rows, &run())), "setting");
-    assert_eq!(refused(KMeans::new(0).fit_examples(&none, &run())), "setting");
-    assert_eq!(refused(Mixture::new(2).restarts(0).fit_examples(&none, &run())), "setting");
-    assert_eq!(refused(Mixture::new(2).per_class(0).fit_examples(&labels, &run())), "setting");
-    assert_eq!(refused(Knn { k: Count::Fixed(0), ..Knn::default() }.fit_examples(&labels, &run())), "setting");
 }
 
 #[test]
