@@ -104,15 +104,15 @@ fn list(path: &Path) -> Result<Vec<Entry>> {
 }
 
 fn texts_of(entries: &[Entry], run: &Run) -> Result<Cells> {
-    let mut texts: Vec<Option<String>> = Vec::with_capacity(entries.len());
+    let mut texts: Vec<String> = Vec::with_capacity(entries.len());
     each(entries, "texts", run, |entry| read_text(&entry.path), |_, text| texts.push(text))?;
-    let data = ColumnData::Texts(texts.iter().map(|text| text.as_deref()).collect());
+    let data = ColumnData::Texts(texts.iter().map(|text| Some(text.as_str())).collect());
     let column = Column { name: "text".into(), kind: Kind::Text, data, why: String::new(), label_type: None };
     Ok(with_labels(vec!["text".into()], vec![Raw::Typed(column)], &entries.iter().collect::<Vec<_>>()))
 }
 
-/// UTF-8, or else one letter per byte, as older texts are written; `None` if nothing is in it.
-fn read_text(path: &Path) -> Result<Option<String>> {
+/// UTF-8, or else one letter per byte, as older texts are written.
+fn read_text(path: &Path) -> Result<String> {
     let bytes = std::fs::read(path).map_err(|e| Error::file(path.display().to_string(), e))?;
     if bytes.contains(&0) {
         return Err(Error::table(
@@ -121,8 +121,7 @@ fn read_text(path: &Path) -> Result<Option<String>> {
             "Remove it from the folder.",
         ));
     }
-    let text = String::from_utf8(bytes).unwrap_or_else(|e| e.into_bytes().into_iter().map(char::from).collect());
-    Ok(Some(text).filter(|text| !text.trim().is_empty()))
+    Ok(String::from_utf8(bytes).unwrap_or_else(|e| e.into_bytes().into_iter().map(char::from).collect()))
 }
 
 /// Does something with every file, on all threads, and takes the results in the order of the files.

@@ -156,7 +156,7 @@ fn column(name: &str, values: &[(usize, Value)], rows: usize) -> Raw {
     let mut words: Vec<Option<Cow<'_, str>>> = vec![None; rows];
     for (row, value) in values {
         words[*row] = match value {
-            Value::String(text) if kind::is_missing(text) => None,
+            Value::String(text) if kind::is_missing(text) && !text.trim().is_empty() => None,
             Value::String(text) => Some(text.trim().into()),
             Value::Bool(answer) => Some(if *answer { "true" } else { "false" }.into()),
             Value::Number(number) => number.as_f64().map(|number| number_text(number).into()),

@@ -1,7 +1,7 @@
 //! What kind of thing a column holds, and the rule that finds it.
 //!
 //! The rule looks at the cells that are not missing (a missing value is an empty cell, `?`, `NA`, `N/A`, `NaN` or `null`, in any
-//! case):
+//! case; in a column of texts an empty cell is a text without words):
 //!
 //! 1. no cell left, or all the same: **ignored** (empty, constant);
 //! 2. only 0 and 1, or only one pair of yes/no, y/n, true/false, t/f (in any case): **yes/no**;
@@ -120,7 +120,12 @@ pub fn has_leading_zeros(cell: &str) -> bool {
 const ID_NAMES: [&str; 8] = ["id", "index", "row", "rownames", "row_number", "nr", "no", "key"];
 const PAIRS: [[&str; 2]; 5] = [["0", "1"], ["no", "yes"], ["n", "y"], ["false", "true"], ["f", "t"]];
 
-/// A column of text cells (missing values already taken out), its kind found by the rule.
+/// Cells, of which the empty ones are missing values: they are in every column but one of texts.
+fn filled(cells: &LargeStringArray) -> impl Iterator<Item = Option<&str>> {
+    cells.iter().map(|cell| cell.filter(|cell| !cell.is_empty()))
+}
+
+/// A column of text cells (missing values other than empty cells already taken out), its kind found by the rule.
 pub(crate) fn column_of_cells(name: String, cells: LargeStringArray) -> Result<Column, CellError> {
     if let Some(values) = booleans(&cells) {
         return Ok(Column { name, kind: Kind::YesNo, data: values, why: String::new(), label_type: None });
@@ -186,15 +191,14 @@ pub(crate) fn column_of_kind(name: String, cells: LargeStringArray, kind: Kind) 
             ColumnData::Numbers(numbers)
         }
         Kind::YesNo => {
-            let row = (0..cells.len()).find(|&i| cells.is_valid(i) && yes_or_no(cells.value(i)).is_none());
+            let row = filled(&cells).position(|cell| cell.is_some_and(|cell| yes_or_no(cell).is_none()));
             if let Some(row) = row {
                 let problem = format!("'{}' is neither yes nor no", shorten(cells.value(row)));
                 return Err((row, problem, "Write yes/no, y/n, true/false, t/f or 1/0.".into()));
             }
             booleans(&cells).unwrap_or_else(|| {
-                let values =
-                    (0..cells.len()).map(|i| cells.is_valid(i).then(|| yes_or_no(cells.value(i)).unwrap_or(false)));
-                ColumnData::YesNo { values: values.collect(), words: ["no".into(), "yes".into()] }
+                let values = cells.iter().map(|cell| cell.and_then(yes_or_no)).collect();
+                ColumnData::YesNo { values, words: ["no".into(), "yes".into()] }
             })
         }
         Kind::Category => categories(&cells),
@@ -247,16 +251,16 @@ pub(crate) fn kind_of_numbers(name: &str, numbers: &[f64]) -> (Kind, &'static st
 
 /// Category, text or ignored, by the rule.
 pub(crate) fn column_of_words(name: String, cells: LargeStringArray) -> Column {
-    let filled = cells.len() - cells.null_count();
     let mut distinct = std::collections::HashSet::new();
-    distinct.extend(cells.iter().flatten());
+    distinct.extend(filled(&cells).flatten());
+    let known = filled(&cells).flatten().count();
     let (kind, why) = match distinct.len() {
         0 => (Kind::Ignored, "empty"),
         1 => (Kind::Ignored, "constant"),
-        count if 2 * count <= filled => (Kind::Category, ""),
+        count if 2 * count <= known => (Kind::Category, ""),
         count => {
-            let words: usize = cells.iter().flatten().map(|cell| cell.split_whitespace().count()).sum();
-            if words >= 2 * filled {
+            let words: usize = filled(&cells).flatten().map(|cell| cell.split_whitespace().count()).sum();
+            if words >= 2 * known {
                 (Kind::Text, "")
             } else if count <= 10 {
                 (Kind::Category, "")
@@ -269,7 +273,7 @@ pub(crate) fn column_of_words(name: String, cells: LargeStringArray) -> Column {
     Column { name, kind, data, why: why.to_string(), label_type: None }
 }
 
-/// Codes in the order of first appearance.
+/// Codes in the order of first appearance. An empty cell has one, too: it is a missing value until the column becomes one of texts.
 pub(crate) fn categories(cells: &LargeStringArray) -> ColumnData {
     let mut codes = HashMap::new();
     let mut names = Vec::new();
@@ -291,7 +295,7 @@ pub(crate) fn categories(cells: &LargeStringArray) -> ColumnData {
 fn booleans(cells: &LargeStringArray) -> Option<ColumnData> {
     let mut words: [Option<&str>; 2] = [None, None];
     let mut pair = None;
-    for cell in cells.iter().flatten() {
+    for cell in filled(cells).flatten() {
         let (found, answer) = PAIRS.iter().enumerate().find_map(|(p, pair)| {
             pair.iter().position(|word| cell.eq_ignore_ascii_case(word)).map(|answer| (p, answer))
         })?;
@@ -330,11 +334,8 @@ pub(crate) fn with_decimal_points(cells: &LargeStringArray) -> Option<LargeStrin
 /// All cells as numbers, or the first row that is not one.
 fn parse_numbers(cells: &LargeStringArray) -> Result<Float64Array, usize> {
     let mut values = Vec::with_capacity(cells.len());
-    for i in 0..cells.len() {
-        values.push(match cells.is_valid(i) {
-            false => None,
-            true => Some(cells.value(i).parse::<f64>().map_err(|_| i)?),
-        });
+    for (i, cell) in filled(cells).enumerate() {
+        values.push(cell.map(|cell| cell.parse::<f64>().map_err(|_| i)).transpose()?);
     }
     Ok(Float64Array::from(values))
 }

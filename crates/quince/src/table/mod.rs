@@ -342,7 +342,13 @@ impl Column {
 
     /// Number of missing values.
     pub fn missing_count(&self) -> usize {
-        self.data.array().map_or(0, |array| array.null_count())
+        let nulls = self.data.array().map_or(0, |array| array.null_count());
+        match &self.data {
+            ColumnData::Texts(_) | ColumnData::Categories(_) if self.kind != Kind::Text => {
+                nulls + (0..self.rows()).filter(|&i| self.is_blank(i)).count()
+            }
+            _ => nulls,
+        }
     }
 
     /// Whether the value in row `i` is missing.
@@ -351,7 +357,13 @@ impl Column {
     /// If there is no such row; so do [`Column::number`] and [`Column::text`].
     pub fn is_missing(&self, i: usize) -> bool {
         assert!(i < self.rows(), "row {i} of a column of {} rows", self.rows());
-        self.data.array().is_some_and(|array| array.is_null(i))
+        self.data.array().is_some_and(|array| array.is_null(i)) || (self.kind != Kind::Text && self.is_blank(i))
+    }
+
+    /// Whether row `i` has an empty text, which is a document without words in a column of texts, and a missing value elsewhere.
+    pub(super) fn is_blank(&self, i: usize) -> bool {
+        matches!(self.data, ColumnData::Texts(_) | ColumnData::Categories(_))
+            && self.written(i).is_some_and(|cell| cell.is_empty())
     }
 
     /// The number in row `i`; 0 or 1 for yes/no. `None` for missing values and for words.
@@ -365,7 +377,12 @@ impl Column {
 
     /// The cell in row `i` as text; `None` for a missing value.
     pub fn text(&self, i: usize) -> Option<std::borrow::Cow<'_, str>> {
-        if self.is_missing(i) {
+        if self.is_missing(i) { None } else { self.written(i) }
+    }
+
+    /// As [`Column::text`], empty texts included.
+    fn written(&self, i: usize) -> Option<std::borrow::Cow<'_, str>> {
+        if self.data.array().is_some_and(|array| array.is_null(i)) {
             return None;
         }
         Some(match &self.data {
@@ -417,7 +434,8 @@ impl Column {
         if kind == Kind::Number && matches!(self.data, ColumnData::Numbers(_)) {
             return Ok(Column { kind, why: String::new(), ..self.clone() });
         }
-        let texts = LargeStringArray::from_iter((0..self.rows()).map(|i| self.text(i)));
+        // Empty texts come along: they are documents once the column is one of texts.
+        let texts = LargeStringArray::from_iter((0..self.rows()).map(|i| self.written(i)));
         let column = kind::column_of_kind(self.name.clone(), texts, kind).map_err(refuse)?;
         Ok(Column { label_type: self.label_type, ..column })
     }

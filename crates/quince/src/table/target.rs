@@ -274,7 +274,8 @@ impl Table {
         }
         let place = || Place { file: self.source_name(), line: None, row: None, column: Some(name.into()) };
         let refuse = |problem: String, remedy: &str| Err(Error::table(place(), problem, remedy.to_string()));
-        let rows: Vec<usize> = (0..self.rows()).filter(|&i| !column.is_missing(i)).collect();
+        let has_label = |&i: &usize| !column.is_missing(i) && !column.is_blank(i);
+        let rows: Vec<usize> = (0..self.rows()).filter(has_label).collect();
         if rows.is_empty() {
             return refuse("the target has no label in any row".into(), "Give at least some rows a label.");
         }

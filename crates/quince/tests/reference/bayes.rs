@@ -147,6 +147,76 @@ fn b5_documents_by_the_words_they_have() {
     agrees(scores[0].exp(), 8.0 / 859375.0, 15);
 }
 
+/// The documents of B5 as texts, the words of each row one after another; the fourth one of informatics is empty.
+#[test]
+fn b5_x5_documents_from_raw_texts_of_which_one_is_empty() {
+    let words = ["goal", "tutor", "variance", "speed", "drink", "defence", "performance", "field"];
+    let text = |row: &str| {
+        let there = row.chars().zip(words).filter(|(one, _)| *one == '1').map(|(_, word)| word);
+        there.collect::<Vec<_>>().join(" ")
+    };
+    let sport = ["10001111", "00101100", "01010110", "10010101", "10001011", "00110011"];
+    let informatics = ["01100010", "11010011", "01100100", "00000000", "00101010"];
+    let documents: Vec<(String, &str)> = sport
+        .iter()
+        .map(|row| (text(row), "sport"))
+        .chain(informatics.iter().map(|row| (text(row), "informatics")))
+        .collect();
+    let csv: String = documents.iter().map(|(text, class)| format!("{text},{class}\n")).collect();
+    let json: Vec<_> = documents.iter().map(|(text, class)| serde_json::json!({"t": text, "y": class})).collect();
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("b5_texts");
+    for (i, (text, class)) in documents.iter().enumerate() {
+        std::fs::create_dir_all(folder.join(class)).unwrap();
+        std::fs::write(folder.join(class).join(format!("{i}.txt")), text).unwrap();
+    }
+    let json_table = |text: String, name: &str| {
+        let options = quince::table::ReadOptions::default();
+        let mut cells = quince::table::Cells::parse(text.into_bytes(), name, &options, &Run::new()).unwrap();
+        cells.table(&options, &Run::new()).unwrap()
+    };
+    let new = text("10011101");
+    // Nothing said is not the same as nothing known: no word at all, and a word that nobody knows.
+    let absent = |all: [f64; 8], rows: f64| all.iter().map(|count| 1.0 - count / rows).product::<f64>();
+    let silent = [
+        absent([1.0, 3.0, 3.0, 1.0, 1.0, 1.0, 3.0, 1.0], 5.0) * 5.0 / 11.0,
+        absent([3.0, 1.0, 2.0, 3.0, 3.0, 4.0, 4.0, 4.0], 6.0) * 6.0 / 11.0,
+    ];
+    let expected = [[8.0 / 859375.0, 5.0 / 891.0], silent, silent, [5.0 / 11.0, 6.0 / 11.0]];
+    for (train, column, target) in [
+        (Table::from_csv(&format!("t,y\n{csv}")).unwrap(), "t", "y"),
+        (json_table(serde_json::json!(json).to_string(), "t.json"), "t", "y"),
+        (Table::read(&folder).unwrap(), "text", "label"),
+    ] {
+        assert_eq!(
+            (train.column(column).unwrap().kind(), train.column(column).unwrap().missing_count()),
+            (Kind::Text, 0)
+        );
+        let train = train.encoded_as(column, "presence,least=1").unwrap();
+        let model = Model::train(&train, target, &family("bernoulli")).unwrap();
+        for rows in [
+            Table::from_csv(&format!("{column},k\n{new},1\ntea,2\n,3\nNA,4\n")).unwrap(),
+            // Categories, by the rule alone.
+            Table::from_csv(&format!("{column}\n\"{new}\"\ntea\n\"\"\n?\n{new}\ntea\n")).unwrap(),
+            json_table(
+                format!(
+                    "{{\"{column}\":\"{new}\"}}\n{{\"{column}\":\"tea\"}}\n{{\"{column}\":\"\"}}\n{{\"{column}\":null}}\n"
+                ),
+                "t.jsonl",
+            ),
+        ] {
+            let Prediction::Classes { scores, .. } = model.predict(&rows).unwrap() else { panic!("classes") };
+            for (i, expected) in expected.iter().enumerate() {
+                agrees(scores[(i, 0)].exp(), expected[0], 12);
+                agrees(scores[(i, 1)].exp(), expected[1], 12);
+            }
+        }
+        // A table of one row, which has no kind by the rule.
+        let one = Table::from_csv(&format!("{column},k\n\"\",1\n")).unwrap();
+        let Prediction::Classes { scores, .. } = model.predict(&one).unwrap() else { panic!("classes") };
+        agrees(scores[(0, 0)].exp(), silent[0], 12);
+    }
+}
+
 const FRUIT: [&str; 3] = ["apple", "banana", "computer"];
 
 #[test]

@@ -42,7 +42,8 @@ pub(super) struct WordColumn {
 impl WordColumn {
     fn push(&mut self, cell: &[u8]) {
         let cell = trimmed(cell);
-        let filled = !is_missing(cell);
+        // An empty cell may be a text without words: whether it is missing depends on the kind of the column.
+        let filled = cell.is_empty() || !is_missing(cell);
         if filled {
             self.text.extend_from_slice(cell);
         }
