@@ -232,6 +232,7 @@ fn what_is_said_in_vain_is_refused() {
     bench.file("p.png", "no picture");
     std::fs::create_dir_all(bench.folder.join("texts/a")).unwrap();
     bench.file("texts/a/1.txt", "good").file("t.libsvm", "+1 1:1\n-1 4000000000:2\n+1 3:1\n-1 2:1\n");
+    bench.file("far.libsvm", "+1 1:1\n-1 4294967290:2\n+1 3:1\n-1 2:1\n");
     for (line, sentence, remedy) in [
         ("describe t.csv --pixels 4x4", "t.csv: a table in CSV has no pictures", "Leave that option out"),
         ("describe t.arff --delimiter ;", "t.arff: a table in ARFF has no delimiter", "Leave"),
@@ -255,6 +256,12 @@ fn what_is_said_in_vain_is_refused() {
         ("curve t.csv -t y -m ridge --vary alpha=", "'alpha' has no values", "alpha=0.1,1,10"),
         ("curve t.csv -t y -m ridge --vary degree=0", "'degree' cannot be 0", "from 1 to 10"),
         ("train t.libsvm -t label -m ridge -o m", "learning from 4000000000 features needs about 96 GB", "Use fewer"),
+        ("cluster far.libsvm --drop label -k 2", "learning from 4294967290 features needs about 103 GB", "Use fewer"),
+        (
+            "cluster far.libsvm --drop label -m mixture -k 2",
+            "the statistics of these columns together needs about",
+            "Use fewer",
+        ),
     ] {
         let answer = bench.run(line);
         assert_eq!((answer.code, answer.out.as_str()), (Some(1), ""), "{line}\n{}", answer.err);
