@@ -344,3 +344,125 @@ fn a_model_goes_through_any_writer_and_reader() {
     assert_eq!(Model::load_from(&buffer[..]).unwrap().to_bytes(), buffer);
     assert!(Model::load_from(&buffer[..100]).is_err());
 }
+
+/// Numbers so large or small that sums, squares or differences of them are infinite, zero or NaN.
+const EXTREME: [f64; 6] = [1e308, -1e308, 1e160, 1e-308, f64::MAX, 1e-160];
+
+/// Whether a file of the model reads back as the model; an error that saving gives otherwise, with the file before it unchanged.
+#[track_caller]
+fn reads_back_or_is_refused(model: &Model, path: &std::path::Path, what: &str) -> Option<Error> {
+    iris_model().save(path).unwrap();
+    let good = std::fs::read(path).unwrap();
+    let saved = model.save(path);
+    let loaded = Model::load(path).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let mut buffer = Vec::new();
+    assert_eq!(model.save_to(&mut buffer).is_ok(), saved.is_ok(), "{what}");
+    match saved {
+        Ok(()) => assert_eq!(loaded.to_bytes(), model.to_bytes(), "{what}"),
+        Err(_) => {
+            assert!(std::fs::read(path).unwrap() == good && buffer.is_empty(), "{what}: the good file has changed")
+        }
+    }
+    assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "{what}: litter");
+    saved.err()
+}
+
+#[test]
+fn whatever_a_method_learns_of_extreme_numbers_reads_back_or_is_refused_before_the_file_is_touched() {
+    let path = scratch("extreme").join("m.quince");
+    let mut fitted = 0;
+    for method in METHODS {
+        let learner = method.configure(&json!({})).unwrap();
+        for (e, &extreme) in EXTREME.iter().enumerate() {
+            let mut stream = Stream::new(e as u64, 0);
+            let mut values: Vec<f64> = (0..24).map(|_| stream.normal()).collect();
+            values[5] = extreme;
+            let entries: Vec<Vec<(u32, f64)>> =
+                (0..12).map(|i| if i == 3 { vec![(1, extreme)] } else { vec![] }).collect();
+            let sparse = Sparse::from_rows(2, entries).unwrap();
+            let dense = Matrix::new(12, 2, values).unwrap();
+            let mut numbers: Vec<f64> = (0..12).map(f64::from).collect();
+            let classes = Target::classes(Classes::of(["a", "b"]), (0..12).map(|i| i % 2).collect()).unwrap();
+            let plain = Target::numbers(Matrix::column_vector(numbers.clone())).unwrap();
+            numbers[2] = extreme;
+            let extremes = Target::numbers(Matrix::column_vector(numbers)).unwrap();
+            for target in [&classes, &plain, &extremes, &Target::none(12)] {
+                if !method.info.learns(target.task()) {
+                    continue;
+                }
+                for (kind, features) in [("dense", dense.features()), ("sparse", sparse.features())] {
+                    let what = format!("{} of {extreme} {kind} {:?}", method.info.name, target.task());
+                    let run = Run::new().threads(1).budget(std::time::Duration::from_millis(300));
+                    let Ok(model) = Model::fit_features(&features, target, None, learner.as_ref(), &run) else {
+                        continue;
+                    };
+                    fitted += 1;
+                    reads_back_or_is_refused(&model, &path, &what);
+                }
+            }
+        }
+    }
+    assert!(fitted > 40, "{fitted}");
+}
+
+#[test]
+fn tables_of_extreme_numbers_give_models_that_read_back_or_are_refused() {
+    let path = scratch("extreme_tables").join("m.quince");
+    let mut fitted = 0;
+    for method in METHODS {
+        let learner = method.configure(&json!({})).unwrap();
+        for extreme in ["1e308", "-1e308", "1e160", "1e-308"] {
+            let row = |i: usize| {
+                format!(
+                    "{},{},{},{}\n",
+                    if i == 4 { extreme.into() } else { format!("{}.5", i % 5) },
+                    i % 3,
+                    ["u", "v"][i % 2],
+                    (i * i) % 7
+                )
+            };
+            let csv: String = (0..14).map(row).collect();
+            let table = quince::Table::from_csv(&format!("x,n,y,z\n{csv}")).unwrap();
+            for target in ["y", "z", "x"] {
+                let Ok(lesson) = (if method.info.learns(quince::learn::Task::Clustering) {
+                    table.unsupervised(None, &[target]).map(|found| found.labelled)
+                } else {
+                    table.labelled(target, None)
+                }) else {
+                    continue;
+                };
+                if !method.info.learns(lesson.target.task()) {
+                    continue;
+                }
+                let what = format!("{} of a table with {extreme}, {target}", method.info.name);
+                let run = Run::new().threads(1).budget(std::time::Duration::from_millis(300));
+                let Ok(model) = Model::fit(&lesson, None, learner.as_ref(), &run) else { continue };
+                fitted += 1;
+                reads_back_or_is_refused(&model, &path, &what);
+            }
+        }
+    }
+    assert!(fitted > 20, "{fitted}");
+}
+
+#[test]
+fn the_three_models_that_once_overwrote_a_good_file_with_one_that_did_not_open() {
+    use quince::bayes::NaiveBayes;
+    use quince::mixture::Mixture;
+    use quince::prelude::Fit;
+    let path = scratch("three_models").join("m.quince");
+    let one = Sparse::from_rows(3, vec![vec![], vec![(1, 2.0)], vec![], vec![]]).unwrap();
+    let mixture = Model::fit_features(&one.features(), &Target::none(4), None, &Mixture::new(1), &Run::new());
+    if let Ok(model) = mixture {
+        assert_eq!(reads_back_or_is_refused(&model, &path, "a mixture of one entry"), None);
+    }
+    let rows = [[1e160], [1.0], [2.0], [3.0]];
+    let family = "kernel-density".parse::<quince::bayes::Families>().unwrap();
+    if let Ok(model) = NaiveBayes::new().family(family).fit(&rows, &["a", "b", "a", "b"]) {
+        reads_back_or_is_refused(&model, &path, "kernel density");
+    }
+    let table = quince::Table::from_csv("x,y\n1e308,a\n1,b\n-1e308,a\n2,b\n").unwrap();
+    if let Ok(model) = Model::train(&table, "y", &Knn::new().k(Count::Fixed(1))) {
+        reads_back_or_is_refused(&model, &path, "k-NN");
+    }
+}
