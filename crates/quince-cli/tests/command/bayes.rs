@@ -55,7 +55,8 @@ fn wrong_settings_get_a_remedy() {
     refused(&bayes("--family city=normal"), "family' of 'city' cannot be normal: it is a category", "categorical");
     refused(&bayes("--family note=poisson"), "it is a text", "multinomial or bernoulli");
     refused(&bayes("--family age=normal,age=kernel-density"), "names 'age' twice", "one family");
-    refused(&bayes("--set priors=0.5"), "are 1 for 2 classes", "one for each class");
+    refused(&bayes("--set priors=0.5"), "add up to 0.5", "one for each class");
+    refused(&bayes("--set priors=1"), "are 1 for 2 classes", "one for each class");
     refused(&bayes("--set priors=0.5,0.6"), "add up to 1.1", "add up to 1");
     refused(&bayes("--set priors=often"), "setting 'priors' cannot be 'often'", "0.2,0.8");
     refused(&train("--model ridge --family normal"), "'ridge' has no families", "naive-bayes");

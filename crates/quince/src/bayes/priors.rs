@@ -53,7 +53,7 @@ impl Priors {
             return wrong(format!("cannot be {given:?}"), "Give numbers of at least zero.");
         }
         if (total - 1.0).abs() > 1e-6 {
-            return wrong(format!("add up to {total}"), "Give numbers that add up to 1.");
+            return wrong(format!("add up to {total}"), "Give numbers that add up to 1, one for each class.");
         }
         Ok(())
     }
