@@ -196,7 +196,8 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable label of each row of X."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        codes = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[codes]
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The accuracy on the rows of X that have a label in y."""
