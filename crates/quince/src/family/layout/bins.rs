@@ -1,7 +1,16 @@
 //! Edges of bins: of equal width, or with equal numbers of values; and the grid on which values lie.
 
-/// Values lie on a grid if at least this fraction of them does: some ages are given in months.
+/// Values lie on a grid if at least this fraction of those that differ do: some ages are given in months.
 const MIN_ON_GRID: f64 = 0.95;
+
+/// Values this near to each other, as a fraction of their range, are one value with roundings of arithmetic.
+const SAME_VALUE: f64 = 1e-9;
+
+/// A value lies on a point that is no further away than this fraction of a step.
+const MAX_OFF_GRID: f64 = 1e-5;
+
+/// A grid has at most this many points between the smallest and the largest value.
+const MAX_GRID_POINTS: f64 = 1e6;
 
 /// Equidistant points.
 struct Grid {
@@ -9,23 +18,39 @@ struct Grid {
     step: f64,
 }
 
+impl Grid {
+    /// Whether nearly all of these different values, which rise, lie on points, each on one of its own. Of many values within a
+    /// small part of a step all would lie on the same point: a grid has steps smaller than the range of its values.
+    fn holds(&self, different: &[f64]) -> bool {
+        let (mut points, mut last) = (0, f64::NAN);
+        for x in different {
+            let steps = (x - self.origin) / self.step;
+            let point = steps.round();
+            if (steps - point).abs() < MAX_OFF_GRID && point != last {
+                (points, last) = (points + 1, point);
+            }
+        }
+        f64::from(points) >= MIN_ON_GRID * different.len() as f64
+    }
+}
+
+/// The values that differ, each once.
+fn different(sorted: &[f64]) -> Vec<f64> {
+    let range = sorted.last().zip(sorted.first()).map_or(0.0, |(high, low)| high - low);
+    let mut different = sorted.to_vec();
+    different.dedup_by(|next, before| *next - *before <= SAME_VALUE * range);
+    different
+}
+
 /// The grid on which nearly all values lie, such as whole numbers or numbers with one decimal; `None` if there is none.
 fn grid(sorted: &[f64]) -> Option<Grid> {
     // Of values that repeat, above all zeros, each counts once: zero lies on every grid.
-    let mut sorted = sorted.to_vec();
-    sorted.dedup();
-    let (low, high) = (sorted.first()?, sorted.last()?);
-    let gaps = sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0);
-    let least = gaps.fold(f64::INFINITY, f64::min);
+    let different = different(sorted);
+    let (low, high) = (*different.first()?, *different.last()?);
+    let least = different.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
     let tens = (-6..=3).rev().map(|power| Grid { origin: 0.0, step: 10f64.powi(power) });
-    let is_grid = |&Grid { origin, step }: &Grid| {
-        let on_grid = |x: &&f64| {
-            let steps = (**x - origin) / step;
-            (steps - steps.round()).abs() < 1e-5
-        };
-        (high - low) / step < 1e6 && sorted.iter().filter(on_grid).count() as f64 >= MIN_ON_GRID * sorted.len() as f64
-    };
-    (low < high).then(|| tens.chain([Grid { origin: *low, step: least }]).find(is_grid)).flatten()
+    let is_grid = |grid: &Grid| (high - low) / grid.step < MAX_GRID_POINTS && grid.holds(&different);
+    (low < high).then(|| tens.chain([Grid { origin: low, step: least }]).find(is_grid)).flatten()
 }
 
 /// The step to which sorted values are rounded, or 0.
@@ -104,6 +129,15 @@ mod tests {
         mostly_zero.extend([0.0; 1960]);
         mostly_zero.sort_by(f64::total_cmp);
         assert_eq!(step(&mostly_zero), 0.0);
+        // Values far smaller than a step all lie on zero, and make no grid of 1,000 either.
+        let mut small: Vec<f64> =
+            (0..400).map(|i| 0.001 + 0.006 * (f64::from(i) * std::f64::consts::SQRT_2).fract()).collect();
+        small.sort_by(f64::total_cmp);
+        assert_eq!(step(&small), 0.0);
+        // What arithmetic has rounded in two ways is one value.
+        let mut tenths: Vec<f64> = (0..40).flat_map(|i| [0.1 * f64::from(i), f64::from(i) / 10.0]).collect();
+        tenths.sort_by(f64::total_cmp);
+        assert_eq!(step(&tenths), 0.1);
         // What is too large to have a half beside it has bins all the same.
         assert!(equal_widths(&[1e17, 1e17 + 16.0, 1e17 + 32.0], 8).windows(2).all(|pair| pair[0] < pair[1]));
     }
