@@ -20,6 +20,7 @@ from scipy.special import log_expit
 from sklearn.covariance import OAS
 from sklearn.decomposition import PCA
 from sklearn.metrics import confusion_matrix
+from sklearn.preprocessing import StandardScaler
 
 import quince
 
@@ -270,8 +271,16 @@ def test_a_gaussian_classifier_is_all_that_lies_between(rng):
         sklearn.naive_bayes.GaussianNB(var_smoothing=0),
     )
     shrunk = {"shrinkage": 0.3, "solver": "lsqr"}
-    drawn = quince.GaussianClassifier(calibrate=False, shared="pooled", variance_floor=0, shrinkage=0.3)
+    plain = {"calibrate": False, "variance_floor": 0}
+    drawn = quince.GaussianClassifier(**plain, shared="pooled", shrinkage=0.3, shrink_to="variance")
     same(drawn, theirs.LinearDiscriminantAnalysis(**shrunk))
+    # In units of the columns' standard deviations, whatever their units are.
+    standardised = theirs.LinearDiscriminantAnalysis(**shrunk).fit(StandardScaler().fit_transform(X), y)
+    for units in (1.0, np.logspace(-6, 6, X.shape[1])):
+        drawn = quince.GaussianClassifier(**plain, shared="pooled", shrinkage=0.3).fit(X * units, y)
+        assert_allclose(
+            drawn.predict_proba(X * units), standardised.predict_proba(StandardScaler().fit_transform(X)), **CLOSE
+        )
     same(
         quince.GaussianClassifier(calibrate=False, variance_floor=0, shrinkage=0.3, shrink_to="one", priors="equal"),
         theirs.QuadraticDiscriminantAnalysis(reg_param=0.3, priors=[1 / 3] * 3),

@@ -39,11 +39,12 @@ crate::settings! {
         /// Variance floor: this fraction of each column's variance over all rows is added to the variances of all
         /// classes.
         variance_floor: f64 = 1e-6, in Domain::Number(0.0, 1e9);
-        /// Shrink covariances by this amount, from 0 to 1, towards a multiple of the identity; auto finds the amount for
-        /// each class by Ledoit and Wolf's rule, in units of the columns' standard deviations.
+        /// Shrink covariances by this amount, from 0 to 1, towards a diagonal; auto finds the amount for each class by Ledoit
+        /// and Wolf's rule, in units of the columns' standard deviations.
         shrinkage: ShrinkageAmount = ShrinkageAmount::Fixed(0.0), in Domain::NumberOr(0.0, 1.0, &["auto"]);
-        /// That multiple: the mean of the variances, or one.
-        shrink_to: ShrinkTo = ShrinkTo::Variance, in ShrinkTo::DOMAIN;
+        /// That diagonal: the variances of the columns over all rows times the mean ratio of the class's to them, so that
+        /// units do not matter; or for all columns the mean of the class's variances, or one.
+        shrink_to: ShrinkTo = ShrinkTo::Diagonal, in ShrinkTo::DOMAIN;
         /// What becomes of a full covariance without full rank: refuse it, or take its pseudo-inverse, which leaves out the
         /// directions in which rows do not vary.
         singular: SingularCovariance = SingularCovariance::Refuse, in SingularCovariance::DOMAIN;
@@ -105,12 +106,15 @@ crate::choices! {
 }
 
 crate::choices! {
-    /// The multiple of the identity that covariances are shrunk towards.
+    /// The diagonal that covariances are shrunk towards.
     pub enum ShrinkTo {
-        /// The mean of their variances.
+        /// The variances of the columns over all rows, times the mean ratio of a covariance's variances to them: units do not
+        /// matter.
         #[default]
+        Diagonal = "diagonal",
+        /// The identity times the mean of the variances: for columns in the same unit.
         Variance = "variance",
-        /// One.
+        /// The identity.
         One = "one",
     }
 }
@@ -211,7 +215,11 @@ impl GaussianClassifier {
             gaussian: GaussianPlan {
                 unbiased: self.unbiased,
                 variance_floor,
-                shrinkage: Shrinkage { amount, to_one: self.shrink_to == ShrinkTo::One },
+                shrinkage: Shrinkage {
+                    amount,
+                    to_one: self.shrink_to == ShrinkTo::One,
+                    in_units_of_columns: self.shrink_to == ShrinkTo::Diagonal,
+                },
                 ledoit_wolf: self.shrinkage == ShrinkageAmount::Auto,
                 pseudo_inverse: self.singular == SingularCovariance::PseudoInverse,
                 ..GaussianPlan::plain(Shape::Full, Shared::No)
@@ -259,7 +267,7 @@ impl Learner for GaussianClassifier {
         }
         if self.shrinkage == ShrinkageAmount::Auto && self.shrink_to == ShrinkTo::One {
             let problem = "cannot be one with shrinkage=auto, whose target are the variances";
-            return Err(Error::setting("shrink_to", problem, "Give shrink_to=variance, or a number for shrinkage."));
+            return Err(Error::setting("shrink_to", problem, "Give shrink_to=diagonal, or a number for shrinkage."));
         }
         if self.singular == SingularCovariance::PseudoInverse && !full {
             let problem = "cannot be pseudo-inverse for a covariance that is not full";

@@ -67,7 +67,7 @@ const FLOOR: VarianceFloor = VarianceFloor { relative: 1e-3, of_largest: false, 
 fn gaussian(shape: Shape, shared: Shared, amount: f64) -> GaussianPlan {
     GaussianPlan {
         variance_floor: FLOOR,
-        shrinkage: Shrinkage { amount, to_one: false },
+        shrinkage: Shrinkage { amount, ..Shrinkage::none() },
         ..GaussianPlan::plain(shape, shared)
     }
 }

@@ -1,8 +1,8 @@
 //! Linear and quadratic discriminant analysis are settings of one method, and what they have learnt are values.
 
 use quince::bayes::{
-    BayesModel, DiscriminantAxes, FamilyParameters, Priors, SharedCovariance, ShrinkTo, ShrinkageAmount,
-    SingularCovariance,
+    BayesModel, ClassCovariance, DiscriminantAxes, FamilyParameters, Priors, SharedCovariance, ShrinkTo,
+    ShrinkageAmount, SingularCovariance,
 };
 use quince::learn::{Classes, Examples, Learner, Prediction, Target};
 use quince::prelude::*;
@@ -254,6 +254,45 @@ fn the_amount_of_shrinkage_follows_from_the_rows_of_each_class() {
     let mean = exact().shared(SharedCovariance::Mean).shrinkage(ShrinkageAmount::Auto);
     let entry = |at: usize| own.iter().map(|own| own.values()[at] / 3.0).sum::<f64>();
     assert_close(covariances(&fit(&mean, &rows, &codes).0)[0].values(), &(0..9).map(entry).collect::<Vec<_>>());
+}
+
+#[test]
+fn shrunken_covariances_do_not_depend_on_the_units_of_columns() {
+    let (rows, codes) = rows(60);
+    let times = [1000.0, 1.0, 0.01];
+    let mut scaled = rows.clone();
+    (0..rows.rows()).for_each(|i| scaled.row_mut(i).iter_mut().zip(times).for_each(|(x, times)| *x *= times));
+    let run = Run::new();
+    for settings in [
+        exact().shrinkage(0.3),
+        exact().shrinkage(0.3).shared(SharedCovariance::Pooled),
+        exact().shrinkage(1.0).covariance(ClassCovariance::Diagonal),
+        exact().shrinkage(ShrinkageAmount::Auto),
+        exact().variance_floor(0.1),
+    ] {
+        let (plain, other) = (fit(&settings, &rows, &codes).0, fit(&settings, &scaled, &codes).0);
+        // A density is per unit of every column, so its logarithm falls by the sum of their logarithms.
+        let jacobian: f64 = times.iter().map(|times: &f64| times.ln()).sum();
+        let expected: Vec<f64> =
+            plain.scores(&rows.features(), &run).unwrap().values().iter().map(|score| score - jacobian).collect();
+        assert_close(other.scores(&scaled.features(), &run).unwrap().values(), &expected);
+        assert_close(probabilities(&other, &scaled).values(), probabilities(&plain, &rows).values());
+    }
+    // The target: the variances of columns over all rows, times the mean ratio of a class's variances to them.
+    let (plain, found) =
+        (covariances(&fit(&exact(), &rows, &codes).0), covariances(&fit(&exact().shrinkage(0.3), &rows, &codes).0));
+    let count = rows.rows() as f64;
+    let variance = |j: usize| {
+        let column: Vec<f64> = (0..rows.rows()).map(|i| rows[(i, j)]).collect();
+        let mean = column.iter().sum::<f64>() / count;
+        column.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / count
+    };
+    for (found, plain) in found.iter().zip(&plain) {
+        let ratio = (0..COLUMNS).map(|j| plain[(j, j)] / variance(j)).sum::<f64>() / COLUMNS as f64;
+        let target = |i: usize, j: usize| if i == j { ratio * variance(j) } else { 0.0 };
+        let entry = |at: usize| 0.7 * plain.values()[at] + 0.3 * target(at / COLUMNS, at % COLUMNS);
+        assert_close(found.values(), &(0..COLUMNS * COLUMNS).map(entry).collect::<Vec<_>>());
+    }
 }
 
 #[test]

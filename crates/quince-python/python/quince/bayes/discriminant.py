@@ -170,6 +170,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, ClassifierMixi
             "discriminant_axes": max(len(self.classes_) - 1, 1) if svd else 0,
             "tolerance": float(self.tol),
             "shrinkage": "auto" if auto else float(self.shrinkage or 0.0),
+            "shrink_to": "variance",
             "singular": "pseudo-inverse",
             "priors": "data" if self.priors is None else written(self.priors_ / self.priors_.sum()),
             "variance_floor": 0.0,

@@ -318,10 +318,11 @@ class GaussianClassifier(OfTables):
     variance_floor : float, default=1e-6
         This share of each column's variance over all rows is added to the variances of all classes.
     shrinkage : float or "auto", default=0.0
-        Covariances are shrunk by this amount, from 0 to 1, towards a multiple of the identity; "auto" finds the amount
-        for each class by Ledoit and Wolf's rule, in units of the columns' standard deviations.
-    shrink_to : {"variance", "one"}, default="variance"
-        That multiple: the mean of the variances, or one.
+        Covariances are shrunk by this amount, from 0 to 1, towards a diagonal; "auto" finds the amount for each class by
+        Ledoit and Wolf's rule, in units of the columns' standard deviations.
+    shrink_to : {"diagonal", "variance", "one"}, default="diagonal"
+        That diagonal: the variances of the columns over all rows times the mean ratio of the class's to them, so that
+        units do not matter; or for all columns the mean of the class's variances, or one.
     singular : {"refuse", "pseudo-inverse"}, default="refuse"
         What becomes of a full covariance without full rank: it is refused, or its pseudo-inverse is taken, which leaves
         out the directions in which rows do not vary.
@@ -375,7 +376,7 @@ class GaussianClassifier(OfTables):
         "unbiased": ["boolean"],
         "variance_floor": [Interval(Real, 0, None, closed="left")],
         "shrinkage": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"})],
-        "shrink_to": [StrOptions({"variance", "one"})],
+        "shrink_to": [StrOptions({"diagonal", "variance", "one"})],
         "singular": [StrOptions({"refuse", "pseudo-inverse"})],
         "pca": [Interval(Integral, 0, None, closed="left")],
         "discriminant_axes": [Interval(Integral, 0, None, closed="left")],
@@ -394,7 +395,7 @@ class GaussianClassifier(OfTables):
         unbiased: bool = False,
         variance_floor: float = 1e-6,
         shrinkage: float | str = 0.0,
-        shrink_to: str = "variance",
+        shrink_to: str = "diagonal",
         singular: str = "refuse",
         pca: int = 0,
         discriminant_axes: int = 0,

@@ -113,20 +113,33 @@ impl Gaussians {
         whole
     }
 
-    /// Restricts a covariance to its shape, shrinks it towards the identity and adds the variance floor.
+    /// Shrinks a covariance whose diagonal is every `step`th entry.
+    fn shrink(&self, covariance: &mut [f64], step: usize) {
+        let Shrinkage { amount, to_one, in_units_of_columns } = self.shrinkage;
+        // One variance for all columns is its own target.
+        if amount == 0.0 || (in_units_of_columns && self.shape == Shape::Spherical) {
+            return;
+        }
+        let diagonal = |j: usize| if in_units_of_columns { self.settled[j][1] } else { 1.0 };
+        // A column that is the same in all rows has no variance to compare with, and none to be shrunk towards.
+        let ratio = |(j, variance): (usize, &f64)| if diagonal(j) > 0.0 { variance / diagonal(j) } else { 0.0 };
+        let ratios = covariance.iter().step_by(step).enumerate().map(ratio);
+        let times = if to_one { 1.0 } else { ratios.sum::<f64>() / self.width() as f64 };
+        covariance.iter_mut().for_each(|entry| *entry *= 1.0 - amount);
+        for (j, variance) in covariance.iter_mut().step_by(step).enumerate() {
+            *variance += amount * times * diagonal(j);
+        }
+    }
+
+    /// Restricts a covariance to its shape, shrinks it and adds the variance floor.
     pub(super) fn shaped(&self, mut covariance: Vec<f64>) -> Vec<f64> {
         let width = self.width();
         let step = if self.is_full() { width + 1 } else { 1 };
-        let mean = covariance.iter().step_by(step).sum::<f64>() / width as f64;
         if self.shape == Shape::Spherical {
+            let mean = covariance.iter().sum::<f64>() / width as f64;
             covariance.fill(mean);
         }
-        let Shrinkage { amount, to_one } = self.shrinkage;
-        if amount > 0.0 {
-            covariance.iter_mut().for_each(|s| *s *= 1.0 - amount);
-            let target = if to_one { 1.0 } else { mean };
-            covariance.iter_mut().step_by(step).for_each(|s| *s += amount * target);
-        }
+        self.shrink(&mut covariance, step);
         let floors = self.settled.iter().map(|settled| settled[2]);
         let mean_floor = floors.clone().sum::<f64>() / width as f64;
         let spherical = self.shape == Shape::Spherical;

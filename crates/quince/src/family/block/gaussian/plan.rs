@@ -30,13 +30,23 @@ pub(crate) enum Shared {
     Weighted,
 }
 
-/// Shrinkage of covariances towards a multiple of the identity: (1 - amount) Σ + amount t I.
+/// Shrinkage of covariances towards a diagonal: (1 - amount) Σ + amount t D.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Shrinkage {
     pub(crate) amount: f64,
-    /// Whether t is one, rather than the mean of the variances.
+    /// Whether t is one, rather than the mean ratio of the variances to D.
     pub(crate) to_one: bool,
+    /// Whether D has the variances of the columns over all rows, so that units do not matter, rather than ones.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) in_units_of_columns: bool,
+}
+
+impl Shrinkage {
+    /// None at all.
+    pub(crate) fn none() -> Shrinkage {
+        Shrinkage { amount: 0.0, to_one: false, in_units_of_columns: false }
+    }
 }
 
 /// A projection: (x - centre) · vectors, one column per axis.
@@ -81,7 +91,7 @@ impl Plan {
             shared,
             unbiased: false,
             variance_floor: VarianceFloor::relative(0.0),
-            shrinkage: Shrinkage { amount: 0.0, to_one: false },
+            shrinkage: Shrinkage::none(),
             ledoit_wolf: false,
             pseudo_inverse: false,
         }
