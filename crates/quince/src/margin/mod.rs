@@ -29,7 +29,7 @@ mod tests;
 
 pub use certificate::BiasRule;
 pub use kernel::{Gamma, Kernel};
-pub use linear::{Intercept, LinearSvm, LinearSvmModel, Link, Loss, Penalty, Schedule, Solver};
+pub use linear::{Intercept, LinearSvm, LinearSvmModel, Link, Loss, Penalty, Schedule, Solver, Update};
 pub use model::{SvmModel, SvmSummary};
 pub use one_class::{Edge, OneClassSvm};
 pub use svm::{Cost, KernelName, LeaveOneOut, Svm};

@@ -217,6 +217,33 @@ vectorised! {
         }
     }
 
+    /// Σ x (y - centre), over eight partial sums.
+    pub(crate) fn product_about<T: Real>(x: &[f64], y: &[T], centre: &[f64]) -> f64 {
+        let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<LANES>(), y.as_chunks::<LANES>());
+        let (centre, centre_rest) = centre.as_chunks::<LANES>();
+        let mut sums = [0.0; LANES];
+        for ((x, y), centre) in x.iter().zip(y).zip(centre) {
+            for l in 0..LANES {
+                let y: f64 = y[l].into();
+                sums[l] += x[l] * (y - centre[l]);
+            }
+        }
+        let mut sum = fold(sums);
+        for ((x, y), centre) in x_rest.iter().zip(y_rest).zip(centre_rest) {
+            let y: f64 = (*y).into();
+            sum += x * (y - centre);
+        }
+        sum
+    }
+
+    /// Adds `times` times y - centre to x.
+    pub(crate) fn add_times_about<T: Real>(x: &mut [f64], y: &[T], times: f64, centre: &[f64]) {
+        for ((x, y), centre) in x.iter_mut().zip(y).zip(centre) {
+            let y: f64 = (*y).into();
+            *x += times * (y - centre);
+        }
+    }
+
     /// Σ x², over eight partial sums.
     pub(crate) fn squared_norm(values: &[f64]) -> f64 {
         let (blocks, rest) = values.as_chunks::<LANES>();

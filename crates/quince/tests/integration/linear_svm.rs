@@ -1,9 +1,9 @@
-//! Linear support vector machines by every solver: stopped early, resumed, at the edges, and on any number of threads.
+//! Linear support vector machines by every solver of the dual problem: stopped early, resumed, at the edges, and on any number of threads.
 
 use crate::clock::{budget_of_looks, cpu_time};
 use crate::svm::{fact, noisy, plain};
 use quince::learn::{Classes, Examples, Learner, Target};
-use quince::margin::{Intercept, LinearSvm, LinearSvmModel, Loss, Penalty, Solver};
+use quince::margin::{Intercept, LinearSvm, LinearSvmModel, Loss, Solver};
 use quince::matrix::Sparse;
 use quince::run::{Report, StopReason, Stream};
 use quince::{Matrix, Model, Run};
@@ -398,40 +398,4 @@ fn a_fit_is_resumed_with_its_own_weights_only() {
     let turned = labelled.take(&(0..200).rev().collect::<Vec<_>>());
     let said = model.resumed(&turned, Some(&weights), &long, &Run::new()).err().unwrap().to_string();
     assert!(said.contains("other rows"), "{said}");
-}
-
-#[test]
-fn a_learning_rate_that_was_too_large_is_reported() {
-    let (rows, target) = noisy(3_000, 6);
-    let examples = Examples::new(rows.features(), &target, None).unwrap();
-    let steps = |learning_rate: f64| {
-        let settings = LinearSvm {
-            loss: Loss::SquaredHinge,
-            solver: Solver::Sgd,
-            schedule: quince::margin::Schedule::Constant,
-            learning_rate,
-            epochs: 3,
-            average: false,
-            probabilities: false,
-            ..LinearSvm::default()
-        };
-        let (_, report) = settings.fit_examples(&examples, &Run::new()).unwrap();
-        report.remarks.iter().any(|remark| remark.contains("learning rate was too large"))
-    };
-    assert!(steps(1.0) && !steps(0.001));
-}
-
-#[test]
-fn an_l1_penalty_makes_weights_of_noise_zero_and_keeps_those_that_matter() {
-    let mut stream = Stream::new(11, 0);
-    let (rows, columns) = (600, 40);
-    let x = Matrix::new(rows, columns, (0..rows * columns).map(|_| stream.normal()).collect()).unwrap();
-    let label = |i: usize| if x[(i, 0)] > x[(i, 1)] { "yes" } else { "no" };
-    let labels: Vec<&str> = (0..rows).map(label).collect();
-    let settings = LinearSvm { solver: Solver::Sgd, penalty: Penalty::L1, c: 0.02, ..LinearSvm::default() };
-    let target = Target::labels(&labels);
-    let model = Model::fit_features(&x.features(), &target, None, &settings, &Run::new()).unwrap();
-    let weights = model.fitted::<LinearSvmModel>().unwrap().weights().to_vec();
-    let zeros = weights.iter().filter(|weight| **weight == 0.0).count();
-    assert!(zeros > columns / 2 && weights[0] > 0.0 && weights[1] < 0.0, "{weights:?}");
 }

@@ -24,6 +24,7 @@ mod readers;
 mod refused_settings;
 mod same_bits;
 mod saved;
+mod sgd;
 mod solver;
 mod stopping;
 mod svm;

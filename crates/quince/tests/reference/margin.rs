@@ -2,7 +2,7 @@
 
 use quince::learn::{Classes, Examples, Fitted, Learner, Target, TargetView};
 use quince::margin::{BiasRule, Cost, Gamma, Kernel, KernelName, LeaveOneOut, LinearSvm, Loss, Solver, Svm, SvmModel};
-use quince::run::{Report, Stream};
+use quince::run::{Report, StopReason, Stream};
 use quince::{Error, Matrix, Model, Run};
 
 fn classes(codes: impl IntoIterator<Item = u32>) -> Target {
@@ -125,6 +125,47 @@ fn s4_stochastic_gradient_descent_reaches_the_optimum_of_the_dual() {
     let labels = model.predict(&rows.features(), &Run::new()).unwrap().labels();
     let right = labels.iter().zip(codes).filter(|(label, code)| label == code).count();
     assert!(right > 225, "{right} of 300");
+}
+
+#[test]
+fn s4_stochastic_gradient_descent_reaches_the_optimum_far_from_zero() {
+    // The ledger's points, whose optimum is w = (1, 0), b = -6 with the objective ½; and the same from further away.
+    for far in [0.0, 1e3, 1e6] {
+        let (rows, target) = toy();
+        let rows = Matrix::new(4, 2, rows.values().iter().map(|x| x + far).collect()).unwrap();
+        let examples = Examples::new(rows.features(), &target, None).unwrap();
+        for (epochs, most) in [(100, 0.52), (1_000, 0.505), (20_000, 0.5005)] {
+            let sgd = LinearSvm { solver: Solver::Sgd, tolerance: 0.0, epochs, ..LinearSvm::default() };
+            let (model, report) = sgd.fit_examples(&examples, &Run::new()).unwrap();
+            let primal = fact(&report, "primal");
+            assert!((0.5..most).contains(&primal), "{far} {epochs}: {primal}");
+            let (a, b) = (model.weights(), model.bias());
+            let score = |x: [f64; 2]| a[0] * (x[0] + far) + a[1] * (x[1] + far) + b;
+            assert!((score([6.0, 2.0])).abs() < 0.1 && score([7.0, 2.0]) > 0.9, "{far} {epochs}: {a:?} {b}");
+        }
+    }
+}
+
+#[test]
+fn s4_the_perceptron_separates_what_can_be_separated() {
+    let (rows, target) = toy();
+    let (wide, wide_target) = overlapping(40);
+    // Columns of two units, far from zero, and a margin of two between the classes.
+    let TargetView::Classes { codes, .. } = wide_target.view() else { panic!() };
+    let part = |k: usize| if codes[k / 2] == 1 { 4.0 } else { -4.0 };
+    let wide_values =
+        wide.values().iter().enumerate().map(|(k, x)| (x + part(k) + 50.0) * [1.0, 100.0][k % 2]).collect();
+    for (rows, target) in [(rows, target), (Matrix::new(40, 2, wide_values).unwrap(), wide_target)] {
+        let examples = Examples::new(rows.features(), &target, None).unwrap();
+        let perceptron = LinearSvm { solver: Solver::Sgd, loss: Loss::Perceptron, ..LinearSvm::default() };
+        let (model, report) = perceptron.fit_examples(&examples, &Run::new()).unwrap();
+        let TargetView::Classes { codes, .. } = target.view() else { panic!() };
+        let labels = model.predict(&rows.features(), &Run::new()).unwrap().labels();
+        assert!(labels == codes, "{:?} {:?}", model.weights(), model.bias());
+        assert_eq!(report.stop, StopReason::Converged);
+        let said = report.remarks.join("; ");
+        assert!(!said.contains("worse") && said.contains("none of"), "{said}");
+    }
 }
 
 #[test]

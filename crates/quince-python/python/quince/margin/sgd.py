@@ -147,6 +147,7 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
     _implied: ClassVar = {
         "average_from": "a whole number as average says from which step on",
         "certify": "scikit-learn has no duality gap",
+        "update": "scikit-learn's steps are explicit",
         "intercept_rate": "lower where rows are sparse",
     }
     _accepted: ClassVar = {
@@ -252,6 +253,7 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
         penalty = PENALTIES[self.penalty] if self.alpha > 0 else "none"
         return {
             "solver": "sgd",
+            "update": "explicit",
             "loss": LOSSES[self.loss],
             "penalty": penalty,
             "l1_ratio": 0.15 if self.l1_ratio is None else float(self.l1_ratio),

@@ -12,6 +12,7 @@
 mod coordinate_descent;
 mod interior;
 mod lanes;
+mod loss;
 mod model;
 mod newton;
 mod problem;
@@ -20,9 +21,10 @@ mod sgd;
 mod sgd_fit;
 mod system;
 
+pub use loss::Loss;
 pub use model::{LinearSvmModel, Link};
 pub(super) use model::{row_table, weight_table};
-pub use sgd::{Loss, Schedule};
+pub use sgd::{Schedule, Update};
 use sgd::{Sgd, Validation};
 
 use super::dual::balance;
@@ -89,6 +91,8 @@ crate::settings! {
         tolerance: f64 = 1e-3, in Domain::Number(0.0, 1.0);
         /// The largest number of epochs (passes over the rows), or of steps of interior and newton.
         epochs: usize = 10_000, in Domain::Integer(1);
+        /// Where a step of sgd takes the derivative of the loss.
+        update: Update = Update::Implicit, in Update::DOMAIN;
         /// How the learning rate of sgd falls.
         schedule: Schedule = Schedule::Optimal, in Schedule::DOMAIN;
         /// The first learning rate of sgd, for schedules that do not choose it.
@@ -103,7 +107,8 @@ crate::settings! {
         certify: bool = true, in Domain::Boolean;
         /// Whether sgd averages its weights, which lowers their variance.
         average: bool = true, in Domain::Boolean;
-        /// The step from which on sgd averages; auto is half of the first epoch, and never where there is an L1 penalty.
+        /// The step from which on sgd averages; auto is the first step, each counted as often as its number says (explicit: half of
+        /// the first epoch, all alike), and never where there is an L1 penalty.
         average_from: Count = Count::Auto, in Domain::IntegerOrAuto(1);
         /// The penalty of the weights; all but l2 are for sgd alone.
         penalty: Penalty = Penalty::L2, in Penalty::DOMAIN;

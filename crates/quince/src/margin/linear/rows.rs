@@ -1,7 +1,7 @@
 //! Rows one at a time: their product with w, and w with a multiple of a row added.
 
-use crate::matrix::simd::{add_times, prefetch, product};
-use crate::matrix::{Dense, Features, Sparse, SparseRows};
+use crate::matrix::simd::{add_times, add_times_about, prefetch, product, product_about};
+use crate::matrix::{Dense, Features, Real, Sparse, SparseRows, View};
 
 /// Access to one row at a time.
 pub(super) struct RowAccess<'a> {
@@ -10,12 +10,32 @@ pub(super) struct RowAccess<'a> {
     sparse: Option<SparseRows<'a>>,
     /// How many columns are dense.
     split: usize,
+    /// The means of the dense columns, about which rows are taken; empty if they are taken as they are.
+    means: Vec<f64>,
 }
 
 impl<'a> RowAccess<'a> {
     pub(super) fn new(rows: Features<'a>) -> RowAccess<'a> {
         let dense = rows.dense_part().filter(|dense| dense.columns() > 0);
-        RowAccess { rows, dense, sparse: rows.sparse_part().map(Sparse::by_rows), split: rows.dense_columns() }
+        RowAccess {
+            rows,
+            dense,
+            sparse: rows.sparse_part().map(Sparse::by_rows),
+            split: rows.dense_columns(),
+            means: Vec::new(),
+        }
+    }
+
+    /// The same rows about these means of their dense columns. Sparse ones stay as they are: their mean is near zero, which most of
+    /// their values are.
+    pub(super) fn about(self, mut means: Vec<f64>) -> RowAccess<'a> {
+        means.truncate(self.split);
+        RowAccess { means, ..self }
+    }
+
+    /// What a bias grows by once rows are taken as they are: minus the product of w with the means.
+    pub(super) fn shift(&self, weights: &[f64]) -> f64 {
+        -self.means.iter().zip(weights).map(|(mean, weight)| mean * weight).sum::<f64>()
     }
 
     /// The product w·x of row `i`.
@@ -24,14 +44,8 @@ impl<'a> RowAccess<'a> {
         let (left, right) = weights.split_at(self.split);
         let mut sum = match self.dense {
             None => 0.0,
-            Some(Dense::F64(view)) => match view.whole_row(i) {
-                Some(row) => product(left, row),
-                None => (0..self.split).map(|j| left[j] * view.get(i, j)).sum(),
-            },
-            Some(Dense::F32(view)) => match view.whole_row(i) {
-                Some(row) => product(left, row),
-                None => (0..self.split).map(|j| left[j] * view.get(i, j)).sum(),
-            },
+            Some(Dense::F64(view)) => self.dense_product(&view, i, left),
+            Some(Dense::F32(view)) => self.dense_product(&view, i, left),
         };
         if let Some(sparse) = self.sparse {
             sum += sparse.product(i, right);
@@ -45,18 +59,44 @@ impl<'a> RowAccess<'a> {
         let (left, right) = weights.split_at_mut(self.split);
         match self.dense {
             None => {}
-            Some(Dense::F64(view)) => match view.whole_row(i) {
-                Some(row) => add_times(left, row, step),
-                None => left.iter_mut().enumerate().for_each(|(j, weight)| *weight += step * view.get(i, j)),
-            },
-            Some(Dense::F32(view)) => match view.whole_row(i) {
-                Some(row) => add_times(left, row, step),
-                None => left.iter_mut().enumerate().for_each(|(j, weight)| *weight += step * view.get(i, j)),
-            },
+            Some(Dense::F64(view)) => self.dense_add(&view, i, step, left),
+            Some(Dense::F32(view)) => self.dense_add(&view, i, step, left),
         }
         if let Some(sparse) = self.sparse {
             sparse.add(i, step, right);
         }
+    }
+
+    #[inline(always)]
+    fn dense_product<T: Real>(&self, view: &View<'_, T>, i: usize, weights: &[f64]) -> f64 {
+        match view.whole_row(i) {
+            Some(row) if self.means.is_empty() => product(weights, row),
+            Some(row) => product_about(weights, row, &self.means),
+            None => (0..self.split).map(|j| weights[j] * (view.get(i, j) - self.mean(j))).sum(),
+        }
+    }
+
+    #[inline(always)]
+    fn dense_add<T: Real>(&self, view: &View<'_, T>, i: usize, step: f64, weights: &mut [f64]) {
+        match view.whole_row(i) {
+            Some(row) if self.means.is_empty() => add_times(weights, row, step),
+            Some(row) => add_times_about(weights, row, step, &self.means),
+            None => {
+                let add = |(j, weight): (usize, &mut f64)| *weight += step * (view.get(i, j) - self.mean(j));
+                weights.iter_mut().enumerate().for_each(add);
+            }
+        }
+    }
+
+    fn mean(&self, j: usize) -> f64 {
+        self.means.get(j).copied().unwrap_or(0.0)
+    }
+
+    /// The squared length of row `i` about the means.
+    pub(super) fn squared_length(&self, i: usize) -> f64 {
+        let mut sum = 0.0;
+        self.rows.for_row(i, |j, value| sum += (value - self.mean(j)) * (value - self.mean(j)));
+        sum
     }
 
     /// Calls `visit` with every column of which row `i` has a value.

@@ -7,7 +7,11 @@
 //! For the hinge loss ℓ' is -y where y (a·x + b) < 1 and zero elsewhere; for the perceptron's loss the threshold is 0.
 //! The weights a are kept as a scale times a vector, so that a step that only shrinks them costs nothing. The learning rate η falls
 //! by a schedule; averaging all a since some step lowers their variance.
+//!
+//! An explicit step is that of the formula. An implicit one takes the derivative where it ends (`loss.rs`), and rows about their
+//! means: a free b then hardly depends on a, while otherwise it is tied to it, and moves only as fast as the penalty lets a.
 
+use super::loss::Loss;
 use super::rows::RowAccess;
 use crate::error::{Error, Result};
 use crate::matrix::simd::prefetch;
@@ -15,53 +19,6 @@ use crate::run::{Run, StopReason};
 
 /// How many rows ahead are prefetched.
 const PREFETCH_DISTANCE: usize = 4;
-
-crate::choices! {
-    /// The loss of a row with the score s and the class y = ±1.
-    pub enum Loss {
-        /// Hinge loss, max(0, 1 - y s).
-        #[default]
-        Hinge = "hinge",
-        /// Squared hinge loss, max(0, 1 - y s)².
-        SquaredHinge = "squared-hinge",
-        /// The perceptron's loss, max(0, -y s).
-        Perceptron = "perceptron",
-        /// Logistic loss, ln(1 + exp(-y s)).
-        Log = "log",
-        /// Modified Huber loss, max(0, 1 - y s)², but -4 y s where y s < -1.
-        ModifiedHuber = "modified-huber",
-    }
-}
-
-impl Loss {
-    /// The loss.
-    pub fn of(self, y: f64, score: f64) -> f64 {
-        let margin = y * score;
-        match self {
-            Loss::Hinge => (1.0 - margin).max(0.0),
-            Loss::SquaredHinge => (1.0 - margin).max(0.0).powi(2),
-            Loss::Perceptron => (-margin).max(0.0),
-            Loss::Log if margin > 0.0 => (-margin).exp().ln_1p(),
-            Loss::Log => -margin + margin.exp().ln_1p(),
-            Loss::ModifiedHuber if margin < -1.0 => -4.0 * margin,
-            Loss::ModifiedHuber => (1.0 - margin).max(0.0).powi(2),
-        }
-    }
-
-    /// Its derivative in the score.
-    pub fn derivative(self, y: f64, score: f64) -> f64 {
-        let margin = y * score;
-        match self {
-            Loss::Hinge if margin < 1.0 => -y,
-            Loss::Perceptron if margin <= 0.0 => -y,
-            Loss::Hinge | Loss::Perceptron => 0.0,
-            Loss::SquaredHinge => -2.0 * y * (1.0 - margin).max(0.0),
-            Loss::Log => -y / (1.0 + margin.exp()),
-            Loss::ModifiedHuber if margin < -1.0 => -4.0 * y,
-            Loss::ModifiedHuber => -2.0 * y * (1.0 - margin).max(0.0),
-        }
-    }
-}
 
 crate::choices! {
     /// How the learning rate falls with the number t of steps.
@@ -75,6 +32,17 @@ crate::choices! {
         InverseScaling = "inverse-scaling",
         /// The first learning rate, divided by five after every few epochs without improvement.
         Adaptive = "adaptive",
+    }
+}
+
+crate::choices! {
+    /// Where a step takes the derivative of the loss.
+    pub enum Update {
+        /// Where it ends, and rows about the means of their columns: no learning rate is too large.
+        #[default]
+        Implicit = "implicit",
+        /// Where it begins.
+        Explicit = "explicit",
     }
 }
 
@@ -99,6 +67,10 @@ pub(super) struct Sgd<'a> {
     pub intercept: bool,
     /// Factor of the learning rate for b: below one where rows are sparse, because b is in every row.
     pub intercept_decay: f64,
+    /// Where a step takes the derivative.
+    pub update: Update,
+    /// The means of the dense columns, about which rows are taken; empty if they are taken as they are.
+    pub means: Vec<f64>,
     /// How the learning rate falls.
     pub schedule: Schedule,
     /// The first learning rate, for schedules that do not choose it.
@@ -107,6 +79,9 @@ pub(super) struct Sgd<'a> {
     pub power: f64,
     /// The step from which on weights are averaged; zero for no averaging.
     pub average: u64,
+    /// Whether a step counts as often in the average as its number says, so that the first ones are soon forgotten (Lacoste-Julien,
+    /// Schmidt and Bach 2012).
+    pub average_rises: bool,
     /// The largest number of epochs.
     pub epochs: usize,
     /// An epoch must lower the mean loss by this to count as an improvement; below zero all epochs are run.
@@ -205,11 +180,17 @@ impl ScaledWeights {
         }
     }
 
-    /// Adds a and b to their sums.
-    fn accumulate(&mut self) {
-        self.scales += self.scale;
-        self.biases += self.bias;
-        self.counted += 1.0;
+    /// Adds a and b to their sums, this many times.
+    fn accumulate(&mut self, times: f64) {
+        self.scales += times * self.scale;
+        self.biases += times * self.bias;
+        self.counted += times;
+    }
+
+    /// Forgets all before.
+    fn forget(&mut self) {
+        (self.scales, self.biases, self.counted) = (0.0, 0.0, 0.0);
+        self.lag.fill(0.0);
     }
 
     /// a and b, averaged if they were summed.
@@ -232,6 +213,10 @@ struct Descent<'d> {
     learning_rate: f64,
     /// t₀ of the optimal schedule.
     offset: f64,
+    /// The squared length of each row, with b's share; for implicit steps.
+    squared_lengths: Vec<f64>,
+    /// Whether a step of this epoch has changed more than the scale.
+    changed: bool,
     /// The cumulative L1 penalty, and how much of it each weight has received (Tsuruoka and others 2009).
     l1_due: f64,
     l1_applied: Vec<f64>,
@@ -239,7 +224,7 @@ struct Descent<'d> {
 
 impl<'d> Descent<'d> {
     fn new(sgd: &'d Sgd<'d>, start: Option<(Vec<f64>, f64)>) -> Result<Descent<'d>> {
-        let (rows, count) = (RowAccess::new(sgd.rows), sgd.positive.len());
+        let (rows, count) = (RowAccess::new(sgd.rows).about(sgd.means.clone()), sgd.positive.len());
         let fits = rows.count() == count
             && sgd.weights.is_none_or(|weights| weights.len() == count)
             && start.as_ref().is_none_or(|(weights, _)| weights.len() == rows.columns());
@@ -247,6 +232,8 @@ impl<'d> Descent<'d> {
             return Err(Error::data("rows, classes, weights and start do not match", "Give as many of each."));
         }
         let (direction, bias) = start.unwrap_or_else(|| (vec![0.0; rows.columns()], 0.0));
+        let bias = bias - rows.shift(&direction);
+        let squared_lengths = sgd.squared_lengths(&rows)?;
         let lag = if sgd.average > 0 { vec![0.0; rows.columns()] } else { Vec::new() };
         let l1_applied = if sgd.l1_penalty > 0.0 { vec![0.0; rows.columns()] } else { Vec::new() };
         Ok(Descent {
@@ -255,7 +242,9 @@ impl<'d> Descent<'d> {
             a: ScaledWeights { direction, scale: 1.0, lag, scales: 0.0, bias, biases: 0.0, counted: 0.0 },
             step: sgd.steps_before + 1,
             learning_rate: sgd.learning_rate,
-            offset: sgd.optimal_offset(),
+            offset: sgd.optimal_offset(&squared_lengths),
+            squared_lengths,
+            changed: false,
             l1_due: 0.0,
             l1_applied,
         })
@@ -283,40 +272,94 @@ impl<'d> Descent<'d> {
     /// A step along the gradient of a row's loss; returns the loss before it.
     #[inline(always)]
     fn visit(&mut self, i: usize) -> f64 {
-        let (sgd, a) = (self.sgd, &mut self.a);
-        let y = if sgd.positive[i] { 1.0 } else { -1.0 };
-        let score = a.scale * self.rows.product(i, &a.direction) + a.bias;
-        let eta = match sgd.schedule {
-            Schedule::Optimal => 1.0 / (sgd.schedule_penalty * (self.offset + self.step as f64 - 1.0)),
-            Schedule::InverseScaling => sgd.learning_rate / (self.step as f64).powf(sgd.power),
-            Schedule::Constant | Schedule::Adaptive => self.learning_rate,
+        let eta = self.next_rate();
+        let loss = match self.sgd.update {
+            Update::Explicit => self.explicit_step(i, eta),
+            Update::Implicit => self.implicit_step(i, eta),
         };
-        // Derivatives of unbounded losses are clipped.
-        let derivative = sgd.loss.derivative(y, score).clamp(-1e12, 1e12);
-        let change = -eta * derivative * sgd.weights.map_or(1.0, |weights| weights[i]);
-        if sgd.l2_penalty > 0.0 {
-            a.shrink((1.0 - eta * sgd.l2_penalty).max(0.0));
-        }
-        if change != 0.0 {
-            let along = change / a.scale;
-            self.rows.add(i, along, &mut a.direction);
-            if a.scales > 0.0 {
-                self.rows.add(i, along * a.scales, &mut a.lag);
-            }
-            if sgd.intercept {
-                a.bias += change * sgd.intercept_decay;
-            }
-        }
+        let (sgd, a) = (self.sgd, &mut self.a);
         if sgd.l1_penalty > 0.0 {
             self.l1_due += eta * sgd.l1_penalty;
             let (l1_due, l1_applied) = (self.l1_due, &mut self.l1_applied);
             self.rows.each_column(i, |j| apply_l1(&mut a.direction[j], a.scale, l1_due, &mut l1_applied[j]));
         }
         if sgd.average > 0 && self.step >= sgd.average {
-            a.accumulate();
+            a.accumulate(if sgd.average_rises { self.step as f64 } else { 1.0 });
         }
         self.step += 1;
+        loss
+    }
+
+    /// η of the next step.
+    #[inline(always)]
+    fn next_rate(&self) -> f64 {
+        let (sgd, step) = (self.sgd, self.step as f64);
+        match (sgd.schedule, sgd.update) {
+            (Schedule::Optimal, Update::Explicit) => 1.0 / (sgd.schedule_penalty * (self.offset + step - 1.0)),
+            (Schedule::Optimal, Update::Implicit) => 1.0 / (sgd.schedule_penalty * (self.offset + step)),
+            (Schedule::InverseScaling, _) => sgd.learning_rate / step.powf(sgd.power),
+            (Schedule::Constant | Schedule::Adaptive, _) => self.learning_rate,
+        }
+    }
+
+    #[inline(always)]
+    fn explicit_step(&mut self, i: usize, eta: f64) -> f64 {
+        let (sgd, y) = (self.sgd, self.sgd.sign(i));
+        let score = self.a.scale * self.rows.product(i, &self.a.direction) + self.a.bias;
+        // Derivatives of unbounded losses are clipped.
+        let derivative = sgd.loss.derivative(y, score).clamp(-1e12, 1e12);
+        if sgd.l2_penalty > 0.0 {
+            self.a.shrink((1.0 - eta * sgd.l2_penalty).max(0.0));
+        }
+        self.add(i, -eta * derivative * sgd.weight(i));
         sgd.loss.of(y, score)
+    }
+
+    /// The penalty and the loss each have an implicit step of their own.
+    #[inline(always)]
+    fn implicit_step(&mut self, i: usize, eta: f64) -> f64 {
+        let (sgd, y) = (self.sgd, self.sgd.sign(i));
+        let is_perceptron = sgd.loss == Loss::Perceptron;
+        let shrinks = sgd.l2_penalty > 0.0;
+        let factor = if shrinks { 1.0 / (1.0 + eta * sgd.l2_penalty) } else { 1.0 };
+        if shrinks && !is_perceptron {
+            self.a.shrink(factor);
+        }
+        let score = self.a.scale * self.rows.product(i, &self.a.direction) + self.a.bias;
+        let step = sgd.loss.implicit_step(y * score, eta * sgd.weight(i), self.squared_lengths[i]);
+        self.add(i, y * step);
+        if shrinks && is_perceptron {
+            // Only the direction of a and b together matters: with the optimal schedule it is that of Rosenblatt's perceptron,
+            // which adds every wrong row as often as any other.
+            self.a.shrink(factor);
+            self.a.bias *= factor;
+        }
+        sgd.loss.of(y, score)
+    }
+
+    /// Adds a multiple of a row to a, and to b.
+    #[inline(always)]
+    fn add(&mut self, i: usize, change: f64) {
+        if change == 0.0 {
+            return;
+        }
+        self.changed = true;
+        let a = &mut self.a;
+        let along = change / a.scale;
+        self.rows.add(i, along, &mut a.direction);
+        if a.scales > 0.0 {
+            self.rows.add(i, along * a.scales, &mut a.lag);
+        }
+        if self.sgd.intercept {
+            a.bias += change * self.sgd.intercept_decay;
+        }
+    }
+
+    /// a and b, averaged if they were summed, of rows as they are.
+    fn parts(&self) -> (Vec<f64>, f64) {
+        let (weights, bias) = self.a.parts();
+        let shift = self.rows.shift(&weights);
+        (weights, bias + shift)
     }
 
     /// Prefetches a row that will be visited soon.
@@ -345,6 +388,7 @@ impl Sgd<'_> {
             if self.shuffle {
                 stream.shuffle(&mut order);
             }
+            descent.changed = false;
             let Some(total_loss) = descent.epoch(&order, run)? else {
                 stop = StopReason::Budget;
                 break;
@@ -354,10 +398,16 @@ impl Sgd<'_> {
             if !(descent.a.bias.is_finite() && descent.a.scale.is_finite() && total_loss.is_finite()) {
                 break;
             }
+            if self.loss == Loss::Perceptron && !descent.changed {
+                // All rows are on their side of these weights, though perhaps not of an average.
+                descent.a.forget();
+                stop = StopReason::Converged;
+                break;
+            }
             match &self.validation {
                 None => improvement.note(total_loss, self.tolerance * count as f64),
                 Some(held_out) => {
-                    let (weights, bias) = descent.a.parts();
+                    let (weights, bias) = descent.parts();
                     improvement.note(-held_out.accuracy((&weights, bias)), self.tolerance);
                 }
             }
@@ -371,12 +421,39 @@ impl Sgd<'_> {
                 }
             }
         }
-        let (weights, bias) = descent.a.parts();
+        let (weights, bias) = descent.parts();
         Ok(SgdSolution { weights, bias, steps: descent.step - 1, epochs, stop, trace })
     }
 
-    /// t₀ of the optimal schedule: the first step moves a weight of a typical size, λ^-¼, by no more than that.
-    fn optimal_offset(&self) -> f64 {
+    /// y = ±1 of a row.
+    #[inline(always)]
+    fn sign(&self, i: usize) -> f64 {
+        if self.positive[i] { 1.0 } else { -1.0 }
+    }
+
+    #[inline(always)]
+    fn weight(&self, i: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[i])
+    }
+
+    /// The squared length of each row, with b's share; none for explicit steps.
+    fn squared_lengths(&self, rows: &RowAccess<'_>) -> Result<Vec<f64>> {
+        if self.update == Update::Explicit {
+            return Ok(Vec::new());
+        }
+        let of_bias = if self.intercept { self.intercept_decay } else { 0.0 };
+        let lengths: Vec<f64> = (0..self.positive.len()).map(|i| rows.squared_length(i) + of_bias).collect();
+        if lengths.iter().all(|length| length.is_finite()) { Ok(lengths) } else { Err(self.rows.not_finite()) }
+    }
+
+    /// t₀ of the optimal schedule. The first explicit step moves a weight of a typical size, λ^-¼, by no more than that (Bottou 2010);
+    /// the first implicit one has the learning rate 1/L of gradient descent, with L the mean curvature of the loss of a row.
+    fn optimal_offset(&self, squared_lengths: &[f64]) -> f64 {
+        if self.update == Update::Implicit {
+            let lengths = squared_lengths.iter().enumerate().map(|(i, length)| self.weight(i) * length);
+            let mean = lengths.sum::<f64>() / squared_lengths.len().max(1) as f64;
+            return self.loss.curvature() * mean / self.schedule_penalty;
+        }
         let typical = (1.0 / self.schedule_penalty.sqrt()).sqrt();
         let derivative = self.loss.derivative(1.0, -typical).abs();
         let eta = typical / derivative.max(1.0);

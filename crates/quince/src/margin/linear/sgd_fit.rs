@@ -1,10 +1,14 @@
 //! A fit by stochastic gradient descent: rows held out for early stopping, the penalties, and what is reported.
 
-use super::{Count, Intercept, LinearSvm, LinearSvmModel, Penalty, Problem, Sgd, Validation, counted_epochs};
+use super::{
+    Count, Intercept, LinearSvm, LinearSvmModel, Loss, Penalty, Problem, Schedule, Sgd, Update, Validation,
+    counted_epochs,
+};
 use crate::error::{Error, Result};
 use crate::learn::{Examples, Target, TargetView};
 use crate::margin::target::{class_weights, one_class_only};
 use crate::matrix::{Features, Matrix, Rows};
+use crate::numbers::short;
 use crate::run::{Report, Run, StopReason};
 
 /// The rows of two classes that take part.
@@ -89,12 +93,15 @@ impl LinearSvm {
             return Err(one_class_only());
         }
         let (mut model, mut report) = self.descend(&rows, from, run)?;
-        // The objective and its bound are those of an L2 penalty.
-        if self.certify && self.penalty == Penalty::L2 {
+        if self.certify && self.loss == Loss::Perceptron {
+            let problem = self.pose(examples, run)?;
+            report.remarks.push(run.finish(|| mistakes_in_words(&problem, &model, run))?);
+        } else if self.certify && self.penalty == Penalty::L2 {
+            // The objective and its bound are those of an L2 penalty.
             let problem = self.pose(examples, run)?;
             let certificate = run.finish(|| problem.certify_weights(model.weights(), model.bias(), run))?;
+            self.check_descent(&problem, certificate.primal, &mut report)?;
             certificate.add_to(&mut report);
-            remark_on_divergence(&problem, certificate.primal, &mut report);
             model = model.certified(&certificate);
         }
         if self.probabilities {
@@ -124,8 +131,11 @@ impl LinearSvm {
         let penalty = 1.0 / (self.c * rows.count() as f64);
         let (l2_share, l1_share) = self.penalty_shares();
         let steps_before = from.map_or(0, LinearSvmModel::steps);
+        let features = features_of(train, &taken);
+        let is_centred = self.update == Update::Implicit && self.intercept != Intercept::None;
+        let means = if is_centred { run.finish(|| features.means(train.weights.as_deref(), run))? } else { Vec::new() };
         let sgd = Sgd {
-            rows: features_of(train, &taken),
+            rows: features,
             positive: &train.positive,
             weights: train.weights.as_deref(),
             loss: self.loss,
@@ -134,10 +144,13 @@ impl LinearSvm {
             schedule_penalty: penalty,
             intercept: self.intercept != Intercept::None,
             intercept_decay: self.intercept_rate,
+            update: self.update,
+            means,
             schedule: self.schedule,
             learning_rate: self.learning_rate,
             power: self.power,
             average: self.first_averaged_step(train.count(), steps_before),
+            average_rises: self.update == Update::Implicit && self.average_from == Count::Auto,
             epochs: self.epochs,
             tolerance: if self.tolerance > 0.0 { self.tolerance } else { -1.0 },
             patience: self.patience,
@@ -149,7 +162,7 @@ impl LinearSvm {
         if !(solution.bias.is_finite() && solution.weights.iter().all(|weight| weight.is_finite())) {
             return Err(Error::data(
                 "stochastic gradient descent has diverged",
-                "Scale the columns, or give a smaller learning_rate or c.",
+                "Give update=implicit, or scale the columns, or give a smaller learning_rate or c.",
             ));
         }
         let mut report = Report {
@@ -164,6 +177,30 @@ impl LinearSvm {
         let model = LinearSvmModel::of_classes(solution.weights, solution.bias, self.loss)?.of_rows(rows.count());
         report.fact("epochs", solution.epochs as f64);
         Ok((model.after(solution.epochs, solution.steps), report))
+    }
+
+    /// An error if the weights are worse than none because steps were too large; only a remark if there were too few.
+    fn check_descent(&self, problem: &Problem<'_>, primal: f64, report: &mut Report) -> Result<()> {
+        let nothing = Matrix::zeros(problem.rows.columns(), 1);
+        let without = problem.primal(&nothing, 0.0, &vec![0.0; problem.coordinates.len()]);
+        if primal <= without {
+            return Ok(());
+        }
+        if self.update == Update::Explicit && report.stop != StopReason::Budget {
+            let problem = format!(
+                "stochastic gradient descent has diverged: the objective is {}, and {} without any weights",
+                short(primal),
+                short(without)
+            );
+            return Err(Error::data(problem, "Give update=implicit, or schedule=adaptive and a small learning_rate."));
+        }
+        report.stop = if report.stop == StopReason::Budget { StopReason::Budget } else { StopReason::Stalled };
+        let advice = match self.schedule {
+            Schedule::Optimal => "scale the columns, give tolerance=0 and more epochs, or take another solver",
+            _ => "the learning rate was too large: give schedule=optimal, or a smaller learning_rate",
+        };
+        report.remarks.push(format!("this is worse than no weights at all: {advice}"));
+        Ok(())
     }
 
     /// The shares of the L2 and of the L1 penalty.
@@ -183,6 +220,7 @@ impl LinearSvm {
         match self.average_from {
             _ if !self.average => 0,
             Count::Auto if keeps_zeros => 0,
+            Count::Auto if self.update == Update::Implicit => 1 + steps_before,
             Count::Auto => 1 + rows as u64 / 2 + steps_before,
             Count::Fixed(step) => step as u64 + steps_before,
         }
@@ -208,13 +246,14 @@ impl LinearSvm {
     }
 }
 
-/// Says so if the weights are worse than none.
-fn remark_on_divergence(problem: &Problem<'_>, primal: f64, report: &mut Report) {
-    let nothing = Matrix::zeros(problem.rows.columns(), 1);
-    let without = problem.primal(&nothing, 0.0, &vec![0.0; problem.coordinates.len()]);
-    if primal > without {
-        report.stop = StopReason::Stalled;
-        let advice = "the learning rate was too large: this is worse than no weights at all; give schedule=adaptive and a small learning_rate, or another solver";
-        report.remarks.push(advice.into());
-    }
+/// How many rows the perceptron has on the wrong side. Its objective says nothing: no weights at all have none.
+fn mistakes_in_words(problem: &Problem<'_>, model: &LinearSvmModel, run: &Run) -> Result<String> {
+    let products = problem.products(&Matrix::column_vector(model.weights().to_vec()), run)?;
+    let pairs = problem.coordinates.iter().zip(&products);
+    let wrong = pairs.filter(|(one, product)| one.target * (*product + model.bias()) <= 0.0).count();
+    Ok(match (wrong, problem.coordinates.len()) {
+        (0, all) => format!("the line separates the classes: none of {all} rows is on the wrong side"),
+        (1, all) => format!("1 of {all} rows is on the wrong side of the line"),
+        (wrong, all) => format!("{wrong} of {all} rows are on the wrong side of the line"),
+    })
 }

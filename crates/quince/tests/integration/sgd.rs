@@ -1,0 +1,119 @@
+//! Linear support vector machines by stochastic gradient descent: near the optimum in every layout, and in any unit.
+
+use crate::layouts::{LAYOUTS, random, with_layout};
+use crate::svm::{fact, noisy};
+use quince::learn::{Classes, Examples, Learner, Target};
+use quince::margin::{LinearSvm, LinearSvmModel, Loss, Penalty, Schedule, Solver, Update};
+use quince::run::Stream;
+use quince::{Matrix, Model, Run};
+
+/// Columns whose units differ by a factor of 10,000, far from zero, and a class that follows from them but for noise.
+fn unscaled(count: usize) -> (Matrix, Target) {
+    let (mut rows, _) = noisy(count, 4);
+    let mut stream = Stream::new(7, 0);
+    let score = |row: &[f64], noise: f64| row[0] - row[1] + 0.5 * row[2] + 0.5 * noise;
+    let codes = (0..count).map(|i| u32::from(score(rows.row(i), stream.normal()) > 0.0)).collect();
+    for i in 0..count {
+        rows.row_mut(i).iter_mut().zip([1.0, 0.1, 100.0, 1e3]).for_each(|(x, unit)| *x = unit * (*x + 5.0));
+    }
+    (rows, Target::classes(Classes::of(["a", "b"]), codes).unwrap())
+}
+
+#[test]
+fn stochastic_gradient_descent_does_not_diverge_whatever_the_unit() {
+    let (rows, target) = unscaled(2_000);
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    for loss in [Loss::Hinge, Loss::SquaredHinge, Loss::Log, Loss::ModifiedHuber] {
+        for schedule in [Schedule::Optimal, Schedule::Constant, Schedule::InverseScaling, Schedule::Adaptive] {
+            let settings =
+                LinearSvm { loss, schedule, solver: Solver::Sgd, probabilities: false, ..LinearSvm::default() };
+            let (model, report) = settings.fit_examples(&examples, &Run::new()).unwrap();
+            // The loss of no weights at all is 1 for every row, or ln 2. A learning rate that does not fall leaves noise.
+            let nothing = if loss == Loss::Log { 2f64.ln() } else { 1.0 };
+            let most = if schedule == Schedule::Optimal { 1.0 } else { 100.0 };
+            assert!(fact(&report, "primal") < most * 2_000.0 * nothing, "{loss:?} {schedule:?}: {report:?}");
+            assert!(model.weights().iter().all(|weight| weight.abs() < 1e3), "{:?}", model.weights());
+        }
+    }
+}
+
+#[test]
+fn stochastic_gradient_descent_comes_near_the_optimum_in_every_layout() {
+    let mut rows = random(400, 6, 3);
+    let codes = (0..400).map(|i| u32::from(rows[(i, 0)] + rows[(i, 1)] > rows[(i, 2)] * rows[(i, 3)])).collect();
+    let target = Target::classes(Classes::of(["a", "b"]), codes).unwrap();
+    for i in 0..400 {
+        rows.row_mut(i).iter_mut().for_each(|x| *x = if *x == 0.0 { 0.0 } else { *x + 3.0 });
+    }
+    for loss in [Loss::Hinge, Loss::SquaredHinge] {
+        let exact = LinearSvm { loss, c: 0.1, probabilities: false, ..LinearSvm::default() };
+        let sgd = LinearSvm { solver: Solver::Sgd, tolerance: 0.0, epochs: 500, ..exact.clone() };
+        let weights: Vec<Vec<f64>> = LAYOUTS
+            .map(|layout| {
+                with_layout(&rows, layout, |features| {
+                    let examples = Examples::new(features, &target, None).unwrap();
+                    let best = fact(&exact.fit_examples(&examples, &Run::new()).unwrap().1, "primal");
+                    let (model, report) = sgd.fit_examples(&examples, &Run::new()).unwrap();
+                    let primal = fact(&report, "primal");
+                    assert!(primal >= best * (1.0 - 1e-6) && primal <= 1.01 * best, "{layout:?}: {primal} {best}");
+                    model.weights().to_vec()
+                })
+            })
+            .into();
+        // Dense rows have the same means in every layout.
+        for other in &weights[1..4] {
+            assert!(weights[0].iter().zip(other).all(|(one, other)| (one - other).abs() < 1e-9), "{weights:?}");
+        }
+    }
+}
+
+#[test]
+fn explicit_steps_that_diverge_are_refused() {
+    let (rows, target) = unscaled(2_000);
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    let settings = LinearSvm {
+        loss: Loss::SquaredHinge,
+        update: Update::Explicit,
+        solver: Solver::Sgd,
+        probabilities: false,
+        ..LinearSvm::default()
+    };
+    let error = settings.fit_examples(&examples, &Run::new()).err().unwrap();
+    assert!(error.to_string().contains("has diverged") && error.remedy().contains("update=implicit"), "{error}");
+}
+
+#[test]
+fn a_learning_rate_that_was_too_large_is_reported() {
+    let (rows, target) = noisy(3_000, 6);
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    let steps = |learning_rate: f64| {
+        let settings = LinearSvm {
+            loss: Loss::SquaredHinge,
+            solver: Solver::Sgd,
+            update: Update::Explicit,
+            schedule: Schedule::Constant,
+            learning_rate,
+            epochs: 3,
+            average: false,
+            probabilities: false,
+            ..LinearSvm::default()
+        };
+        settings.fit_examples(&examples, &Run::new()).is_err_and(|error| error.to_string().contains("has diverged"))
+    };
+    assert!(steps(1.0) && !steps(0.001));
+}
+
+#[test]
+fn an_l1_penalty_makes_weights_of_noise_zero_and_keeps_those_that_matter() {
+    let mut stream = Stream::new(11, 0);
+    let (rows, columns) = (600, 40);
+    let x = Matrix::new(rows, columns, (0..rows * columns).map(|_| stream.normal()).collect()).unwrap();
+    let label = |i: usize| if x[(i, 0)] > x[(i, 1)] { "yes" } else { "no" };
+    let labels: Vec<&str> = (0..rows).map(label).collect();
+    let settings = LinearSvm { solver: Solver::Sgd, penalty: Penalty::L1, c: 0.02, ..LinearSvm::default() };
+    let target = Target::labels(&labels);
+    let model = Model::fit_features(&x.features(), &target, None, &settings, &Run::new()).unwrap();
+    let weights = model.fitted::<LinearSvmModel>().unwrap().weights().to_vec();
+    let zeros = weights.iter().filter(|weight| **weight == 0.0).count();
+    assert!(zeros > columns / 2 && weights[0] > 0.0 && weights[1] < 0.0, "{weights:?}");
+}
