@@ -4,7 +4,7 @@
 const PHRASES: &[(&str, &str)] = &[
     ("; leave_one_out=always gives", "; train with --set leave_one_out=always for"),
     ("; the fit can be resumed from this model", "; go on from the saved model with quince train --resume"),
-    ("or solver=sgd.", "or --set solver=sgd."),
+    ("or solver=auto.", "or --set solver=auto."),
     ("for example with words=2000.", "for example --text column=words=2000."),
     ("for example number.", "for example --kind name=number."),
     ("the task regression", "--task regression"),

@@ -3,7 +3,7 @@
 use crate::layouts::{LAYOUTS, random, with_layout};
 use crate::svm::{fact, noisy};
 use quince::learn::{Classes, Examples, Learner, Target};
-use quince::margin::{LinearSvm, LinearSvmModel, Loss, Penalty, Schedule, Solver, Update};
+use quince::margin::{Intercept, LinearSvm, LinearSvmModel, Loss, Penalty, Schedule, Solver, Update};
 use quince::run::Stream;
 use quince::{Matrix, Model, Run};
 
@@ -64,6 +64,28 @@ fn stochastic_gradient_descent_comes_near_the_optimum_in_every_layout() {
         for other in &weights[1..4] {
             assert!(weights[0].iter().zip(other).all(|(one, other)| (one - other).abs() < 1e-9), "{weights:?}");
         }
+    }
+}
+
+#[test]
+fn auto_takes_a_solver_that_has_the_loss() {
+    let (rows, target) = noisy(300, 4);
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    for loss in [Loss::Perceptron, Loss::Log, Loss::ModifiedHuber] {
+        let by = |solver: Solver| LinearSvm { loss, solver, ..LinearSvm::default() };
+        let (model, report) = by(Solver::Auto).fit_examples(&examples, &Run::new()).unwrap();
+        assert!(report.route.contains("stochastic gradient descent"), "{report:?}");
+        assert!(model == by(Solver::Sgd).fit_examples(&examples, &Run::new()).unwrap().0);
+        let refused = by(Solver::Dual).fit_examples(&examples, &Run::new()).err().unwrap();
+        assert!(refused.remedy().contains("solver=auto"), "{refused}");
+        let penalised = LinearSvm { intercept: Intercept::Penalised, ..by(Solver::Auto) };
+        assert!(
+            penalised.fit_examples(&examples, &Run::new()).is_err_and(|error| error.remedy().contains("loss=hinge"))
+        );
+        let numbers = Target::numbers(Matrix::column_vector((0..300).map(f64::from).collect())).unwrap();
+        let of_numbers = Examples::new(rows.features(), &numbers, None).unwrap();
+        let said = by(Solver::Auto).fit_examples(&of_numbers, &Run::new()).err().unwrap().to_string();
+        assert!(said.contains("loss") && said.contains("classes"), "{said}");
     }
 }
 

@@ -157,7 +157,8 @@ crate::choices! {
     /// How the optimum is found.
     pub enum Solver {
         /// Where there are few columns by Newton's method for the squared hinge, and by the interior-point method for the hinge; by
-        /// coordinate descent where there are many, or entries are few, as long as that gets on.
+        /// coordinate descent where there are many, or entries are few, as long as that gets on; other losses by stochastic
+        /// gradient descent.
         #[default]
         Auto = "auto",
         /// By coordinate descent in the dual.
@@ -192,9 +193,12 @@ impl Learner for LinearSvm {
     };
 
     fn check_settings(&self) -> Result<()> {
-        let sgd = self.solver == Solver::Sgd;
+        let sgd = self.descends();
         if sgd && self.intercept == Intercept::Penalised {
-            let remedy = "Use free or none, or solver=auto.";
+            let remedy = match self.solver {
+                Solver::Sgd => "Use free or none, or solver=auto.",
+                _ => "Use free or none, or loss=hinge or squared-hinge.",
+            };
             return Err(Error::setting("intercept", "cannot be penalised with sgd", remedy));
         }
         if !sgd && self.penalty != Penalty::L2 {
@@ -228,7 +232,7 @@ impl LinearSvm {
         from: Option<&LinearSvmModel>,
         run: &Run,
     ) -> Result<(LinearSvmModel, Report)> {
-        if self.solver == Solver::Sgd {
+        if self.descends() {
             return self.fit_sgd(examples, from, run);
         }
         let problem = self.pose(examples, run)?;
@@ -244,11 +248,21 @@ impl LinearSvm {
         Ok((model, report))
     }
 
+    /// Whether the solver is stochastic gradient descent: it is asked for, or the loss leaves no other.
+    fn descends(&self) -> bool {
+        self.solver == Solver::Sgd || self.solver == Solver::Auto && !self.has_dual()
+    }
+
+    /// Whether the loss is one that the solvers of the dual problem have.
+    fn has_dual(&self) -> bool {
+        matches!(self.loss, Loss::Hinge | Loss::SquaredHinge)
+    }
+
     /// An error if the solver cannot have the loss.
     fn check_loss(&self) -> Result<()> {
         let squared = self.loss == Loss::SquaredHinge;
-        if self.solver != Solver::Sgd && !squared && self.loss != Loss::Hinge {
-            let remedy = "Use hinge or squared-hinge, or solver=sgd.";
+        if !self.descends() && !self.has_dual() {
+            let remedy = "Use hinge or squared-hinge, or solver=auto.";
             return Err(Error::setting("loss", "is for stochastic gradient descent alone", remedy));
         }
         if self.solver == Solver::Newton && !squared {

@@ -28,6 +28,10 @@ impl<'a> TwoClassRows<'a> {
         let features = examples.features;
         let (classes, codes) = match examples.target.view() {
             TargetView::Classes { classes, codes } => (classes, codes),
+            TargetView::Numbers(_) if !settings.has_dual() => {
+                let remedy = "Use hinge or squared-hinge, which are for numbers, too.";
+                return Err(Error::setting("loss", "is for classes alone, and the target is a number", remedy));
+            }
             TargetView::Numbers(_) => {
                 return Err(Error::setting("solver", "cannot be sgd for numbers", "Use auto."));
             }
