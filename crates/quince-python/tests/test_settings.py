@@ -145,7 +145,7 @@ ADAPTED = {
     "cache_size": "scikit-learn's may be anything; the nearest size that can be had is taken",
     "max_iter": "-1 or 0 of scikit-learn's is a word of its own",
     "nu": "scikit-learn's may be anything above 0; the setting ends where rounding begins",
-    "SGDClassifier.alpha": "is a penalty, and the setting one over it",
+    "SGDClassifier.alpha": "may be 0, and the setting is above it",
     "average": "is a number of steps or a Boolean",
     "eta0": "is checked with the learning rate that uses it",
 }

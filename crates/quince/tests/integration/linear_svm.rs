@@ -2,7 +2,7 @@
 
 use crate::clock::{budget_of_looks, cpu_time};
 use crate::svm::{fact, noisy, plain};
-use quince::learn::{Classes, Examples, Learner, Target};
+use quince::learn::{Amount, Classes, Examples, Learner, Target};
 use quince::margin::{Intercept, LinearSvm, LinearSvmModel, Loss, Solver};
 use quince::matrix::Sparse;
 use quince::run::{Report, StopReason, Stream};
@@ -157,6 +157,34 @@ fn a_budget_holds_for_a_linear_model_with_probabilities() {
     assert_eq!(model.report().stop, StopReason::Budget);
     let took = cpu_time() - start;
     assert!(took < Duration::from_secs(2), "{took:?}");
+}
+
+#[test]
+fn lambda_is_one_over_c_times_the_rows() {
+    let (rows, target) = noisy(320, 4);
+    // A row without weight does not count: 256 do.
+    let weights: Vec<f64> = (0..320).map(|i| if i % 5 == 0 { 0.0 } else { 1.0 + f64::from(i % 2) }).collect();
+    let numbers = Target::numbers(Matrix::column_vector((0..320).map(|i| rows[(i, 0)].sin()).collect())).unwrap();
+    let solvers = [(Loss::Hinge, Solver::Sgd), (Loss::SquaredHinge, Solver::Sgd), (Loss::Hinge, Solver::Dual)];
+    for (loss, solver) in SECOND_ORDER.into_iter().chain(solvers) {
+        for (target, weights, count) in
+            [(&target, None, 320.0), (&target, Some(&weights), 256.0), (&numbers, None, 320.0)]
+        {
+            let examples = Examples::new(rows.features(), target, weights.map(|all| &all[..])).unwrap();
+            if solver == Solver::Sgd && std::ptr::eq(target, &numbers) {
+                continue;
+            }
+            let settings = LinearSvm { loss, solver, ..LinearSvm::default() };
+            // Powers of two lose no digits.
+            let by_c = LinearSvm { c: 1.0 / (0.125 * count), ..settings.clone() };
+            let by_lambda = LinearSvm { lambda: Amount::Fixed(0.125), ..settings };
+            let fit = |settings: &LinearSvm| settings.fit_examples(&examples, &Run::new()).unwrap().0;
+            assert!(fit(&by_c) == fit(&by_lambda), "{loss:?} {solver:?} {count}");
+        }
+    }
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    let both = LinearSvm { c: 2.0, lambda: Amount::Fixed(0.1), ..LinearSvm::default() };
+    assert!(both.fit_examples(&examples, &Run::new()).is_err_and(|error| error.remedy().contains("one of them")));
 }
 
 #[test]

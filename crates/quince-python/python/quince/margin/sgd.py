@@ -134,7 +134,7 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
         "early_stopping": "early_stopping",
         "validation_fraction": "validation_fraction",
         "n_iter_no_change": "patience",
-        "alpha": "c",
+        "alpha": "lambda",
         "fit_intercept": "intercept",
         "max_iter": "epochs",
         "tol": "tolerance",
@@ -247,7 +247,7 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
             raise ValueError("l1_ratio must be set when penalty is 'elasticnet'")
 
     def _method_settings(self) -> dict[str, Any]:
-        """The method's settings but for C and what follows from the rows."""
+        """The method's settings but for the penalty and what follows from the rows."""
         self._check_parameters()
         # Without a penalty, and with alpha=0, only the schedule needs alpha.
         penalty = PENALTIES[self.penalty] if self.alpha > 0 else "none"
@@ -313,10 +313,9 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
         return np.ascontiguousarray(weights, dtype=np.float64), intercept
 
     def _learn(self, X: Any, codes: Any, weights: Any, settings: dict[str, Any], start: Model | None) -> None:
-        count = len(codes) if weights is None else max(1, int(np.count_nonzero(weights)))
         more = {
-            # The method minimises half the squared length plus C times the sum of the losses.
-            "c": float(np.clip(1.0 / (max(float(self.alpha), 1e-300) * count), 1e-300, 1e300)),
+            # The penalty is positive; without one it is for the schedule alone.
+            "lambda": float(np.clip(self.alpha, 1e-290, 1e290)),
             # The intercept is in every row, and most weights are in few: its learning rate is lower.
             "intercept_rate": 0.01 if sparse.issparse(X) else 1.0,
         }

@@ -34,7 +34,9 @@ use super::target::{
 };
 use crate::calibration::temperature;
 use crate::error::{Error, Result};
-use crate::learn::{Capability, Checked, Count, Domain, Examples, Learner, MethodInfo, Settings, Target, TargetView};
+use crate::learn::{
+    Amount, Capability, Checked, Count, Domain, Examples, Learner, MethodInfo, Settings, Target, TargetView,
+};
 use crate::run::{Certificate, Report, Run, StopReason};
 use coordinate_descent::{LinearSolution, Method};
 use problem::{Coordinate, InterceptPenalty, Problem};
@@ -73,6 +75,8 @@ crate::settings! {
         loss: Loss = Loss::Hinge, in Loss::DOMAIN;
         /// The cost of the losses, beside half the squared norm of the weights.
         c: f64 = 1.0, in Domain::Number(f64::MIN_POSITIVE, f64::MAX);
+        /// The penalty λ of half the squared norm of the weights, beside the mean loss of the n rows: c = 1 / (λ n), and auto takes c.
+        lambda: Amount = Amount::Auto, in Domain::NumberOr(f64::MIN_POSITIVE, f64::MAX, &["auto"]);
         /// How far off a predicted number may be at no cost: half the width of the tube.
         epsilon: f64 = 0.1, in Domain::Number(0.0, f64::MAX);
         /// Whether c and epsilon are meant for a target of standard deviation 1, whatever its unit.
@@ -193,6 +197,10 @@ impl Learner for LinearSvm {
     };
 
     fn check_settings(&self) -> Result<()> {
+        if self.lambda != Amount::Auto && self.c != LinearSvm::default().c {
+            let problem = "and c are two settings of one penalty, c = 1 / (lambda × rows)";
+            return Err(Error::setting("lambda", problem, "Give one of them."));
+        }
         let sgd = self.descends();
         if sgd && self.intercept == Intercept::Penalised {
             let remedy = match self.solver {
@@ -258,6 +266,17 @@ impl LinearSvm {
         matches!(self.loss, Loss::Hinge | Loss::SquaredHinge)
     }
 
+    /// C for this many rows.
+    fn cost(&self, rows: usize) -> Result<f64> {
+        let Amount::Fixed(lambda) = self.lambda else { return Ok(self.c) };
+        let c = 1.0 / (lambda * rows as f64);
+        if c.is_finite() && c > 0.0 {
+            return Ok(c);
+        }
+        let problem = format!("of {lambda:e} is too {} for {rows} rows", if c > 0.0 { "small" } else { "large" });
+        Err(Error::setting("lambda", problem, "Give one nearer to 1."))
+    }
+
     /// An error if the solver cannot have the loss.
     fn check_loss(&self) -> Result<()> {
         let squared = self.loss == Loss::SquaredHinge;
@@ -293,6 +312,7 @@ impl LinearSvm {
             }
         };
         let taking_part = || (0..rows.rows()).filter(|&i| weight(i) > 0.0);
+        let c = self.cost(taking_part().count())?;
         let mut unit = 1.0;
         let mut coordinates: Vec<Coordinate> = match examples.target.view() {
             TargetView::None(_) => return Err(Target::missing()),
@@ -300,7 +320,7 @@ impl LinearSvm {
                 let weights = class_weights(&self.class_weights, classes, codes, examples.weights)?;
                 let of_row = |i: usize| {
                     let y = if codes[i] == 1 { 1.0 } else { -1.0 };
-                    coordinate(i, y, self.c * weight(i) * weights[codes[i] as usize])
+                    coordinate(i, y, c * weight(i) * weights[codes[i] as usize])
                 };
                 taking_part().map(of_row).collect()
             }
@@ -308,7 +328,7 @@ impl LinearSvm {
                 let target: Vec<f64> = taking_part().map(|i| one_number(target, i)).collect::<Result<_>>()?;
                 unit = if self.standardise { target_scale(&target) } else { 1.0 };
                 // The squared loss is in the square of the unit, as the squared length of the weights is.
-                let cost = if squared { self.c } else { unit * self.c };
+                let cost = if squared { c } else { unit * c };
                 taking_part().zip(target).map(|(i, y)| coordinate(i, y, cost * weight(i))).collect()
             }
         };

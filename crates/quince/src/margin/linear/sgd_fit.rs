@@ -20,6 +20,8 @@ struct TwoClassRows<'a> {
     positive: Vec<bool>,
     /// The weight of each row; `None` if all have the same.
     weights: Option<Vec<f64>>,
+    /// The cost C of a row of weight one.
+    c: f64,
 }
 
 impl<'a> TwoClassRows<'a> {
@@ -42,14 +44,22 @@ impl<'a> TwoClassRows<'a> {
         let weighted = examples.weights.is_some() || factors.iter().any(|&factor| factor != 1.0);
         let weight = |(i, &code): (usize, &u32)| examples.weights.map_or(1.0, |own| own[i]) * factors[code as usize];
         let weights: Option<Vec<f64>> = weighted.then(|| codes.iter().enumerate().map(weight).collect());
-        let costs = || weights.iter().flatten().map(|weight| settings.c * weight);
+        let taking_part =
+            weights.as_ref().map_or(codes.len(), |all| all.iter().filter(|weight| **weight > 0.0).count());
+        let c = settings.cost(taking_part)?;
+        let costs = || weights.iter().flatten().map(|weight| c * weight);
         if costs().any(|cost| !cost.is_finite()) {
             return Err(Error::setting("c", "is too large for the weights of these rows", "Give a smaller c."));
         }
         // What costs next to nothing takes no part.
         let negligible: Vec<bool> = costs().map(|cost| cost < f64::MIN_POSITIVE).collect();
-        let all =
-            TwoClassRows { features, indices: None, positive: codes.iter().map(|&code| code == 1).collect(), weights };
+        let all = TwoClassRows {
+            features,
+            indices: None,
+            positive: codes.iter().map(|&code| code == 1).collect(),
+            weights,
+            c,
+        };
         Ok(if negligible.contains(&true) { all.part(|k| !negligible[k]) } else { all })
     }
 
@@ -69,6 +79,7 @@ impl<'a> TwoClassRows<'a> {
             positive: kept.iter().map(|&k| self.positive[k]).collect(),
             weights: self.weights.as_ref().map(|weights| kept.iter().map(|&k| weights[k]).collect()),
             indices: Some(kept.into_iter().map(|k| self.index(k)).collect()),
+            c: self.c,
         }
     }
 
@@ -132,7 +143,7 @@ impl LinearSvm {
             weights: test.weights.as_deref(),
         });
         // With C = 1/(λN) the mean loss has the same optimum.
-        let penalty = 1.0 / (self.c * rows.count() as f64);
+        let penalty = 1.0 / (rows.c * rows.count() as f64);
         let (l2_share, l1_share) = self.penalty_shares();
         let steps_before = from.map_or(0, LinearSvmModel::steps);
         let features = features_of(train, &taken);
