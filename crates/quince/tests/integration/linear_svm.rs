@@ -188,6 +188,23 @@ fn lambda_is_one_over_c_times_the_rows() {
 }
 
 #[test]
+fn a_budget_that_ends_in_calibration_stops_it() {
+    let (rows, target) = noisy(1_500, 12);
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    let slow = LinearSvm { c: 10.0, tolerance: 1e-4, epochs: 100_000, ..LinearSvm::default() };
+    for solver in [Solver::Dual, Solver::Interior] {
+        let settings = LinearSvm { solver, ..slow.clone() };
+        let (whole, _) = settings.fit_examples(&examples, &Run::new()).unwrap();
+        // The first budget that is enough for the fit is not enough for a second one.
+        let budgets = (0..).map(|k| 1.1f64.powi(k) as u32);
+        let mut fits = budgets.filter_map(|looks| settings.fit_examples(&examples, &budget_of_looks(looks)).ok());
+        let (model, report) = fits.find(|(_, report)| report.stop == StopReason::Converged).unwrap();
+        assert!(report.remarks.iter().any(|remark| remark.contains("no time to calibrate")), "{report:?}");
+        assert!(model.weights() == whole.weights() && model.temperature() != whole.temperature());
+    }
+}
+
+#[test]
 fn the_unit_of_the_target_changes_nothing() {
     let (rows, _) = noisy(300, 3);
     let numbers: Vec<f64> = (0..300).map(|i| rows[(i, 0)].sin() + rows[(i, 1)] * rows[(i, 2)]).collect();

@@ -56,6 +56,25 @@ const GAP_PER_VIOLATION: f64 = 1e-3;
 /// A relative duality gap that is small enough if rounding leaves no smaller one.
 const MIN_GAP: f64 = 1e-10;
 
+/// The remark of a fit whose budget left no time for a second one.
+const NO_TIME_TO_CALIBRATE: &str = "the budget left no time to calibrate on held-out rows: probabilities come from the rows learnt from, and are too sure";
+
+/// The model of a second fit; `None` if the first one was stopped by its budget, or this one is, whose scores would be of another size.
+fn in_time(
+    first: &Report,
+    run: &Run,
+    second: impl FnOnce() -> Result<(LinearSvmModel, Report)>,
+) -> Result<Option<LinearSvmModel>> {
+    if first.stop == StopReason::Budget || run.out_of_time() {
+        return Ok(None);
+    }
+    match second() {
+        Ok((model, report)) => Ok((report.stop != StopReason::Budget).then_some(model)),
+        Err(Error::OutOfTime { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// A number of epochs, in words.
 fn counted_epochs(count: usize) -> String {
     format!("{count} epoch{}", if count == 1 { "" } else { "s" })
@@ -250,7 +269,7 @@ impl LinearSvm {
         let (mut model, mut report) = self.fit_exact(&problem, from, run)?;
         if self.probabilities && !problem.regression {
             let indices: Vec<usize> = problem.coordinates.iter().map(|one| one.row).collect();
-            let without = |held_out: &[bool]| Ok(self.fit_exact(&problem.part(|k| !held_out[k]), None, run)?.0);
+            let without = |held_out: &[bool]| self.fit_exact(&problem.part(|k| !held_out[k]), None, run);
             self.calibrate(&mut model, examples, &indices, without, &mut report, run)?;
         }
         Ok((model, report))
@@ -451,22 +470,25 @@ impl LinearSvm {
         model: &mut LinearSvmModel,
         examples: &Examples<'_>,
         indices: &[usize],
-        without: impl FnOnce(&[bool]) -> Result<LinearSvmModel>,
+        without: impl FnOnce(&[bool]) -> Result<(LinearSvmModel, Report)>,
         report: &mut Report,
         run: &Run,
     ) -> Result<()> {
         let TargetView::Classes { codes, .. } = examples.target.view() else { return Ok(()) };
+        let mut thirds = every_third(indices.iter().map(|&i| codes[i] == 1));
+        let judge = match &thirds {
+            Some(thirds) => in_time(report, run, || without(thirds))?,
+            None => None,
+        };
+        if thirds.is_some() && judge.is_none() {
+            thirds = None;
+            report.remarks.push(NO_TIME_TO_CALIBRATE.into());
+        }
         run.finish(|| {
-            // A fit that was stopped by its budget has no time for a second one: its own scores must do.
-            let thirds = match report.stop {
-                StopReason::Budget => None,
-                _ => every_third(indices.iter().map(|&i| codes[i] == 1)),
-            };
-            let calibration_model = thirds.as_ref().map(|thirds| without(thirds)).transpose()?;
             let is_held_out = |k: usize| thirds.as_ref().is_none_or(|thirds| thirds[k]);
             let rows: Vec<usize> = (0..indices.len()).filter(|&k| is_held_out(k)).map(|k| indices[k]).collect();
             let taken = examples.features.take(&rows);
-            let scores = calibration_model.as_ref().unwrap_or(model).scores(&taken.features(), run)?;
+            let scores = judge.as_ref().unwrap_or(model).scores(&taken.features(), run)?;
             let codes: Vec<u32> = rows.iter().map(|&i| codes[i]).collect();
             let weights: Option<Vec<f64>> = examples.weights.map(|weights| rows.iter().map(|&i| weights[i]).collect());
             let scores = class_scores(&scores);

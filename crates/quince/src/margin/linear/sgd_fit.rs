@@ -121,7 +121,7 @@ impl LinearSvm {
         }
         if self.probabilities {
             let indices: Vec<usize> = (0..rows.count()).map(|k| rows.index(k)).collect();
-            let without = |held_out: &[bool]| Ok(self.descend(&rows.part(|k| !held_out[k]), None, run)?.0);
+            let without = |held_out: &[bool]| self.descend(&rows.part(|k| !held_out[k]), None, run);
             self.calibrate(&mut model, examples, &indices, without, &mut report, run)?;
         }
         Ok((model, report))
