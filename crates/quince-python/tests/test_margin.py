@@ -251,6 +251,26 @@ def test_all_three_ways_have_one_optimum(tumours):
     assert facts["dual"] <= objective(walked) <= 1.002 * facts["dual"]
 
 
+def test_implicit_steps_come_near_the_optimum_far_from_zero():
+    """The ledger's four points: w = (1, 0), b = -6, and an objective of 1/2 where C is 1, so alpha 1/4."""
+    X, y = np.array([[5.0, 1.0], [5.0, 2.0], [7.0, 2.0], [7.0, 3.0]]), np.array([-1, -1, 1, 1])
+    how = {"alpha": 0.25, "average": True, "max_iter": 20_000, "tol": None, "random_state": 0}
+    model = quince.SGDClassifier(learning_rate="implicit", **how).fit(X, y)
+    losses = np.maximum(0.0, 1.0 - y * model.decision_function(X))
+    assert 0.5 <= 0.5 * (model.coef_**2).sum() + losses.sum() <= 0.5005
+    assert model._model.settings["lambda"] == 0.25
+
+
+def test_steps_that_diverge_are_warned_of_and_implicit_ones_do_not():
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.warns(ConvergenceWarning, match="steps were too large"):
+        quince.SGDClassifier("squared_hinge", learning_rate="constant", eta0=1e-5, max_iter=3, random_state=0).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = quince.SGDClassifier("squared_hinge", learning_rate="implicit", average=True, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.9
+
+
 @pytest.mark.parametrize("threads", [2, 8])
 def test_the_number_of_threads_changes_no_bit(threads):
     X, y = classes(3000, 8)

@@ -38,7 +38,10 @@ SCHEDULES = {
     "constant": "constant",
     "invscaling": "inverse-scaling",
     "adaptive": "adaptive",
+    "implicit": "optimal",
 }
+#: A mean loss in the last epoch that no sensible weights have: that of no weights at all is 1.
+DIVERGED_LOSS = 100.0
 
 
 def _has_probabilities(estimator: SGDClassifier) -> bool:
@@ -79,9 +82,11 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
         Accepted for compatibility with scikit-learn: there are two classes.
     random_state : int, RandomState or None, default=None
         The order in which rows are visited.
-    learning_rate : {'optimal', 'constant', 'invscaling', 'adaptive'}, default='optimal'
+    learning_rate : {'optimal', 'constant', 'invscaling', 'adaptive', 'implicit'}, default='optimal'
         The schedule of the learning rate: 1 / (alpha (t + t0)); eta0; eta0 / t ** power_t; eta0, divided by five after
-        every n_iter_no_change epochs without improvement.
+        every n_iter_no_change epochs without improvement. 'implicit' is 1 / (alpha (t + t0)) with implicit steps about the
+        means of columns, which scikit-learn does not have: they diverge in no unit, and with average=True come near the optimum
+        however far from zero the columns are.
     eta0 : float, default=0.01
         The first learning rate of the last three.
     power_t : float, default=0.5
@@ -147,7 +152,7 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
     _implied: ClassVar = {
         "average_from": "a whole number as average says from which step on",
         "certify": "scikit-learn has no duality gap",
-        "update": "scikit-learn's steps are explicit",
+        "update": "the learning rate says whether steps are implicit; scikit-learn's are not",
         "intercept_rate": "lower where rows are sparse",
     }
     _accepted: ClassVar = {
@@ -241,8 +246,10 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
                 f"quince's SGDClassifier has the learning rates {sorted(SCHEDULES)}, "
                 f"and got learning_rate={self.learning_rate!r}."
             )
-        if self.learning_rate == "optimal" and self.alpha == 0:
-            raise ValueError("alpha must be > 0 since learning_rate is 'optimal'. alpha is used to compute the optimal learning rate.")
+        if SCHEDULES[self.learning_rate] == "optimal" and self.alpha == 0:
+            raise ValueError(
+                f"alpha must be > 0 since learning_rate is {self.learning_rate!r}. alpha is used to compute the optimal learning rate."
+            )
         if self.penalty == "elasticnet" and self.l1_ratio is None:
             raise ValueError("l1_ratio must be set when penalty is 'elasticnet'")
 
@@ -251,9 +258,10 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
         self._check_parameters()
         # Without a penalty, and with alpha=0, only the schedule needs alpha.
         penalty = PENALTIES[self.penalty] if self.alpha > 0 else "none"
+        implicit = self.learning_rate == "implicit"
         return {
             "solver": "sgd",
-            "update": "explicit",
+            "update": "implicit" if implicit else "explicit",
             "loss": LOSSES[self.loss],
             "penalty": penalty,
             "l1_ratio": 0.15 if self.l1_ratio is None else float(self.l1_ratio),
@@ -262,7 +270,7 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
             "learning_rate": float(self.eta0),
             "power": float(self.power_t),
             "average": bool(self.average),
-            "average_from": max(1, int(self.average)),
+            "average_from": "auto" if implicit and self.average is True else max(1, int(self.average)),
             "epochs": int(self.max_iter),
             "tolerance": 0.0 if self.tol is None else float(np.clip(self.tol, 1e-300, 1.0)),
             "patience": int(self.n_iter_no_change),
@@ -296,6 +304,14 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
         if start is not None:
             from_model = known_linear_svm(*start, names_of(self.classes_), self._method_settings())
         self._learn(X, codes, weights, self._method_settings(), from_model)
+        trace = self._model.report["trace"]
+        if trace and trace[-1] > DIVERGED_LOSS and self.learning_rate != "implicit":
+            warnings.warn(
+                f"The steps were too large: the mean loss of the last epoch is {trace[-1]:.3g}, and that of no weights at all is at most 1. "
+                "Scale the columns with StandardScaler, or give learning_rate='implicit'.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         if self.tol is not None and self.tol > -np.inf and self._model.report["stop"] != "converged":
             self._warn_not_converged()
         return self
