@@ -183,6 +183,8 @@ fn lambda_is_one_over_c_times_the_rows() {
         }
     }
     let examples = Examples::new(rows.features(), &target, None).unwrap();
+    let extreme = LinearSvm { lambda: Amount::Fixed(1e308), ..LinearSvm::default() };
+    assert!(extreme.fit_examples(&examples, &Run::new()).is_err_and(|error| error.to_string().contains("too large")));
     let both = LinearSvm { c: 2.0, lambda: Amount::Fixed(0.1), ..LinearSvm::default() };
     assert!(both.fit_examples(&examples, &Run::new()).is_err_and(|error| error.remedy().contains("one of them")));
 }

@@ -289,11 +289,11 @@ impl LinearSvm {
     fn cost(&self, rows: usize) -> Result<f64> {
         let Amount::Fixed(lambda) = self.lambda else { return Ok(self.c) };
         let c = 1.0 / (lambda * rows as f64);
-        if c.is_finite() && c > 0.0 {
+        if c.is_normal() {
             return Ok(c);
         }
-        let problem = format!("of {lambda:e} is too {} for {rows} rows", if c > 0.0 { "small" } else { "large" });
-        Err(Error::setting("lambda", problem, "Give one nearer to 1."))
+        let problem = format!("of {lambda:e} is too large for {rows} rows");
+        Err(Error::setting("lambda", problem, "Give a smaller one."))
     }
 
     /// An error if the solver cannot have the loss.
