@@ -425,3 +425,15 @@ def test_rows_that_change_their_shape_after_the_fit_are_refused(rng):
         model.kneighbors(np.zeros((1, 6)))
     X.shape = (20, 6)
     assert_array_equal(model.kneighbors(X[:3].copy())[1], expected[1])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("n_neighbors", 7), ("n_neighbors", "auto"), ("weights", "distance"), ("smoothing", 2.0)]
+)
+def test_a_parameter_that_was_changed_after_the_fit_is_not_saved_in_silence(rng, tmp_path, name, value):
+    model = quince.KNeighborsClassifier(3).fit(rng.normal(size=(20, 2)), np.arange(20) % 2)
+    model.save(tmp_path / "m.quince")
+    with pytest.raises(ValueError, match=f"{name} was changed after the fit"):
+        model.set_params(**{name: value}).save(tmp_path / "m.quince")
+    model.set_params(n_neighbors=3, weights="uniform", smoothing=0.0).save(tmp_path / "m.quince")
+    quince.KNeighborsRegressor(9).fit([[0.0], [1.0]], [0.0, 1.0]).save(tmp_path / "few.quince")

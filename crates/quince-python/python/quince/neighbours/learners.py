@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = ["KNeighborsClassifier", "KNeighborsRegressor"]
 
+import os
 import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
@@ -73,11 +74,7 @@ class _Learner(Search):
         self, X: Any, weights: NDArray[np.float64] | None, target: NDArray[Any], classes: list[str] | None = None
     ) -> None:
         self.n_samples_fit_, self._sparse = X.shape[0], sparse.issparse(X)
-        settings = self._measure(X) | self._method_settings()
-        # The method is fitted as well as it can be; where that is not what was asked for, `_mean` answers.
-        if settings["k"] != "auto":
-            settings["k"] = min(settings["k"] or 1, self.n_samples_fit_)
-        settings["votes"] = settings["votes"] or "uniform"
+        settings = self._measure(X) | self._fitted_settings()
         rows, threads = for_extension(X), effective(self.n_jobs)
         given = {"target": target, "classes": classes, "weights": weights, "threads": threads}
         self._model = self._in_our_words(fit, "knn", rows, settings, **given)
@@ -90,6 +87,33 @@ class _Learner(Search):
         """What the parameters ask of neighbours, in the method's words; it has none for a function of distances."""
         votes = None if callable(self.weights) else self.weights or "uniform"
         return {"k": self.n_neighbors, "votes": votes, "smoothing": float(getattr(self, "smoothing", 0.0))}
+
+    def _fitted_settings(self) -> dict[str, Any]:
+        """What the method is fitted with: as well as it can be. Where that is not what was asked for, `_mean` answers."""
+        settings = self._method_settings()
+        if settings["k"] != "auto":
+            settings["k"] = min(settings["k"] or 1, self.n_samples_fit_)
+        return settings | {"votes": settings["votes"] or "uniform"}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Saves the fitted estimator in one file, which `quince.load` and the command `quince` open.
+
+        The file holds numbers and words only: opening it never runs code. It is replaced as a whole: there is always the
+        old file or the new one. A parameter that was changed after the fit is not in the model, and refused.
+        """
+        self._check_saved()
+        super().save(path)
+
+    def _check_saved(self) -> None:
+        """An error if the model would answer otherwise than the estimator."""
+        fitted, asked = self._fitted_model().settings, self._fitted_settings()
+        parameters = {"k": "n_neighbors", "votes": "weights", "smoothing": "smoothing"}
+        changed = [parameters[name] for name, value in asked.items() if fitted[name] != value]
+        if changed:
+            raise ValueError(
+                f"{changed[0]} was changed after the fit, and the saved model would not have the change. "
+                "Fit again, or pickle the estimator."
+            )
 
     def _answers(self, X: Any) -> NDArray[np.float64]:
         """What neighbours say, a column for each class or number."""
@@ -179,7 +203,8 @@ class KNeighborsClassifier(ClassifierMixin, _Learner):
     n_jobs : int, default=None
         Number of threads; -1 for all processors, None for `quince.set_threads`, `OMP_NUM_THREADS` or all processors.
     smoothing : float, default=0.0
-        Votes that are divided evenly among all classes, so that no probability is zero. Not in scikit-learn.
+        Votes that are divided evenly among all classes, so that no probability is zero. Where y has several columns, a
+        saved file cannot hold them. Not in scikit-learn.
 
     Attributes
     ----------
@@ -298,7 +323,17 @@ class KNeighborsClassifier(ClassifierMixin, _Learner):
         """The fraction of votes for each class, an array for each column of y."""
         return np.split(self._answers(X), np.cumsum([len(classes) for classes in self.classes_])[:-1], axis=1)
 
+    def _check_saved(self) -> None:
+        super()._check_saved()
+        if self.outputs_2d_ and self.smoothing:
+            raise ValueError(
+                "smoothing of several columns of y is nothing that a model file holds. "
+                "Fit with smoothing=0.0, or pickle the estimator."
+            )
+
     def _smooth(self, votes: NDArray[np.float64]) -> NDArray[np.float64]:
+        if not self.smoothing:
+            return votes  # as the model has them, without a rounding more
         k = self._count()
         return (k * votes + self.smoothing / votes.shape[1]) / (k + self.smoothing)
 
