@@ -87,6 +87,7 @@ fn of_svm<'py>(py: Python<'py>, fitted: &SvmModel, name: &str) -> Found<'py> {
         "coefficients" => numbers(py, fitted.coefficients()),
         "bias" => fitted.bias().into_bound_py_any(py).map(Some),
         "temperature" => fitted.temperature().into_bound_py_any(py).map(Some),
+        "offset" => fitted.offset().into_bound_py_any(py).map(Some),
         "steps" => fitted.summary().steps.into_bound_py_any(py).map(Some),
         _ => Ok(None),
     }

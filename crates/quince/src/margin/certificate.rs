@@ -35,6 +35,8 @@ pub(super) struct GapCertificate {
 impl Dual<'_> {
     /// The certificate of a solution. If the solver was stopped early, b is the one with the smallest gap.
     pub(super) fn certify(&self, solution: &Solution, rule: BiasRule, finished: bool) -> GapCertificate {
+        // Where the gap alone is small, β may be a little off its bounds, and say nothing of b.
+        let finished = finished && solution.relative_gap.is_none();
         let bias = if finished { self.bias(solution, rule) } else { self.best_bias(solution) };
         let squared_norm: f64 =
             (0..self.count()).map(|i| solution.beta[i] * (self.target[i] - solution.gradient[i])).sum::<f64>().max(0.0);
@@ -44,7 +46,7 @@ impl Dual<'_> {
         let longest = (0..self.count()).map(|i| self.feasible_share(solution.beta[i], i)).fold(1.0, f64::min);
         let length = if squared_norm > 0.0 { (linear / squared_norm).clamp(0.0, longest) } else { longest };
         let length = if finished { 1.0 } else { length };
-        let dual = length * linear - 0.5 * length * length * squared_norm;
+        let dual = (length * linear - 0.5 * length * length * squared_norm).max(solution.lower_bound);
         let hard = self.high.iter().chain(&self.low).any(|bound| bound.is_infinite());
         let primal = if hard {
             // Every row must be beyond the margin: w and b are scaled up until the nearest is.
@@ -59,7 +61,7 @@ impl Dual<'_> {
     /// Whether a row is at its bound and, if the solver has converged, also beyond the margin: of duplicates on the margin, some
     /// are at their bound.
     pub(super) fn is_beyond(&self, solution: &Solution, i: usize, bias: f64) -> bool {
-        let edge = if solution.stop == StopReason::Converged {
+        let edge = if solution.stop == StopReason::Converged && solution.relative_gap.is_none() {
             self.epsilon + solution.kkt_violation
         } else {
             f64::NEG_INFINITY

@@ -9,21 +9,22 @@ use super::dual::{Dual, Solution, SolverOptions, balance};
 use crate::error::Result;
 use crate::run::{Run, StopReason};
 
-/// `auto` computes leave-one-out scores if all refits take about this many multiplications at most.
-const QUICK_PRODUCTS: f64 = 5e9;
-/// Multiplications per step of a refit.
-const PRODUCTS_PER_STEP: f64 = 1000.0;
+/// `auto` computes leave-one-out scores if support vectors squared, times rows, are at most this many: about a millisecond.
+const QUICK_PRODUCTS: usize = 100_000;
+/// With `auto` no refit takes more steps than this.
+const QUICK_STEPS: usize = 1000;
+/// Up to this many rows every third of them is held out, one after the other; of more rows one third says enough.
+const MAX_ROWS_FOR_THREE_FOLDS: usize = 2000;
 /// The tolerance of the refit for held-out rows, in multiples of that of the model.
 const TOLERANCE_FACTOR: f64 = 10.0;
 
-/// How many steps each refit may take so that all of them take about a second; a refit also computes the gradient again.
+/// How many steps each refit may take with `auto`; zero if all of them together would take more than a moment.
 pub(super) fn quick_steps(dual: &Dual<'_>, solution: &Solution) -> usize {
-    let support = solution.beta.iter().filter(|beta| **beta != 0.0).count().max(1) as f64;
-    let gradient_cost = support * dual.count() as f64 * (32 + dual.rows.row_cost()) as f64;
-    ((QUICK_PRODUCTS / support - gradient_cost) / PRODUCTS_PER_STEP).max(0.0) as usize
+    let support = solution.beta.iter().filter(|beta| **beta != 0.0).count();
+    if support * support * dual.count() <= QUICK_PRODUCTS { QUICK_STEPS } else { 0 }
 }
 
-/// The score of each row by the model without it; `None` if a refit takes more steps than `options` allow.
+/// The score of each row by the model without it; `None` if a refit takes more steps than `options` allow, unless they allow all.
 pub(super) fn scores(
     dual: &Dual<'_>,
     solution: &Solution,
@@ -53,7 +54,8 @@ pub(super) fn scores(
     Ok(Some(scores))
 }
 
-/// Every third row of each class, and its score by the model of the others; `None` if a class has too few.
+/// Every third row of each class, and its score by the model of the others: of few rows all, in three folds. `None` if a class has
+/// too few, or there is no time.
 pub(super) fn held_out(
     dual: &Dual<'_>,
     solution: &Solution,
@@ -61,20 +63,28 @@ pub(super) fn held_out(
     rule: BiasRule,
     run: &Run,
 ) -> Result<Option<(Vec<usize>, Vec<f64>)>> {
-    let Some(held_out) = every_third(dual.target.iter().map(|y| *y > 0.0)) else { return Ok(None) };
-    let rows: Vec<usize> = (0..dual.count()).filter(|&i| held_out[i]).map(|i| dual.indices[i]).collect();
     let options =
         SolverOptions { tolerance: (TOLERANCE_FACTOR * options.tolerance).min(0.1).max(options.tolerance), ..*options };
-    let scores = dual.scores_without(|i| held_out[i], solution, &options, rule, run)?;
-    Ok(scores.map(|scores| (rows, scores)))
+    let folds = if dual.count() <= MAX_ROWS_FOR_THREE_FOLDS { 3 } else { 1 };
+    let (mut rows, mut scores) = (Vec::new(), Vec::new());
+    for fold in 0..folds {
+        let Some(held_out) = every_third(dual.target.iter().map(|y| *y > 0.0), fold) else { return Ok(None) };
+        if run.out_of_time() {
+            break;
+        }
+        let Some(found) = dual.scores_without(|i| held_out[i], solution, &options, rule, run)? else { break };
+        rows.extend((0..dual.count()).filter(|&i| held_out[i]).map(|i| dual.indices[i]));
+        scores.extend(found);
+    }
+    Ok((!rows.is_empty()).then_some((rows, scores)))
 }
 
-/// Which rows are every third of their class; `None` if one class has none.
-pub(super) fn every_third(positive: impl Iterator<Item = bool>) -> Option<Vec<bool>> {
+/// Which rows are every third of their class, in one of three folds; `None` if one class has none.
+pub(super) fn every_third(positive: impl Iterator<Item = bool>, fold: usize) -> Option<Vec<bool>> {
     let mut seen = [0usize; 2];
     let third = |positive: bool| {
         seen[usize::from(positive)] += 1;
-        seen[usize::from(positive)].is_multiple_of(3)
+        (seen[usize::from(positive)] + fold).is_multiple_of(3)
     };
     let thirds: Vec<bool> = positive.map(third).collect();
     seen.iter().all(|count| *count >= 3).then_some(thirds)
@@ -102,7 +112,7 @@ impl Dual<'_> {
         let mut start: Vec<f64> = kept.iter().map(|&i| solution.beta[i]).collect();
         balance(&mut start);
         let solution = others.solve_near(start, options, run)?;
-        if solution.stop == StopReason::StepLimit {
+        if solution.stop == StopReason::StepLimit && options.steps < SolverOptions::most_steps(0) {
             return Ok(None);
         }
         let certificate = others.certify(&solution, rule, solution.stop == StopReason::Converged);
@@ -112,7 +122,8 @@ impl Dual<'_> {
         let queries = self.space.queries(&self.rows, &supports);
         let rows: Vec<usize> = left_out.iter().map(|&i| self.indices[i]).collect();
         let mut scores = vec![certificate.bias; rows.len()];
-        self.space.kernel_rows::<f64>(&self.rows, &rows).add(&queries, &beta, &mut scores, run)?;
+        let kernel_rows = self.space.kernel_rows::<f64>(&self.rows, &rows);
+        run.finish(|| kernel_rows.add(&queries, &beta, &mut scores, run))?;
         Ok(Some(scores))
     }
 }

@@ -14,6 +14,7 @@
 //! close they are to the optimum by the duality gap, in double precision (`certificate.rs`). [`LinearSvm`] needs no kernels
 //! (`linear/`), and has the same optimum as [`Svm`] with a linear one.
 
+mod calibrate;
 mod certificate;
 mod dual;
 mod explain;

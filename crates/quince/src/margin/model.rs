@@ -1,10 +1,11 @@
 //! The fitted model of a support vector machine: its support vectors, their coefficients, and a summary of the fit.
 
+use super::calibrate::classes_by;
 use super::certificate::GapCertificate;
 use super::dual::{Dual, Solution};
 use super::kernel::{Kernel, KernelSpace};
-use super::target::class_scores;
-use crate::calibration::softmax;
+use super::linear::GAP_PER_VIOLATION;
+use crate::calibration::LogOdds;
 use crate::error::{Error, Result};
 use crate::explain::Explanation;
 use crate::learn::{FeatureSource, Fitted, Prediction, SavedParts};
@@ -38,8 +39,10 @@ pub struct SvmModel {
     pub(super) bias: f64,
     /// Weights w of the features, for a linear kernel.
     pub(super) weights: Option<Matrix>,
-    /// Factor of the scores before the softmax that gives probabilities.
-    pub(super) temperature: f64,
+    /// How scores become probabilities.
+    pub(super) log_odds: LogOdds,
+    /// Whether that was learnt from scores of the rows that the model has learnt, for want of time.
+    pub(super) own_scores: bool,
     /// How far below zero the scores of free support vectors are: rows no further below are not novel.
     pub(super) slack: f64,
     pub(super) summary: SvmSummary,
@@ -101,7 +104,8 @@ impl SvmModel {
             support_vectors,
             beta,
             bias: certificate.bias,
-            temperature: 1.0,
+            log_odds: LogOdds { temperature: 1.0, offset: 0.0 },
+            own_scores: false,
             slack: 0.0,
             summary: SvmSummary {
                 rows: dual.count(),
@@ -154,7 +158,8 @@ impl SvmModel {
             support_vectors,
             beta,
             bias,
-            temperature: 1.0,
+            log_odds: LogOdds { temperature: 1.0, offset: 0.0 },
+            own_scores: false,
             slack: 0.0,
             summary: SvmSummary {
                 rows: support,
@@ -170,21 +175,30 @@ impl SvmModel {
         })
     }
 
-    /// The report of a fit.
-    pub(super) fn report(&self, solution: &Solution, tolerance: f64) -> Report {
+    /// The report of a fit to a tolerance, for a target in some unit.
+    pub(super) fn report(&self, solution: &Solution, tolerance: f64, unit: f64) -> Report {
         let (support, summary) = (self.beta.len(), &self.summary);
         let mut report = Report {
             route: format!(
-                "{}, {} in {}",
+                "{}, {} in {}{}",
                 counted(support, "support vector"),
                 counted(solution.steps, "step"),
-                counted(solution.blocks, "block")
+                counted(solution.blocks, "block"),
+                match solution.interior_steps {
+                    0 => String::new(),
+                    steps => format!(", then {} of the interior-point method", counted(steps, "step")),
+                }
             ),
             stop: solution.stop,
-            certificate: Some(Certificate {
-                measure: "largest KKT violation".into(),
-                value: solution.kkt_violation,
-                tolerance,
+            certificate: Some(match solution.relative_gap {
+                Some(value) => Certificate {
+                    measure: "relative duality gap".into(),
+                    value,
+                    tolerance: GAP_PER_VIOLATION * tolerance / unit,
+                },
+                None => {
+                    Certificate { measure: "largest KKT violation".into(), value: solution.kkt_violation, tolerance }
+                }
             }),
             trace: solution.trace.clone(),
             ..Report::default()
@@ -230,7 +244,13 @@ impl SvmModel {
     /// The temperature, which calibrates probabilities: it multiplies the scores before the softmax, so it is an inverse temperature
     /// in the sense of Guo and others (2017), who divide by theirs.
     pub fn temperature(&self) -> f64 {
-        self.temperature
+        self.log_odds.temperature
+    }
+
+    /// The offset of the log odds: zero unless classes have weights. A score s means log odds of 2·temperature·s + offset, but never
+    /// less than even odds for the label, which is the sign of the score.
+    pub fn offset(&self) -> f64 {
+        self.log_odds.offset
     }
 
     /// The kernel.
@@ -365,11 +385,7 @@ impl Fitted for SvmModel {
             Output::Novelty => {
                 Prediction::Novelty { scores: scores.iter().map(|score| self.novelty(*score)).collect() }
             }
-            Output::Classes => {
-                let scores = class_scores(&scores);
-                let probabilities = softmax(&scores, self.temperature);
-                Prediction::Classes { scores, probabilities }
-            }
+            Output::Classes => classes_by(&self.log_odds, &scores),
         })
     }
 
@@ -391,7 +407,13 @@ impl Fitted for SvmModel {
         parts.put_counts("support_indices", &self.support_indices);
         parts.put_vector("beta", &self.beta);
         parts.put_number("bias", self.bias);
-        parts.put_number("temperature", self.temperature);
+        parts.put_number("temperature", self.log_odds.temperature);
+        if self.log_odds.offset != 0.0 {
+            parts.put_number("offset", self.log_odds.offset);
+        }
+        if self.own_scores {
+            parts.put_number("own_scores", 1.0);
+        }
         parts.put_number("slack", self.slack);
         parts.put_json("model", &Saved { kernel: self.kernel, output: self.output, summary: self.summary.clone() });
     }
@@ -421,7 +443,10 @@ impl Fitted for SvmModel {
         }
         let [bias, temperature, slack] =
             [parts.take_number("bias")?, parts.take_number("temperature")?, parts.take_number("slack")?];
-        if beta.iter().chain(&[bias, temperature, slack]).any(|number| !number.is_finite()) || temperature < 0.0 {
+        let offset = if parts.has("offset") { parts.take_number("offset")? } else { 0.0 };
+        let own_scores = parts.has("own_scores") && parts.take_number("own_scores")? != 0.0;
+        if beta.iter().chain(&[bias, temperature, offset, slack]).any(|number| !number.is_finite()) || temperature < 0.0
+        {
             return Err(parts.wrong("a coefficient is not a number"));
         }
         support_vectors.features().afford_columns()?;
@@ -433,7 +458,8 @@ impl Fitted for SvmModel {
             support_vectors,
             beta,
             bias,
-            temperature,
+            log_odds: LogOdds { temperature, offset },
+            own_scores,
             slack,
             summary,
         })

@@ -40,7 +40,7 @@ crate::settings! {
         bias: BiasRule = BiasRule::Mean, in BiasRule::DOMAIN;
         /// The violation of the KKT (optimality) conditions at which to stop.
         tolerance: f64 = 1e-3, in Domain::Number(1e-12, 1.0);
-        /// The largest number of steps; 0 for no limit.
+        /// The largest number of steps; 0 for ten million, or a hundred for each row if that is more.
         steps: usize = 0, in Domain::Integer(0);
         /// Megabytes for cached kernel rows.
         cache: f64 = 1000.0, in Domain::Number(1.0, 1e6);
@@ -99,11 +99,11 @@ impl Learner for OneClassSvm {
             high,
             epsilon: 0.0,
         };
-        let options = SolverOptions::of(self.tolerance, self.cache, self.steps, self.shrinking);
+        let options = SolverOptions::of(self.tolerance, self.cache, self.steps, self.shrinking, count);
         let solution = dual.solve(Some(start), &options, run)?;
         let certificate = dual.certify(&solution, self.bias, solution.stop == StopReason::Converged);
         let mut model = SvmModel::of(&dual, &solution, &certificate, Output::Novelty);
-        let mut report = model.report(&solution, self.tolerance);
+        let mut report = model.report(&solution, self.tolerance, 1.0);
         // Support vectors on the edge have a score of zero, up to the tolerance; they are not novel.
         let score = |i: usize| certificate.bias - solution.gradient[i];
         let on_edge = (0..count).filter(|&i| solution.beta[i] > 0.0 && solution.beta[i] < dual.high[i]);

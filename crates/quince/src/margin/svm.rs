@@ -1,14 +1,14 @@
 //! Support vector machines for two classes and for numbers.
 
-use super::certificate::{BiasRule, GapCertificate};
-use super::dual::{Dual, Solution, SolverOptions};
+use super::calibrate::{Solved, classes_by};
+use super::certificate::BiasRule;
+use super::dual::{Dual, SolverOptions};
 use super::kernel::{Gamma, Kernel, KernelSpace};
 use super::leave_one_out;
 use super::model::{Output, SvmModel};
 use super::target::{
-    CLASS_WEIGHTS, check_symmetric, class_scores, class_weights, finite_norms, one_class_only, one_number, target_scale,
+    CLASS_WEIGHTS, check_symmetric, class_weights, finite_norms, one_class_only, one_number, target_scale,
 };
-use crate::calibration::{softmax, temperature};
 use crate::error::{Error, Result};
 use crate::learn::{
     Capability, Checked, Domain, Examples, IntoSetting, Learner, MethodInfo, PlainValue, Prediction, SettingValue,
@@ -53,7 +53,7 @@ crate::settings! {
         bias: BiasRule = BiasRule::Mean, in BiasRule::DOMAIN;
         /// The violation of the KKT (optimality) conditions at which to stop.
         tolerance: f64 = 1e-3, in Domain::Number(1e-12, 1.0);
-        /// The largest number of steps; 0 for no limit.
+        /// The largest number of steps; 0 for ten million, or a hundred for each row if that is more.
         steps: usize = 0, in Domain::Integer(0);
         /// Megabytes for cached kernel rows.
         cache: f64 = 1000.0, in Domain::Number(1.0, 1e6);
@@ -61,7 +61,7 @@ crate::settings! {
         shrinking: bool = true, in Domain::Boolean;
         /// Whether probabilities are calibrated, on held-out rows.
         probabilities: bool = true, in Domain::Boolean;
-        /// Whether the exact leave-one-out error is computed in training; auto does if it is quick.
+        /// Whether the exact leave-one-out error is computed in training; auto does if it takes about a millisecond.
         leave_one_out: LeaveOneOut = LeaveOneOut::Auto, in LeaveOneOut::DOMAIN;
     }
 }
@@ -198,21 +198,19 @@ impl Learner for Svm {
     fn leave_one_out_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<Option<Prediction>> {
         let space = KernelSpace::of(&examples.features, self.kernel_for(&examples.features, run)?);
         let (dual, unit) = self.pose(examples, &space)?;
-        let options = self.options(unit);
+        let options = self.options(unit, dual.count());
         let solution = dual.solve(None, &options, run)?;
         let certificate = dual.certify(&solution, self.bias, solution.stop == StopReason::Converged);
         let mut scores =
             SvmModel::of(&dual, &solution, &certificate, output(examples.target)).scores(&examples.features, run)?;
-        let options = SolverOptions { steps: usize::MAX, ..options };
+        let options = SolverOptions { steps: SolverOptions::most_steps(dual.count()), ..options };
         let left_out =
             leave_one_out::scores(&dual, &solution, &certificate, &options, self.bias, run)?.unwrap_or_default();
         dual.indices.iter().zip(left_out).for_each(|(&i, score)| scores[i] = score);
         Ok(Some(match examples.target.view() {
             TargetView::Classes { codes, .. } => {
-                let scores = class_scores(&scores);
-                let temperature = temperature(&scores, codes, examples.weights, run)?;
-                let probabilities = softmax(&scores, temperature);
-                Prediction::Classes { scores, probabilities }
+                let odds = self.log_odds(&scores, codes, examples.weights, self.classes_differ(&dual), run)?;
+                classes_by(&odds, &scores)
             }
             TargetView::Numbers(_) | TargetView::None(_) => Prediction::Numbers(Matrix::column_vector(scores)),
         }))
@@ -230,26 +228,27 @@ impl Svm {
     }
 
     /// Options of the solver, for a target in some unit, in which the KKT violation is too.
-    fn options(&self, unit: f64) -> SolverOptions {
-        SolverOptions::of(unit * self.tolerance, self.cache, self.steps, self.shrinking)
+    pub(super) fn options(&self, unit: f64, rows: usize) -> SolverOptions {
+        SolverOptions::of(unit * self.tolerance, self.cache, self.steps, self.shrinking, rows)
     }
 
     fn fit_from(&self, examples: &Examples<'_>, from: Option<&SvmModel>, run: &Run) -> Result<(SvmModel, Report)> {
         let space = KernelSpace::of(&examples.features, self.kernel_for(&examples.features, run)?);
         let (dual, unit) = self.pose(examples, &space)?;
-        let options = self.options(unit);
+        let options = self.options(unit, dual.count());
         let start = from.map(|model| dual.within_bounds(model.coefficients_of(&dual.indices)));
         let solution = dual.solve(start, &options, run)?;
         let certificate = dual.certify(&solution, self.bias, solution.stop == StopReason::Converged);
         let mut model = SvmModel::of(&dual, &solution, &certificate, output(examples.target));
-        let mut report = model.report(&solution, options.tolerance);
+        let mut report = model.report(&solution, options.tolerance, dual.unit());
         if solution.stop == StopReason::Budget {
             report.remarks.push(super::model::RESUME.into());
         }
         if solution.stop != StopReason::Converged && space.kernel == Kernel::Linear {
             report.remarks.push("with a linear kernel, 'linear-svm' finds the same model, and sooner".into());
         }
-        run.finish(|| self.finish(examples, (&dual, &solution, &certificate), &mut model, &mut report, run))?;
+        let solved = Solved { examples, dual: &dual, solution: &solution, certificate: &certificate };
+        self.judge(&solved, from, &mut model, &mut report, run)?;
         Ok((model, report))
     }
 
@@ -293,54 +292,6 @@ impl Svm {
         }
         let epsilon = if matches!(examples.target.view(), TargetView::Numbers(_)) { unit * self.epsilon } else { 0.0 };
         Ok((Dual { rows: examples.features, space, indices, target, low, high, epsilon }, unit))
-    }
-
-    /// Adds the leave-one-out error to a model, if that is asked for, and the temperature of its probabilities.
-    fn finish(
-        &self,
-        examples: &Examples<'_>,
-        (dual, solution, certificate): (&Dual<'_>, &Solution, &GapCertificate),
-        model: &mut SvmModel,
-        report: &mut Report,
-        run: &Run,
-    ) -> Result<()> {
-        let TargetView::Classes { codes, .. } = examples.target.view() else { return Ok(()) };
-        let refits = solution.stop == StopReason::Converged;
-        let options = self.options(1.0);
-        let steps = match self.leave_one_out {
-            LeaveOneOut::Auto => leave_one_out::quick_steps(dual, solution),
-            LeaveOneOut::Always => usize::MAX,
-            LeaveOneOut::Never => 0,
-        };
-        let left_out = match refits && steps > 0 {
-            true => {
-                leave_one_out::scores(dual, solution, certificate, &SolverOptions { steps, ..options }, self.bias, run)?
-            }
-            false => None,
-        };
-        if let Some(scores) = &left_out {
-            let error = leave_one_out::error(dual, scores);
-            model.summary.leave_one_out = Some(error);
-            report.fact("leave-one-out error", error);
-        }
-        if !self.probabilities {
-            return Ok(());
-        }
-        let (rows, scores): (Vec<usize>, Vec<f64>) = match left_out {
-            Some(scores) => (dual.indices.clone(), scores),
-            None => {
-                let own =
-                    || (0..dual.count()).map(|i| dual.target[i] - solution.gradient[i] + certificate.bias).collect();
-                let judged =
-                    if refits { leave_one_out::held_out(dual, solution, &options, self.bias, run)? } else { None };
-                judged.unwrap_or_else(|| (dual.indices.clone(), own()))
-            }
-        };
-        let codes: Vec<u32> = rows.iter().map(|&i| codes[i]).collect();
-        let weights: Option<Vec<f64>> = examples.weights.map(|weights| rows.iter().map(|&i| weights[i]).collect());
-        model.temperature = temperature(&class_scores(&scores), &codes, weights.as_deref(), run)?;
-        report.fact("temperature", model.temperature);
-        Ok(())
     }
 }
 

@@ -45,7 +45,18 @@ pub(super) fn finite_norms(rows: &Features<'_>, run: &Run) -> Result<Vec<f64>> {
         return Err(Error::data("the rows have no columns", "Give at least one column to learn from."));
     }
     let norms = rows.row_norms(run)?;
-    if norms.iter().all(|norm| norm.is_finite()) { Ok(norms) } else { Err(rows.not_finite()) }
+    if norms.iter().all(|norm| norm.is_finite()) {
+        return Ok(norms);
+    }
+    // A value that is no number, or values whose squares are none.
+    rows.check_finite()?;
+    Err(too_large(rows, "the rows are too large for inner products", "Scale the columns."))
+}
+
+/// The error for rows that are too large, which names their largest column.
+pub(super) fn too_large(rows: &Features<'_>, problem: &str, remedy: &str) -> Error {
+    let (column, value) = rows.largest_value();
+    Error::data(format!("{problem}: column {} has numbers up to {value:.1e}", column + 1), remedy)
 }
 
 /// The largest target: its square can still be summed.

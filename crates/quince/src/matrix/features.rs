@@ -301,6 +301,19 @@ impl<'a> Features<'a> {
             .map_or_else(Vec::new, |dense| with_view!(dense, view => (0..self.rows).map(|i| view.get(i, j)).collect()))
     }
 
+    /// The column with the largest absolute value, and that value; of finite features.
+    pub(crate) fn largest_value(&self) -> (usize, f64) {
+        let mut largest = (0, 0.0);
+        (0..self.rows).for_each(|i| {
+            self.for_row(i, |j, value| {
+                if value.abs() > largest.1 {
+                    largest = (j, value.abs());
+                }
+            });
+        });
+        largest
+    }
+
     fn refuse(&self, first: usize, wrong: impl Fn(usize, f64) -> bool) -> Error {
         let mut found = None;
         for i in 0..self.rows {

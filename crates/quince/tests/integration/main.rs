@@ -28,6 +28,7 @@ mod sgd;
 mod solver;
 mod stopping;
 mod svm;
+mod svm_limits;
 mod unsound_calls;
 
 /// A small real table.

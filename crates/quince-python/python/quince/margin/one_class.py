@@ -42,7 +42,7 @@ class OneClassSVM(OutlierMixin, KernelSVM):
     verbose : bool, default=False
         Accepted for compatibility with scikit-learn.
     max_iter : int, default=-1
-        The largest number of steps; -1 for no limit.
+        The largest number of steps; -1 for ten million, or a hundred for each row if that is more.
     bias : {'mean', 'median'}, default='mean'
         How the intercept follows from the free support vectors.
     edge : {'exact', 'usual'}, default='exact'

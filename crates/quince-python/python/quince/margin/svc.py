@@ -47,7 +47,8 @@ class SVC(TwoClasses, ClassifierMixin, KernelSVM):
     shrinking : bool, default=True
         Whether rows that stay at a bound are left out for a while; the result is the same.
     probability : bool, default=False
-        Whether there is `predict_proba`. Probabilities agree with the labels, and cost less than in scikit-learn.
+        Whether there is `predict_proba`. Probabilities agree with the labels, and cost less than in scikit-learn. Where classes have
+        weights, a row whose label follows from them against the chances has a probability of one half.
     tol : float, default=1e-3
         The violation of the KKT (optimality) conditions at which to stop.
     cache_size : float, default=200
@@ -57,7 +58,7 @@ class SVC(TwoClasses, ClassifierMixin, KernelSVM):
     verbose : bool, default=False
         Accepted for compatibility with scikit-learn.
     max_iter : int, default=-1
-        The largest number of steps; -1 for no limit.
+        The largest number of steps; -1 for ten million, or a hundred for each row if that is more.
     decision_function_shape : {'ovo', 'ovr'}, default='ovr'
         Accepted for compatibility with scikit-learn: there are two classes.
     break_ties : bool, default=False
@@ -212,6 +213,10 @@ class SVC(TwoClasses, ClassifierMixin, KernelSVM):
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """The logarithm of the probabilities."""
-        temperature = self._fitted_model().parameter("temperature")
-        odds = 2.0 * temperature * self._asked(X)
+        model, scores = self._fitted_model(), self._asked(X)
+        offset = model.parameter("offset")
+        odds = 2.0 * model.parameter("temperature") * scores + offset
+        if offset != 0.0:
+            # Never less than even odds for the label.
+            odds = np.where(scores > 0, np.maximum(odds, 1e-9), np.minimum(odds, -1e-9))
         return np.column_stack([log_expit(-odds), log_expit(odds)])

@@ -43,7 +43,7 @@ class SVR(RegressorMixin, KernelSVM):
     verbose : bool, default=False
         Accepted for compatibility with scikit-learn.
     max_iter : int, default=-1
-        The largest number of steps; -1 for no limit.
+        The largest number of steps; -1 for ten million, or a hundred for each row if that is more.
     bias : {'mean', 'median'}, default='mean'
         How the intercept follows from the free support vectors.
     standardise : bool, default=False

@@ -22,6 +22,7 @@
 mod active;
 mod cache;
 mod duplicates;
+mod linear;
 mod sample;
 mod time;
 mod working_set;
@@ -30,6 +31,7 @@ pub(super) use sample::balance;
 
 use super::certificate::BiasRule;
 use super::kernel::{KernelRows, KernelSpace};
+use super::target::too_large;
 use crate::error::{Error, Result};
 use crate::matrix::Features;
 use crate::matrix::fused::Multiply;
@@ -49,8 +51,19 @@ const BLOCK_TOLERANCE_SHARE: f64 = 0.1;
 const STEPS_PER_ROW: usize = 20;
 /// Blocks between two attempts at shrinking.
 const BLOCKS_PER_SHRINKING: usize = 10;
+/// Unless another limit is given, the solver stops after this many steps, as LIBSVM does...
+const MAX_STEPS: usize = 10_000_000;
+/// ... or after this many for each row, if that is more.
+const MAX_STEPS_PER_ROW: usize = 100;
+/// A linear kernel is solved as a linear model once it has taken this many steps...
+const STEPS_BEFORE_LINEAR: usize = 50_000;
+/// ... and this many for each row.
+const STEPS_PER_ROW_BEFORE_LINEAR: usize = 10;
 /// In single precision the solver stops at this share of the tolerance, so that the check in double precision passes.
 const SINGLE_PRECISION_RESERVE: f64 = 0.95;
+
+/// So many kernels are summed to know the speed of that, where there is a budget.
+const SPEED_TRIAL: usize = 2_000_000;
 
 /// The solver has stalled after this many blocks that gain nothing, up to rounding, while the KKT violation does not fall.
 const MAX_BLOCKS_WITHOUT_GAIN: usize = 200;
@@ -90,10 +103,15 @@ pub(super) struct SolverOptions {
 }
 
 impl SolverOptions {
-    /// From settings: the cache in megabytes, and zero steps for no limit.
-    pub(super) fn of(tolerance: f64, megabytes: f64, steps: usize, shrinking: bool) -> SolverOptions {
-        let steps = if steps == 0 { usize::MAX } else { steps };
+    /// From settings: the cache in megabytes, and zero steps for as many as problems of so many rows have.
+    pub(super) fn of(tolerance: f64, megabytes: f64, steps: usize, shrinking: bool, rows: usize) -> SolverOptions {
+        let steps = if steps == 0 { SolverOptions::most_steps(rows) } else { steps };
         SolverOptions { tolerance, cache: (megabytes * 1e6) as usize, steps, shrinking }
+    }
+
+    /// The largest number of steps unless another is given: a solve that takes more does not get on.
+    pub(super) fn most_steps(rows: usize) -> usize {
+        MAX_STEPS.max(MAX_STEPS_PER_ROW.saturating_mul(rows))
     }
 }
 
@@ -108,6 +126,12 @@ pub(super) struct Solution {
     pub(super) stop: StopReason,
     /// Whether rounding leaves nothing to gain, though the KKT violation is above the tolerance.
     pub(super) stalled: bool,
+    /// A dual objective that was reached elsewhere, and bounds all primal ones from below.
+    pub(super) lower_bound: f64,
+    /// Steps of the interior-point method, if it was solved as a linear model.
+    pub(super) interior_steps: usize,
+    /// The relative duality gap, if the solution has converged by that.
+    pub(super) relative_gap: Option<f64>,
     pub(super) steps: usize,
     pub(super) blocks: usize,
     /// How much the dual objective had risen after each block.
@@ -123,6 +147,9 @@ impl Solution {
             kkt_violation: f64::INFINITY,
             stop: StopReason::Converged,
             stalled: false,
+            lower_bound: f64::NEG_INFINITY,
+            interior_steps: 0,
+            relative_gap: None,
             steps: 0,
             blocks: 0,
             trace: Vec::new(),
@@ -172,7 +199,27 @@ impl Dual<'_> {
         self.solve_by(Some(start), options, &mut TimeEstimate::default(), run)
     }
 
+    /// By steps; where they do not get on, and the kernel is linear, as a linear model.
     fn solve_by(
+        &self,
+        start: Option<Vec<f64>>,
+        options: &SolverOptions,
+        time: &mut TimeEstimate,
+        run: &Run,
+    ) -> Result<Solution> {
+        if !self.has_linear_model() {
+            return self.solve_by_steps(start, options, time, run);
+        }
+        let first = (STEPS_BEFORE_LINEAR + STEPS_PER_ROW_BEFORE_LINEAR * self.count()).min(options.steps);
+        let solution = self.solve_by_steps(start, &SolverOptions { steps: first, ..*options }, time, run)?;
+        let is_slow = solution.stop == StopReason::StepLimit && first < options.steps;
+        if is_slow || solution.stop == StopReason::Stalled {
+            return self.solve_as_linear(solution, options, time, run);
+        }
+        Ok(solution)
+    }
+
+    fn solve_by_steps(
         &self,
         start: Option<Vec<f64>>,
         options: &SolverOptions,
@@ -181,10 +228,13 @@ impl Dual<'_> {
     ) -> Result<Solution> {
         let exact: KernelRows<'_, f64> = self.space.kernel_rows(&self.rows, &self.indices);
         let mut solution = Solution::zero(self);
+        if run.time_left().is_some() && !time.summed.is_known() {
+            time.summed.time(|| self.try_speed(&exact, run))?;
+        }
         if let Some(start) = &start {
             self.set_coefficients(start, &exact, &mut solution, time, run)?;
         }
-        let mut single = self.space.kernel.is_bounded();
+        let mut single = self.space.kernel.is_bounded() && exact.is_within_single_precision();
         let warm_start = match start {
             Some(_) => WarmStart::Current,
             None if single => sample::warm_start::<f32>(self, options, time, &mut solution, run)?,
@@ -243,10 +293,11 @@ impl Dual<'_> {
         run: &Run,
     ) -> Result<Solution> {
         let sample = Solution { beta, gradient, ..solution.clone() };
-        let primal = |solution: &Solution| self.certify(solution, BiasRule::Mean, false).primal;
-        if primal(&sample) < primal(&solution) {
+        let [of_sample, of_all] = [&sample, &solution].map(|solution| self.certify(solution, BiasRule::Mean, false));
+        if of_sample.primal < of_all.primal {
             self.set_coefficients(&sample.beta, exact, &mut solution, time, run)?;
         }
+        solution.lower_bound = of_all.dual;
         solution.kkt_violation = self.kkt_violation(&solution);
         Ok(solution)
     }
@@ -266,10 +317,8 @@ impl Dual<'_> {
         if solution.gradient.iter().all(|gradient| gradient.is_finite()) {
             return Ok(());
         }
-        Err(Error::data(
-            "the kernels of these rows are too large to be added up",
-            "Scale the columns, or give a smaller degree, constant or gamma.",
-        ))
+        let problem = "the kernels of these rows are too large to be added up";
+        Err(too_large(&self.rows, problem, "Scale the columns, or give a smaller degree, constant or gamma."))
     }
 
     /// Subtracts KΔβ from the gradient; returns how many kernels were computed.
@@ -288,6 +337,15 @@ impl Dual<'_> {
             kernel_rows.add(&self.space.queries(&self.rows, &rows), &weights, gradient, run)?;
         }
         Ok(((), moved.len() * self.count()))
+    }
+
+    /// Sums a few kernels, to know how long it takes; returns how many.
+    fn try_speed(&self, exact: &KernelRows<'_, f64>, run: &Run) -> Result<((), usize)> {
+        let some = (SPEED_TRIAL / self.count().max(1)).clamp(1, self.count());
+        let queries = self.space.queries(&self.rows, &self.indices[..some]);
+        let mut sums = vec![0.0; self.count()];
+        run.finish(|| exact.add(&queries, &vec![0.0; some], &mut sums, run))?;
+        Ok(((), some * self.count()))
     }
 
     /// The largest gradient of rows that can be raised, and the smallest of rows that can be lowered.

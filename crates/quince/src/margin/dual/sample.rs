@@ -23,6 +23,9 @@ const MAX_TOLERANCE: f64 = 0.1;
 /// β is scaled down if its best multiple is below this.
 const SHORTEN_BELOW: f64 = 0.75;
 
+/// The excess is distributed if the time is this many times what that takes: otherwise none is left for steps.
+const PAYS_FROM: f64 = 1.5;
+
 /// Where a problem starts.
 pub(super) enum WarmStart {
     /// From the current β.
@@ -74,15 +77,34 @@ pub(super) fn warm_start<T: Multiply>(
     (solution.steps, solution.blocks) = (solved.steps, solved.blocks);
     let mut found = vec![0.0; count];
     sample.iter().zip(&solved.beta).for_each(|(&i, solved)| found[i] = *solved);
-    // The gradients of both are computed in single precision, at half the cost, and in double precision at the end.
-    let support = solved.beta.iter().filter(|beta| **beta != 0.0).count();
-    let kernels = (support * count) as f64;
-    if solved.stop == StopReason::Budget
-        || time.lacks_time_for((0.5 * (1.0 + scale) + scale * rows_factor) * kernels, run)
-    {
+    if solved.stop == StopReason::Budget {
         return Ok(WarmStart::OutOfTime(found));
     }
-    time.other_kernels = rows_factor * kernels;
+    let mut outside = vec![true; count];
+    sample.iter().for_each(|&i| outside[i] = false);
+    extend::<T>(dual, found, &outside, scale, time, run)
+}
+
+/// Extends the solution for a sample to all rows, which are `scale` times as many. The excess of sampled rows makes support vectors
+/// of as many times more; if there is too little time for all their kernels, it is dropped, and the solver finds them one by one.
+fn extend<T: Multiply>(
+    dual: &Dual<'_>,
+    found: Vec<f64>,
+    outside: &[bool],
+    scale: f64,
+    time: &mut TimeEstimate,
+    run: &Run,
+) -> Result<WarmStart> {
+    let count = dual.count();
+    // The gradients of both are computed in single precision, at half the cost, and in double precision at the end.
+    let kernels = (found.iter().filter(|beta| **beta != 0.0).count() * count) as f64;
+    // The gradient of the sample's solution may be wanted once more, if that turns out to be better.
+    let products = |scale: f64| (0.5 * (1.0 + scale) + (scale + 1.0) * time.rows_factor) * kernels;
+    if time.lacks_time_for(products(1.0), run) {
+        return Ok(WarmStart::OutOfTime(found));
+    }
+    let is_whole = !time.lacks_time_for(PAYS_FROM * products(scale), run);
+    time.other_kernels = time.rows_factor * kernels;
     let kernel_rows: KernelRows<'_, T> = dual.space.kernel_rows(&dual.rows, &dual.indices);
     let gradient_of = |beta: &[f64]| {
         let mut gradient = dual.target.clone();
@@ -90,7 +112,9 @@ pub(super) fn warm_start<T: Multiply>(
     };
     let found_gradient = gradient_of(&found)?;
     let mut beta: Vec<f64> = (0..count).map(|i| found[i].clamp(dual.low[i], dual.high[i])).collect();
-    distribute_excess(dual, &sample, &solved.beta, &found_gradient, &mut beta);
+    if is_whole {
+        distribute_excess(dual, outside, &found, &found_gradient, &mut beta);
+    }
     balance(&mut beta);
     let mut gradient = gradient_of(&beta)?;
     shorten(dual, &mut beta, &mut gradient);
@@ -113,13 +137,11 @@ fn shorten(dual: &Dual<'_>, beta: &mut [f64], gradient: &mut [f64]) {
 }
 
 /// Gives what β of sampled rows has beyond its bounds to rows outside the sample.
-fn distribute_excess(dual: &Dual<'_>, sample: &[usize], solved: &[f64], gradient: &[f64], beta: &mut [f64]) {
-    let mut outside = vec![true; beta.len()];
-    sample.iter().for_each(|&i| outside[i] = false);
+fn distribute_excess(dual: &Dual<'_>, outside: &[bool], found: &[f64], gradient: &[f64], beta: &mut [f64]) {
     let mut others: Vec<usize> = (0..beta.len()).filter(|&i| outside[i]).collect();
     others.sort_unstable_by(|&a, &b| gradient[b].total_cmp(&gradient[a]).then(a.cmp(&b)));
     let above = |sign: f64| -> f64 {
-        sample.iter().zip(solved).map(|(&i, solved)| (sign * solved).max(0.0) - (sign * beta[i]).max(0.0)).sum()
+        found.iter().zip(beta.iter()).map(|(found, beta)| (sign * found).max(0.0) - (sign * beta).max(0.0)).sum()
     };
     let (mut raise, mut lower) = (above(1.0), above(-1.0));
     for &i in &others {
@@ -143,4 +165,57 @@ pub(in crate::margin) fn balance(beta: &mut [f64]) {
     }
     let (sign, factor) = if raised > lowered { (1.0, lowered / raised) } else { (-1.0, raised / lowered) };
     beta.iter_mut().filter(|beta| sign * **beta > 0.0).for_each(|beta| *beta *= factor);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::margin::kernel::{Kernel, KernelSpace};
+    use crate::matrix::Matrix;
+    use crate::run::{Stream, TickClock};
+    use std::time::Duration;
+
+    /// What a large regression starts from, if a billion kernels take as many seconds of its ten.
+    fn start(seconds: f64) -> (WarmStart, Vec<f64>) {
+        let (mut stream, count) = (Stream::new(3, 0), MIN_ROWS);
+        let rows = Matrix::new(count, 2, (0..2 * count).map(|_| stream.normal()).collect()).unwrap();
+        let target = (0..count).map(|i| rows[(i, 0)].sin() + 0.3 * stream.normal()).collect();
+        let space = KernelSpace::of(&rows.features(), Kernel::Rbf { gamma: 0.5 });
+        let high = vec![1.0; count];
+        let low = vec![-1.0; count];
+        let dual = Dual {
+            rows: rows.features(),
+            space: &space,
+            indices: (0..count).collect(),
+            target,
+            low,
+            high: high.clone(),
+            epsilon: 0.3,
+        };
+        let options = SolverOptions::of(0.1, 100.0, 0, true, count);
+        let mut time = TimeEstimate {
+            summed: super::super::time::KernelSpeed::of(1e15, 1e6 * seconds),
+            ..TimeEstimate::default()
+        };
+        let run = Run::new().clock(TickClock::new(Duration::ZERO)).budget(Duration::from_secs(10));
+        let mut solution = Solution::zero(&dual);
+        (warm_start::<f32>(&dual, &options, &mut time, &mut solution, &run).unwrap(), high)
+    }
+
+    #[test]
+    fn a_budget_for_less_than_the_whole_start_is_still_used() {
+        let support = |beta: &[f64]| beta.iter().filter(|beta| **beta != 0.0).count();
+        let [whole, part] = [1e-3, 80.0].map(|seconds| match start(seconds) {
+            (WarmStart::From { start, sample }, high) => {
+                assert!(start.0.iter().zip(&high).all(|(beta, high)| beta.abs() <= *high));
+                assert!(start.0.iter().sum::<f64>().abs() < 1e-6 * high.iter().sum::<f64>());
+                (support(&start.0), support(&sample.0))
+            }
+            _ => panic!("there is time for a start"),
+        });
+        // The excess makes new support vectors, where there is time for their kernels.
+        assert!(whole.0 > 2 * whole.1, "{whole:?}");
+        assert_eq!(part.0, part.1);
+        assert!(matches!(start(1e6).0, WarmStart::OutOfTime(_)));
+    }
 }

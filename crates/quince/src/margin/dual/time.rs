@@ -25,6 +25,16 @@ pub(super) struct KernelSpeed {
 }
 
 impl KernelSpeed {
+    #[cfg(test)]
+    pub(super) fn of(kernels: f64, seconds: f64) -> KernelSpeed {
+        KernelSpeed { kernels, seconds }
+    }
+
+    /// Whether any kernels were timed.
+    pub(super) fn is_known(&self) -> bool {
+        self.kernels > 0.0
+    }
+
     /// Times work that also returns its number of kernels.
     pub(super) fn time<T>(&mut self, work: impl FnOnce() -> Result<(T, usize)>) -> Result<T> {
         let started = Instant::now();

@@ -23,15 +23,16 @@ pub(super) enum Function<T> {
 }
 
 impl<T: Lane> Function<T> {
-    pub(super) fn new(kernel: &Kernel) -> Function<T> {
+    /// For rows that are multiplied by `scale`.
+    pub(super) fn new(kernel: &Kernel, scale: f64) -> Function<T> {
         match *kernel {
             Kernel::Linear | Kernel::Precomputed => Function::Linear,
             Kernel::Polynomial { gamma, constant, degree } => {
                 Function::Polynomial { gamma: T::from_f64(gamma), constant: T::from_f64(constant), degree }
             }
-            Kernel::Rbf { gamma } => Function::Rbf { twice_gamma: T::from_f64(2.0 * gamma) },
+            Kernel::Rbf { gamma } => Function::Rbf { twice_gamma: T::from_f64(2.0 * (gamma / scale / scale)) },
             Kernel::Sigmoid { gamma, constant } => {
-                Function::Sigmoid { gamma: T::from_f64(gamma), constant: T::from_f64(constant) }
+                Function::Sigmoid { gamma: T::from_f64(gamma / scale / scale), constant: T::from_f64(constant) }
             }
         }
     }

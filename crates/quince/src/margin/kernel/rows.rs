@@ -58,6 +58,12 @@ impl<T: Multiply> KernelRows<'_, T> {
         &self.diagonal
     }
 
+    /// Whether norms are far from the largest number of single precision.
+    pub(in crate::margin) fn is_within_single_precision(&self) -> bool {
+        let largest = f64::from(f32::MAX.sqrt());
+        self.scaled_norms.iter().all(|norm| Into::<f64>::into(*norm) < largest)
+    }
+
     /// Writes the kernels of every query with all rows into its slice of `out`.
     pub(in crate::margin) fn fill(&self, queries: &Queries<T>, out: Vec<&mut [T]>, run: &Run) -> Result<()> {
         let some = self.tasks_per_check(out.len());

@@ -18,6 +18,14 @@ pub(in crate::margin) struct KernelSpace {
     sparse: bool,
     /// Subtracted from all rows where that changes no kernel, so that large means cost no digits.
     centre: Vec<f64>,
+    /// Rows are multiplied by this power of two, which changes no digit, so that their products with γ stay within single precision.
+    scale: f64,
+}
+
+/// The power of two next to √γ, for the kernels that are computed in single precision.
+fn scale_for(kernel: &Kernel) -> f64 {
+    let (Kernel::Rbf { gamma } | Kernel::Sigmoid { gamma, .. }) = *kernel else { return 1.0 };
+    if gamma > 0.0 && gamma.is_finite() { 2f64.powi(gamma.sqrt().log2().round() as i32) } else { 1.0 }
 }
 
 impl KernelSpace {
@@ -31,7 +39,7 @@ impl KernelSpace {
             && 2 * (stored + rows.dense_columns()) < columns;
         let centred = matches!(kernel, Kernel::Rbf { .. }) && !sparse;
         let centre = if centred { rows.near_means() } else { Vec::new() };
-        KernelSpace { kernel, columns, sparse, centre }
+        KernelSpace { kernel, columns, sparse, centre, scale: scale_for(&kernel) }
     }
 
     /// Adds the weighted kernels of queries to the sum of every row, as [`KernelRows::add`] does, for rows that are needed once.
@@ -89,12 +97,12 @@ impl KernelSpace {
         } else {
             let mut panels = Panels::zeros(count, self.columns);
             self.each_dense(rows, indices, |at, row| {
-                panels.set_row(at, row.iter().map(|x| T::from_f64(*x)));
+                panels.set_row(at, row.iter().map(|x| T::from_f64(self.scale * x)));
                 set(at, row.iter().map(|x| x * x).sum());
             });
             RowLayout::Dense(panels)
         };
-        KernelRows { function: Function::new(&self.kernel), layout, scaled_norms, diagonal, count }
+        KernelRows { function: Function::new(&self.kernel, self.scale), layout, scaled_norms, diagonal, count }
     }
 
     /// Packs some rows as queries.
@@ -110,7 +118,7 @@ impl KernelSpace {
         } else {
             let mut packed = Vec::with_capacity(indices.len() * self.columns);
             self.each_dense(rows, indices, |_, row| {
-                packed.extend(row.iter().map(|x| T::from_f64(*x)));
+                packed.extend(row.iter().map(|x| T::from_f64(self.scale * x)));
                 scaled_norms.push(T::from_f64(self.scaled_norm(row.iter().map(|x| x * x).sum())));
             });
             QueryLayout::Dense(packed)
@@ -132,7 +140,7 @@ impl KernelSpace {
             rows.for_row(i, |j, value| {
                 if value != 0.0 {
                     sparse_rows.columns.push(j as u32);
-                    sparse_rows.values.push(T::from_f64(value));
+                    sparse_rows.values.push(T::from_f64(self.scale * value));
                     norm += value * value;
                 }
             });

@@ -15,6 +15,7 @@ mod lanes;
 mod loss;
 mod model;
 mod newton;
+mod of_dual;
 mod problem;
 mod rows;
 mod sgd;
@@ -51,13 +52,13 @@ const EPOCHS_PER_COLUMN: usize = 1;
 /// ... or this many steps of Newton's method, as happens where C is very large.
 const MAX_NEWTON_STEPS: usize = 40;
 /// The tolerance for the relative duality gap, in multiples of that for the KKT violation.
-const GAP_PER_VIOLATION: f64 = 1e-3;
+pub(super) const GAP_PER_VIOLATION: f64 = 1e-3;
 
 /// A relative duality gap that is small enough if rounding leaves no smaller one.
 const MIN_GAP: f64 = 1e-10;
 
 /// The remark of a fit whose budget left no time for a second one.
-const NO_TIME_TO_CALIBRATE: &str = "the budget left no time to calibrate on held-out rows: probabilities come from the rows learnt from, and are too sure";
+pub(super) const NO_TIME_TO_CALIBRATE: &str = "the budget left no time to calibrate on held-out rows: probabilities come from the rows learnt from, and are too sure";
 
 /// The model of a second fit; `None` if the first one was stopped by its budget, or this one is, whose scores would be of another size.
 fn in_time(
@@ -475,7 +476,7 @@ impl LinearSvm {
         run: &Run,
     ) -> Result<()> {
         let TargetView::Classes { codes, .. } = examples.target.view() else { return Ok(()) };
-        let mut thirds = every_third(indices.iter().map(|&i| codes[i] == 1));
+        let mut thirds = every_third(indices.iter().map(|&i| codes[i] == 1), 0);
         let judge = match &thirds {
             Some(thirds) => in_time(report, run, || without(thirds))?,
             None => None,

@@ -1,0 +1,172 @@
+//! What a solved support vector machine is judged by: leave-one-out scores where they are asked for, and the probabilities that
+//! follow from the scores of rows by models that have not learnt them.
+
+use super::certificate::GapCertificate;
+use super::dual::{Dual, Solution, SolverOptions};
+use super::leave_one_out;
+use super::linear::NO_TIME_TO_CALIBRATE;
+use super::model::SvmModel;
+use super::svm::{LeaveOneOut, Svm};
+use super::target::class_scores;
+use crate::calibration::{LogOdds, softmax, temperature};
+use crate::error::{Error, Result};
+use crate::learn::{Examples, Prediction, TargetView};
+use crate::run::{Report, Run, StopReason};
+
+/// A solved problem.
+pub(super) struct Solved<'s> {
+    pub(super) examples: &'s Examples<'s>,
+    pub(super) dual: &'s Dual<'s>,
+    pub(super) solution: &'s Solution,
+    pub(super) certificate: &'s GapCertificate,
+}
+
+impl Solved<'_> {
+    /// The scores of the rows that take part.
+    fn own_scores(&self) -> Vec<f64> {
+        let (dual, solution) = (self.dual, self.solution);
+        (0..dual.count()).map(|i| dual.target[i] - solution.gradient[i] + self.certificate.bias).collect()
+    }
+
+    /// Whether the solution is that of a model, which has converged and was judged by rows held out.
+    fn is_that_of(&self, model: &SvmModel) -> bool {
+        model.summary.finished
+            && !model.own_scores
+            && self.solution.stop == StopReason::Converged
+            && self.solution.steps == 0
+            && self.solution.beta == model.coefficients_of(&self.dual.indices)
+    }
+}
+
+impl Svm {
+    /// Adds the leave-one-out error to a model, if that is asked for, and how its scores become probabilities. A model that the
+    /// solution has not changed has been judged before.
+    pub(super) fn judge(
+        &self,
+        solved: &Solved<'_>,
+        from: Option<&SvmModel>,
+        model: &mut SvmModel,
+        report: &mut Report,
+        run: &Run,
+    ) -> Result<()> {
+        let TargetView::Classes { codes, .. } = solved.examples.target.view() else { return Ok(()) };
+        let before = from.filter(|before| solved.is_that_of(before));
+        let left_out = match before.and_then(|before| before.summary.leave_one_out) {
+            Some(error) => {
+                model.summary.leave_one_out = Some(error);
+                None
+            }
+            None => self.left_out(solved, report, run)?,
+        };
+        if let Some(scores) = &left_out {
+            model.summary.leave_one_out = Some(leave_one_out::error(solved.dual, scores));
+        }
+        if let Some(error) = model.summary.leave_one_out {
+            report.fact("leave-one-out error", error);
+        }
+        if !self.probabilities {
+            return Ok(());
+        }
+        let differ = self.classes_differ(solved.dual);
+        let odds = match before.map(|before| before.log_odds) {
+            // A temperature of one is that of a model without probabilities.
+            Some(odds) if odds.temperature != 1.0 && (odds.offset != 0.0) == differ => odds,
+            _ => {
+                let (rows, scores) = self.judged(solved, left_out, model, report, run)?;
+                let codes: Vec<u32> = rows.iter().map(|&i| codes[i]).collect();
+                let weights = solved.examples.weights.map(|all| rows.iter().map(|&i| all[i]).collect::<Vec<f64>>());
+                run.finish(|| self.log_odds(&scores, &codes, weights.as_deref(), differ, run))?
+            }
+        };
+        model.log_odds = odds;
+        report.fact("temperature", odds.temperature);
+        if odds.offset != 0.0 {
+            report.fact("offset", odds.offset);
+        }
+        Ok(())
+    }
+
+    /// The score of each row by the model without it, if that is asked for and there is time.
+    fn left_out(&self, solved: &Solved<'_>, report: &mut Report, run: &Run) -> Result<Option<Vec<f64>>> {
+        let Solved { dual, solution, certificate, .. } = solved;
+        let options = self.options(1.0, dual.count());
+        let steps = match self.leave_one_out {
+            LeaveOneOut::Auto => leave_one_out::quick_steps(dual, solution),
+            LeaveOneOut::Always => SolverOptions::most_steps(dual.count()),
+            LeaveOneOut::Never => 0,
+        };
+        if solution.stop != StopReason::Converged || steps == 0 {
+            return Ok(None);
+        }
+        match leave_one_out::scores(dual, solution, certificate, &SolverOptions { steps, ..options }, self.bias, run) {
+            Err(Error::OutOfTime { .. }) => {
+                if self.leave_one_out == LeaveOneOut::Always {
+                    report.remarks.push("the budget left no time for the leave-one-out error".into());
+                }
+                Ok(None)
+            }
+            other => other,
+        }
+    }
+
+    /// Rows and their scores by models that have not learnt them. Where there is no such model, their own must do.
+    fn judged(
+        &self,
+        solved: &Solved<'_>,
+        left_out: Option<Vec<f64>>,
+        model: &mut SvmModel,
+        report: &mut Report,
+        run: &Run,
+    ) -> Result<(Vec<usize>, Vec<f64>)> {
+        let dual = solved.dual;
+        if let Some(scores) = left_out {
+            return Ok((dual.indices.clone(), scores));
+        }
+        if solved.solution.stop == StopReason::Converged {
+            let options = self.options(1.0, dual.count());
+            if let Some(found) = leave_one_out::held_out(dual, solved.solution, &options, self.bias, run)? {
+                return Ok(found);
+            }
+        }
+        model.own_scores = solved.solution.stop == StopReason::Budget || run.out_of_time();
+        if model.own_scores {
+            report.remarks.push(NO_TIME_TO_CALIBRATE.into());
+        }
+        Ok((dual.indices.clone(), solved.own_scores()))
+    }
+
+    /// Whether the rows of one class cost more than those of the other by the setting, so that the label follows the costs.
+    pub(super) fn classes_differ(&self, dual: &Dual<'_>) -> bool {
+        !matches!(self.class_weights.trim(), "" | "none")
+            && dual.low.iter().chain(&dual.high).all(|bound| bound.is_finite())
+    }
+
+    /// How scores of rows that were not learnt become probabilities.
+    pub(super) fn log_odds(
+        &self,
+        scores: &[f64],
+        codes: &[u32],
+        weights: Option<&[f64]>,
+        classes_differ: bool,
+        run: &Run,
+    ) -> Result<LogOdds> {
+        if classes_differ {
+            let positive: Vec<bool> = codes.iter().map(|code| *code == 1).collect();
+            return LogOdds::fit(scores, &positive, weights, run);
+        }
+        Ok(LogOdds { temperature: temperature(&class_scores(scores), codes, weights, run)?, offset: 0.0 })
+    }
+}
+
+/// The prediction for rows with these scores.
+pub(super) fn classes_by(odds: &LogOdds, scores: &[f64]) -> Prediction {
+    let both = class_scores(scores);
+    let probabilities = if odds.offset == 0.0 {
+        softmax(&both, odds.temperature)
+    } else {
+        // Half of the log odds for either class.
+        let halves: Vec<f64> = scores.iter().map(|score| 0.5 * odds.at(*score)).collect();
+        softmax(&class_scores(&halves), 1.0)
+    };
+    Prediction::Classes { scores: both, probabilities }
+}
