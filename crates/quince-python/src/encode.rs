@@ -10,6 +10,7 @@ use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonly
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use quince::Kind;
 use quince::encode::{Encoder, ExpandedRows, MissingValues, NeighbourWeights, Number, PolynomialFeatures};
 use quince::learn::{Classes, Target};
 use quince::matrix::{Dense, Rows, View};
@@ -85,7 +86,8 @@ impl TableEncoder {
     }
 }
 
-/// Learns how the columns of a table become features, and gives them. Words are selected by the class of each row.
+/// Learns how the columns of a table become features, and gives them, together with the columns that are left out and why. Words are
+/// selected by the class of each row.
 #[pyfunction]
 #[pyo3(signature = (table, *, codes=None, classes=0, kept=false, threads=0))]
 pub(crate) fn learn_table<'py>(
@@ -95,7 +97,7 @@ pub(crate) fn learn_table<'py>(
     classes: usize,
     kept: bool,
     threads: usize,
-) -> PyResult<(TableEncoder, Bound<'py, PyAny>)> {
+) -> PyResult<(TableEncoder, Bound<'py, PyAny>, Vec<(String, String)>)> {
     let names: Vec<String> = (0..classes).map(|class| class.to_string()).collect();
     let target = match codes {
         None => None,
@@ -111,7 +113,9 @@ pub(crate) fn learn_table<'py>(
     warn(py, &table.0.unsupervised(None, &[]).map_err(to_python)?.notes)?;
     let fit = |run: &quince::Run| Encoder::fit(&table.0, target.as_ref(), missing_values(kept), run);
     let (encoder, rows) = work(py, Steering::threads(threads), fit)?;
-    Ok((TableEncoder(encoder), to_features(py, &rows)?))
+    let ignored = table.0.columns().iter().filter(|column| column.kind() == Kind::Ignored);
+    let left_out = ignored.map(|column| (column.name().to_string(), column.why_ignored().to_string())).collect();
+    Ok((TableEncoder(encoder), to_features(py, &rows)?, left_out))
 }
 
 fn missing_values(kept: bool) -> MissingValues {

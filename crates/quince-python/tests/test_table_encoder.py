@@ -236,11 +236,31 @@ def test_it_works_in_a_pipeline_and_a_search(frame):
 
 def test_columns_that_are_left_out_are_named_with_the_reason():
     frame = pd.DataFrame(
-        {"day": pd.date_range("2020", periods=40), "x": np.arange(40) % 5 + 0.5, "row": range(1, 41), "one": 1.0}
+        {
+            "day": pd.date_range("2020", periods=40),
+            "x": np.arange(40) % 5 + 0.5,
+            "row": range(1, 41),
+            "one": 1.0,
+            "price": [f"{k}.25" for k in range(40)],
+            "few": ["1", "2"] * 20,
+            "gone": range(40, 80),
+        }
     )
     with pytest.warns(UserWarning) as said:
-        encoder = quince.TableEncoder().fit(frame)
-    assert encoder.get_feature_names_out().tolist() == ["x"]
+        encoder = quince.TableEncoder(drop=["gone"]).fit(frame)
+    assert encoder.get_feature_names_out().tolist() == ["x", "few=1", "few=2"]
     sentences = [str(one.message) for one in said]
-    for name, reason in (("day", "neither numbers nor words"), ("row", "row numbers"), ("one", "constant")):
+    left_out = {
+        "day": "neither numbers nor words",
+        "row": "row numbers",
+        "one": "constant",
+        "price": "most rows have a value of their own",
+    }
+    for name, reason in left_out.items():
         assert any(f"'{name}' is ignored" in one and reason in one for one in sentences), sentences
+        assert reason in encoder.left_out_[name]
+    assert set(encoder.left_out_) == {*left_out, "gone"} and encoder.left_out_["gone"] == "as asked"
+    for name in ("price", "few"):
+        assert any(f"'{name}' is read as" in one and "look like numbers" in one for one in sentences), sentences
+    assert pickle.loads(pickle.dumps(encoder)).left_out_ == encoder.left_out_
+    assert quince.TableEncoder().fit(frame[["x"]]).left_out_ == {}

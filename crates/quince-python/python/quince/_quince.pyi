@@ -156,7 +156,9 @@ def learn_table(
     kept: bool = False,
     threads: int = 0,
 ) -> tuple[
-    TableEncoder, NDArray[np.float64] | tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+    TableEncoder,
+    NDArray[np.float64] | tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]],
+    list[tuple[str, str]],
 ]: ...
 def knn_impute(
     x: NDArray[np.float64],

@@ -1,8 +1,8 @@
 //! JSON lines: one object per line, its names the columns. An array of objects is read as well, and so are objects that go
 //! over several lines.
 //!
-//! Numbers are numbers, true and false are yes/no, strings are words, null and what is not there are missing values. A column that
-//! holds lists or objects is ignored, and says so.
+//! Numbers are numbers, true and false are yes/no, strings are words even if they look like numbers, null and what is not there are
+//! missing values. A column that holds lists or objects is ignored, and says so.
 
 use super::cells::{Cells, Raw, is_too_long, most_cells};
 use super::{Column, kind};
@@ -171,6 +171,9 @@ fn column(name: &str, values: &[(usize, Value)], rows: usize) -> Raw {
     if nested {
         let ignored = kind::ignored(name.into(), words);
         return Raw::Typed(Column { why: "lists and objects are neither numbers nor words".into(), ..ignored });
+    }
+    if values.iter().any(|(_, value)| value.is_string()) {
+        return Raw::Typed(kind::column_of_strings(name.into(), words));
     }
     Raw::Words(words)
 }

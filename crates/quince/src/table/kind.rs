@@ -15,6 +15,7 @@
 
 use super::{Column, ColumnData, vector};
 use crate::error::{self, Error};
+use crate::learn::LabelType;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, BooleanArray, DictionaryArray, Float64Array, Int32Array, LargeStringArray};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
@@ -141,6 +142,17 @@ pub(crate) fn column_of_cells(name: String, cells: LargeStringArray) -> Result<C
         }
         _ => Ok(column_of_words(name, cells)),
     }
+}
+
+/// A column of strings, which somebody has made such: yes/no or words, and never numbers.
+pub(crate) fn column_of_strings(name: String, cells: LargeStringArray) -> Column {
+    let column = match booleans(&cells) {
+        Some(data) if !filled(&cells).flatten().any(|cell| cell == "0" || cell == "1") => {
+            Column { name, kind: Kind::YesNo, data, why: String::new(), label_type: None }
+        }
+        _ => column_of_words(name, cells),
+    };
+    Column { label_type: Some(LabelType::Words), ..column }
 }
 
 /// Numbers in which not-a-number is a missing value, as a kind of numbers; `None` if they are not of that kind.

@@ -404,6 +404,16 @@ impl Column {
         texts().all(|(_, text)| text.parse::<f64>().is_ok()).then_some(first)
     }
 
+    /// Whether all cells are strings, as the frame or file says, that look like numbers.
+    pub(crate) fn has_numbers_as_strings(&self) -> bool {
+        let words = matches!(self.data, ColumnData::Categories(_) | ColumnData::Texts(_));
+        let mut texts = (0..self.rows()).filter_map(|i| self.text(i)).peekable();
+        words
+            && self.label_type == Some(LabelType::Words)
+            && texts.peek().is_some()
+            && texts.all(|text| text.parse::<f64>().is_ok())
+    }
+
     /// For a column of words of which most are numbers: how many are, and the first row that is not. It may be a slip.
     pub fn nearly_numbers(&self) -> Option<(usize, usize)> {
         if !matches!(self.data, ColumnData::Categories(_) | ColumnData::Texts(_)) || self.why == "row numbers" {

@@ -127,6 +127,13 @@ impl Table {
                     column.text(row).unwrap_or_default()
                 ));
             }
+            if column.has_numbers_as_strings() {
+                return Some(format!(
+                    "'{}' is read as {}: its cells are strings, though all of them look like numbers; its kind may be set to number",
+                    column.name(),
+                    column.kind()
+                ));
+            }
             let (count, row) = column.nearly_numbers()?;
             let place = self.place(row, column.name());
             let line = place.line.map_or_else(|| format!("row {}", row + 1), |line| format!("line {line}"));
@@ -138,7 +145,8 @@ impl Table {
                 column.text(row).unwrap_or_default()
             ))
         };
-        self.columns().iter().filter(|column| column.why_ignored() != "as asked").filter_map(sentence).collect()
+        let unasked = |column: &&Column| !matches!(column.why_ignored(), "as asked" | "constant" | "row numbers");
+        self.columns().iter().filter(unasked).filter_map(sentence).collect()
     }
 
     /// An error if one of these rows is not in the table.

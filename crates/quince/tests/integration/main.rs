@@ -11,6 +11,7 @@ mod discriminants;
 mod encoder;
 mod golden;
 mod killed;
+mod kinds;
 mod known_parameters;
 mod layers;
 mod layouts;

@@ -54,6 +54,9 @@ class TableEncoder(Transformer):
     ----------
     kinds_ : dict of str
         The kind of each column that is used.
+    left_out_ : dict of str
+        The reason why each column that is not used is left out: dates, row numbers, keys, constants, numbers as strings of which most rows
+        have one of their own, and what was dropped. A warning names them, too, but for those that were dropped.
     n_features_in_ : int
         Number of columns in the fit, including those left out.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -123,7 +126,7 @@ class TableEncoder(Transformer):
         own = isinstance(X, Table) and not any(asked[name] for name in ("kinds", "drop", "encode")) and self.degree == 1
         table = X if own else Table(X, **asked)
         codes, classes = _classes_of(y, len(table))
-        encoder, features = _quince.learn_table(
+        encoder, features, left_out = _quince.learn_table(
             table,
             codes=codes,
             classes=classes,
@@ -132,6 +135,7 @@ class TableEncoder(Transformer):
         )
         self.n_features_in_ = len(table.columns)
         self.feature_names_in_ = np.array(table.columns, dtype=object)
+        self.left_out_ = dict(left_out)
         self._encoder = encoder
         self._names = np.array(encoder.feature_names, dtype=object)
         return self._as_matrix(features)

@@ -1,0 +1,89 @@
+//! New rows are read by the kinds that a model knows, whatever they look like by themselves, and cells keep their spelling.
+
+use quince::bayes::NaiveBayes;
+use quince::learn::{LabelType, Prediction};
+use quince::table::{Cells, Column, ReadOptions};
+use quince::{Kind, Model, Run, Table};
+use serde_json::json;
+
+/// A table from text in the format that its name says.
+fn parsed(text: &str, name: &str) -> Table {
+    let options = ReadOptions::default();
+    let mut cells = Cells::parse(text.as_bytes().to_vec(), name, &options, &Run::new()).unwrap();
+    cells.table(&options, &Run::new()).unwrap()
+}
+
+/// The probability of the second class for each row.
+fn second(model: &Model, table: &Table) -> Vec<f64> {
+    let Prediction::Classes { probabilities, .. } = model.predict(table).unwrap() else { panic!("classes") };
+    probabilities.column(1)
+}
+
+#[test]
+fn a_code_means_the_same_in_a_table_of_one_row_and_of_two_from_wherever_it_comes() {
+    let row = |i: usize| format!("{},{}\n", ["007", "7", "12"][i % 3], if i % 3 == 0 { "no" } else { "yes" });
+    let csv = format!("zip,y\n{}", (0..60).map(row).collect::<String>());
+    let model = Model::train(&parsed(&csv, "t.csv"), "y", &NaiveBayes::default()).unwrap();
+    assert_eq!(model.encoder().kind("zip"), Some(Kind::Category));
+    let expected = second(&model, &parsed("zip\n007\n7\n", "new.csv"));
+    assert!(expected[0] < 0.1 && expected[1] > 0.9, "{expected:?}");
+    let words = |cells: &[&str]| {
+        let column = Column::words("zip", cells.iter().map(|cell| Some(*cell)));
+        Table::new(vec![column]).unwrap()
+    };
+    for (one, two) in [
+        (parsed("zip\n007\n", "t.csv"), parsed("zip\n007\n7\n", "t.csv")),
+        (parsed("{\"zip\":\"007\"}", "t.jsonl"), parsed("{\"zip\":\"007\"}\n{\"zip\":\"7\"}\n", "t.jsonl")),
+        (parsed("[{\"zip\":\"007\"}]", "t.json"), parsed("[{\"zip\":\"007\"},{\"zip\":7}]", "t.json")),
+        (words(&["007"]), words(&["007", "7"])),
+    ] {
+        assert_eq!(second(&model, &one), expected[..1]);
+        assert_eq!(second(&model, &two), expected);
+        assert_eq!(second(&model, &two.take(&[1])), expected[1..]);
+    }
+    for (body, expected) in
+        [(r#"{"zip": "007"}"#, expected[0]), (r#"{"zip": "7"}"#, expected[1]), (r#"{"zip": 7}"#, expected[1])]
+    {
+        assert_eq!(model.predict_json(body).unwrap()[0]["probabilities"]["yes"], json!(expected), "{body}");
+    }
+}
+
+#[test]
+fn a_string_of_json_is_never_made_a_number() {
+    let objects = |cell: fn(usize) -> serde_json::Value| {
+        (0..20).map(|i| json!({"a": cell(i), "y": i % 2}).to_string() + "\n").collect::<String>()
+    };
+    let kind = |text: &str| parsed(text, "t.jsonl").column("a").unwrap().kind();
+    assert_eq!(kind(&objects(|i| json!(i % 4))), Kind::Count);
+    assert_eq!(kind(&objects(|i| json!((i % 4).to_string()))), Kind::Category);
+    assert_eq!(kind(&objects(|i| json!((i % 2).to_string()))), Kind::Category);
+    assert_eq!(kind(&objects(|i| json!(["yes", "no"][i % 2]))), Kind::YesNo);
+    assert_eq!(kind(&objects(|i| json!(i % 2 == 0))), Kind::YesNo);
+    // What has a value of its own in most rows is left out, and named with the way out.
+    let table = parsed(&objects(|i| json!(format!("{i}.25"))), "t.jsonl");
+    assert_eq!(table.column("a").unwrap().kind(), Kind::Ignored);
+    let notes = table.supervised("y", None, None, None, false).unwrap().notes;
+    assert!(
+        notes.iter().any(|note| note.contains("its cells are strings") && note.contains("set to number")),
+        "{notes:?}"
+    );
+    let numbers = table.column("a").unwrap().as_kind(Kind::Number, &table).unwrap();
+    assert_eq!(numbers.number(3), Some(3.25));
+    // Strings are labels of their own type, too.
+    let text: String = (0..20).map(|i| json!({"x": i % 5, "y": (i % 2).to_string()}).to_string() + "\n").collect();
+    let labelled = parsed(&text, "t.jsonl").labelled("y", None).unwrap();
+    let quince::learn::TargetView::Classes { classes, .. } = labelled.target.view() else { panic!("classes") };
+    assert_eq!((classes.names(), classes.label_type()), (&["0".to_string(), "1".to_string()][..], LabelType::Words));
+}
+
+#[test]
+fn labels_of_a_file_keep_their_spelling() {
+    for labels in [["TRUE", "FALSE"], ["Yes", "No"], ["007", "7"], ["1", "2"], ["t", "f"]] {
+        let csv: String = (0..40).map(|i| format!("{},{}\n", i % 2 * 9 + i % 3, labels[i % 2])).collect();
+        let table = parsed(&format!("x,y\n{csv}"), "t.csv");
+        let labelled = table.labelled("y", Some(quince::learn::Task::Classification)).unwrap();
+        let model = Model::fit(&labelled, None, &NaiveBayes::default(), &Run::new()).unwrap();
+        let said = model.predict(&parsed("x\n0\n9\n", "n.csv")).unwrap();
+        assert_eq!(model.label_names(&said).unwrap(), labels);
+    }
+}
