@@ -15,6 +15,7 @@ mod data;
 mod filter;
 mod index;
 mod measure;
+mod missing;
 mod model;
 mod postings;
 mod tree;
@@ -22,6 +23,7 @@ mod vote;
 
 pub use index::{Index, Nearest, SearchMethod, SearchStructure};
 pub use measure::{DistanceMetric, Measure};
+pub use missing::MissingRule;
 pub use model::KnnModel;
 
 use crate::error::{Error, Result};
@@ -31,6 +33,7 @@ use crate::learn::{
 };
 use crate::matrix::Rows;
 use crate::run::{Report, Run};
+use missing::MissingIndicators;
 use vote::TrainingTargets;
 
 crate::settings! {
@@ -57,6 +60,8 @@ crate::settings! {
         feature_weights: String = String::new(), in Domain::Parsed(FEATURE_WEIGHTS);
         /// Votes divided evenly over all classes, so that no probability is zero; auto takes those with the least leave-one-out loss.
         smoothing: Amount = Amount::Auto, in Domain::NumberOr(0.0, f64::MAX, &["auto"]);
+        /// What a missing value does to a distance; auto takes the rule with the smaller leave-one-out loss.
+        missing: MissingRule = MissingRule::Auto, in MissingRule::DOMAIN;
         /// How neighbours are searched; the answer is the same.
         search: SearchMethod = SearchMethod::Auto, in SearchMethod::DOMAIN;
     }
@@ -82,7 +87,7 @@ impl Learner for Knn {
     const INFO: MethodInfo = MethodInfo {
         name: "knn",
         title: "Nearest neighbours",
-        summary: "The rows most alike vote, or take their mean; missing values are left out of distances.",
+        summary: "The rows most alike vote, or take their mean; missing values are left out of distances, or count by themselves.",
         capabilities: &[
             Capability::Classify,
             Capability::Regress,
@@ -102,11 +107,15 @@ impl Learner for Knn {
 
     fn fit_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<(KnnModel, Report)> {
         examples.features.afford_columns()?;
-        let kept = TrainingRows::of(examples)?;
-        let measure = self.measure(examples)?;
-        let (index, kept) = kept.index(measure, self.search, run)?;
         let mut report = Report::computed("");
-        let (k, smoothing) = self.choose(&index, &kept, &mut report, run)?;
+        let Prepared { index, kept, missing, choice } = self.prepare(examples, run)?;
+        let Choice { k, smoothing, loss } = choice;
+        if let Some(loss) = loss {
+            report.fact("leave-one-out loss", loss);
+            if self.k == Count::Auto && k == choose::MAX_NEIGHBOURS {
+                report.remarks.push(format!("{k} neighbours are the most that are tried: more may be better"));
+            }
+        }
         let way = match index.search() {
             SearchMethod::Tree => "kd-tree",
             SearchMethod::Product => "matrix product and exact choice",
@@ -118,7 +127,14 @@ impl Learner for Knn {
             report.fact("smoothing", smoothing);
         }
         report.remarks.push(format!("the model holds the {} rows it was trained on", index.rows()));
-        let model = KnnModel::fitted(index, kept.targets, kept.weights, k, (self.votes, smoothing));
+        if let Some(missing) = &missing {
+            report.fact("indicators of missing values", missing.count() as f64);
+            report.remarks.push(
+                "that a value is missing counts in distances: leave-one-out is better by it than by leaving it out"
+                    .into(),
+            );
+        }
+        let model = KnnModel::fitted(index, kept.targets, kept.weights, k, (self.votes, smoothing)).telling(missing);
         Ok((model, report))
     }
 
@@ -141,8 +157,50 @@ impl Knn {
         Ok(Measure { metric: self.metric, p: self.p, weights })
     }
 
+    /// Rows to search, the rule for their missing values, and the number of neighbours and the smoothing by that rule.
+    fn prepare(&self, examples: &Checked<'_>, run: &Run) -> Result<Prepared> {
+        let (kept, measure) = (TrainingRows::of(examples)?, self.measure(examples)?);
+        let of_table = examples.encoder.is_some_and(|encoder| !encoder.is_matrix());
+        let several = of_table && kept.rows.features().rows() > 1;
+        let rule = match self.missing {
+            _ if !kept.rows.has_missing() => MissingRule::LeftOut,
+            MissingRule::Auto if !several => MissingRule::LeftOut,
+            rule => rule,
+        };
+        if rule != MissingRule::Auto {
+            return self.prepare_by(rule, kept, &measure, false, run);
+        }
+        let left_out = self.prepare_by(MissingRule::LeftOut, kept.clone(), &measure, true, run)?;
+        let indicator = self.prepare_by(MissingRule::Indicator, kept, &measure, true, run)?;
+        let loss = |prepared: &Prepared| prepared.choice.loss.unwrap_or(f64::INFINITY);
+        Ok(if loss(&indicator) < loss(&left_out) { indicator } else { left_out })
+    }
+
+    fn prepare_by(
+        &self,
+        rule: MissingRule,
+        mut kept: TrainingRows,
+        measure: &Measure,
+        wants_loss: bool,
+        run: &Run,
+    ) -> Result<Prepared> {
+        let missing = (rule == MissingRule::Indicator).then(|| MissingIndicators::learn(&kept.rows));
+        let mut measure = measure.clone();
+        let mut search = self.search;
+        if let Some(missing) = &missing {
+            kept.rows = missing.apply(&kept.rows.features(), run)?;
+            measure.weights = missing.weights(&measure.weights);
+        } else if kept.rows.has_missing() && self.missing == MissingRule::Auto {
+            // A tree or a product that was asked for is there for the other rule.
+            search = SearchMethod::Auto;
+        }
+        let (index, kept) = kept.index(measure, search, run)?;
+        let choice = self.choose(&index, &kept, wants_loss, run)?;
+        Ok(Prepared { index, kept, missing, choice })
+    }
+
     /// The number of neighbours and the smoothing: those that are asked for, or the best of several by leave-one-out.
-    fn choose(&self, index: &Index, kept: &TrainingRows, report: &mut Report, run: &Run) -> Result<(usize, f64)> {
+    fn choose(&self, index: &Index, kept: &TrainingRows, wants_loss: bool, run: &Run) -> Result<Choice> {
         let rows = index.rows();
         let classes = matches!(kept.targets, TrainingTargets::Classes { .. });
         let known = match self.k {
@@ -157,27 +215,27 @@ impl Knn {
             Count::Auto if rows == 1 => Some(1),
             Count::Auto => None,
         };
-        match (known, self.smoothing) {
-            (Some(k), Amount::Fixed(smoothing)) => return Ok((k, smoothing)),
-            (Some(k), Amount::Auto) if !classes || rows == 1 => return Ok((k, choose::ONE_VOTE)),
-            _ => {}
+        let given = match (known, self.smoothing) {
+            (Some(k), Amount::Fixed(smoothing)) => Some((k, smoothing)),
+            (Some(k), Amount::Auto) if !classes || rows == 1 => Some((k, choose::ONE_VOTE)),
+            _ => None,
+        };
+        if let Some((k, smoothing)) = given.filter(|_| !wants_loss) {
+            return Ok(Choice { k, smoothing, loss: None });
         }
         let range = known.map_or(1..=choose::MAX_NEIGHBOURS.min(rows - 1), |k| k.min(rows - 1)..=k.min(rows - 1));
-        let losses = choose::losses(self, index, kept, range.clone(), run)?;
+        let losses = choose::losses(self, index, kept, range, run)?;
         // Of equal losses the smallest number.
         let best = losses.best();
-        report.fact("leave-one-out loss", best.loss);
-        if known.is_none() && best.k == choose::MAX_NEIGHBOURS {
-            report.remarks.push(format!("{} neighbours are the most that are tried: more may be better", best.k));
-        }
-        Ok((known.unwrap_or(best.k), best.smoothing))
+        let (k, smoothing) = given.unwrap_or((known.unwrap_or(best.k), best.smoothing));
+        Ok(Choice { k, smoothing, loss: Some(best.loss) })
     }
 
     /// The mean leave-one-out loss for 1, 2, 3 ... (at most 50) neighbours, all from one search: log loss for classes, with the
     /// best smoothing if that is auto, squared error for numbers. Of more than 4000 rows, 4000 are sampled and left out.
     pub fn losses_by_k(&self, examples: &Examples<'_>, run: &Run) -> Result<Vec<f64>> {
         let examples = Checked::new(self, examples)?;
-        let (index, kept) = TrainingRows::of(&examples)?.index(self.measure(&examples)?, self.search, run)?;
+        let Prepared { index, kept, .. } = self.prepare(&examples, run)?;
         let most = choose::MAX_NEIGHBOURS.min(index.rows() - 1);
         Ok(choose::losses(self, &index, &kept, 1..=most, run)?.by_k())
     }
@@ -268,7 +326,23 @@ fn feature_weights(text: &str, columns: usize, encoder: Option<&dyn FeatureSourc
     Ok(weights)
 }
 
+/// What a fit has found before it makes a model of it.
+struct Prepared {
+    index: Index,
+    kept: TrainingRows,
+    missing: Option<MissingIndicators>,
+    choice: Choice,
+}
+
+/// The number of neighbours and the smoothing, and their leave-one-out loss if it was computed.
+struct Choice {
+    k: usize,
+    smoothing: f64,
+    loss: Option<f64>,
+}
+
 /// The training rows that count: those with a weight above zero.
+#[derive(Clone)]
 struct TrainingRows {
     rows: Rows,
     targets: TrainingTargets,

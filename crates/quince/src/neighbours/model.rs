@@ -3,6 +3,7 @@
 use super::choose::ONE_VOTE;
 use super::index::{Index, Nearest, SearchMethod};
 use super::measure::{DistanceMetric, Measure};
+use super::missing::MissingIndicators;
 use super::vote::{TrainingTargets, mean, probability, weigh};
 use super::{Knn, Votes};
 use crate::error::{Error, Result};
@@ -35,6 +36,8 @@ pub struct KnnModel {
     k: usize,
     votes: Votes,
     smoothing: f64,
+    /// Where missing values are not left out of distances.
+    missing: Option<MissingIndicators>,
 }
 
 impl KnnModel {
@@ -81,7 +84,12 @@ impl KnnModel {
         k: usize,
         (votes, smoothing): (Votes, f64),
     ) -> KnnModel {
-        KnnModel { index: Arc::new(index), targets, weights, k, votes, smoothing }
+        KnnModel { index: Arc::new(index), targets, weights, k, votes, smoothing, missing: None }
+    }
+
+    /// The same with missing values that are filled and told, in the rows of the index as in queries.
+    pub(super) fn telling(self, missing: Option<MissingIndicators>) -> KnnModel {
+        KnnModel { missing, ..self }
     }
 
     /// The same with a weight above zero for each row.
@@ -189,7 +197,11 @@ fn is_smoothing(smoothing: f64) -> bool {
 
 impl Fitted for KnnModel {
     fn predict_checked(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
-        Ok(self.answer(&self.index.nearest(rows, self.k, run)?))
+        let nearest = match &self.missing {
+            None => self.index.nearest(rows, self.k, run)?,
+            Some(missing) => self.index.nearest(&missing.apply(rows, run)?.features(), self.k, run)?,
+        };
+        Ok(self.answer(&nearest))
     }
 
     fn save(&self, parts: &mut SavedParts<'_>) {
@@ -201,6 +213,9 @@ impl Fitted for KnnModel {
         }
         parts.put_vector("weights", &self.weights);
         parts.put_vector("feature_weights", weights);
+        if let Some(missing) = &self.missing {
+            missing.save(parts);
+        }
         let (k, votes, smoothing) = (self.k, self.votes, self.smoothing);
         parts.put_json("model", &Saved { k, metric: *metric, p: *p, votes, smoothing });
     }
@@ -208,7 +223,12 @@ impl Fitted for KnnModel {
     fn load(parts: &mut SavedParts<'_>) -> Result<KnnModel> {
         let kept = parts.take_rows("rows")?;
         let (rows, columns) = (kept.features().rows(), kept.features().columns());
-        if rows == 0 || columns != parts.features() {
+        let missing = MissingIndicators::load(parts)?;
+        let (filled, told) = missing.as_ref().map_or((0, 0), |missing| (missing.filled(), missing.count()));
+        if rows == 0
+            || columns != parts.features() + told
+            || (missing.is_some() && kept.dense().columns() != filled + told)
+        {
             return Err(parts.wrong("the rows do not have the columns of the model"));
         }
         let targets = load_targets(parts, rows)?;
@@ -226,7 +246,7 @@ impl Fitted for KnnModel {
         let measure = Measure { metric, p, weights: parts.take_vector("feature_weights", None)? };
         let index = Index::over(kept, measure, SearchMethod::Auto, &Run::new());
         let index = index.map_err(|error| parts.wrong(&error.to_string()))?;
-        Ok(KnnModel::fitted(index, targets, weights, k, (votes, smoothing)))
+        Ok(KnnModel::fitted(index, targets, weights, k, (votes, smoothing)).telling(missing))
     }
 }
 
