@@ -86,6 +86,9 @@ impl TableEncoder {
     }
 }
 
+/// Names of columns, and why each of them is left out.
+type LeftOut = Vec<(String, String)>;
+
 /// Learns how the columns of a table become features, and gives them, together with the columns that are left out and why. Words are
 /// selected by the class of each row.
 #[pyfunction]
@@ -97,7 +100,7 @@ pub(crate) fn learn_table<'py>(
     classes: usize,
     kept: bool,
     threads: usize,
-) -> PyResult<(TableEncoder, Bound<'py, PyAny>, Vec<(String, String)>)> {
+) -> PyResult<(TableEncoder, Bound<'py, PyAny>, LeftOut)> {
     let names: Vec<String> = (0..classes).map(|class| class.to_string()).collect();
     let target = match codes {
         None => None,

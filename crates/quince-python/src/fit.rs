@@ -188,7 +188,7 @@ pub(crate) fn leave_one_out<'py>(
         work(py, steering, |run| learner.leave_one_out_dyn(&examples, run))?
     };
     match prediction {
-        Some(Prediction::Classes { probabilities, .. }) => own(py, probabilities),
+        Some(Prediction::Classes { probabilities, .. }) if probabilities.columns() > 0 => own(py, probabilities),
         _ => Err(wrong("these settings have no exact leave-one-out", "Use sklearn.model_selection.cross_val_predict.")),
     }
 }

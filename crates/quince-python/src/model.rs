@@ -125,6 +125,10 @@ impl Model {
             Task::Clustering => return refuse(self.finds()),
             Task::Classification => {}
         }
+        if !self.0.has_probabilities() {
+            let problem = format!("this model of '{}' has scores but no probabilities", self.0.method().info.name);
+            return Err(wrong(problem, "Use predict, or train it with the setting probabilities=True."));
+        }
         match self.prediction(data, n_jobs)? {
             Prediction::Classes { probabilities, .. } => to_numpy(data.py(), &probabilities),
             Prediction::Numbers(_) => refuse("numbers"),
@@ -332,9 +336,13 @@ impl Model {
     }
 
     /// The model as the bytes of its file.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let bytes = py.detach(|| self.0.to_bytes());
-        PyBytes::new(py, &bytes)
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut bytes = Vec::new();
+        py.detach(|| self.0.save_to(&mut bytes)).map_err(|error| match error.downcast::<quince::Error>() {
+            Ok(error) => to_python(error),
+            Err(error) => error.into(),
+        })?;
+        Ok(PyBytes::new(py, &bytes))
     }
 
     /// A model from the bytes of a file. No code in them is ever run.
@@ -370,7 +378,7 @@ impl Model {
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let py = slf.py();
         let from_bytes = slf.get_type().getattr("from_bytes")?;
-        Ok((from_bytes, PyTuple::new(py, [slf.get().to_bytes(py)])?))
+        Ok((from_bytes, PyTuple::new(py, [slf.get().to_bytes(py)?])?))
     }
 
     fn __repr__(&self) -> String {

@@ -103,6 +103,7 @@ fn probabilities(model: &quince::Model, rows: &Features<'_>, run: &Run) -> Resul
         return fitted.probabilities(rows, run);
     }
     match model.predict_features(rows, run)? {
+        Prediction::Classes { .. } if !model.has_probabilities() => Err(no("probabilities")),
         Prediction::Classes { probabilities, .. } => Ok(probabilities),
         _ => Err(no("classes")),
     }

@@ -30,7 +30,8 @@ pub fn run(options: &Evaluate, session: &Session) -> Result<()> {
         }
         show::print_json(&value);
     } else {
-        show::print(&as_text(&evaluation, &curves));
+        let by = if prediction.probabilities().is_some() { "probability from" } else { "margin from" };
+        show::print(&as_text(&evaluation, &curves, by));
     }
     Ok(())
 }
@@ -42,7 +43,7 @@ fn curves(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>) -> R
     Ok(classes.names().iter().cloned().zip(curves).collect())
 }
 
-fn as_text(evaluation: &Evaluation, curves: &[(String, Roc)]) -> String {
+fn as_text(evaluation: &Evaluation, curves: &[(String, Roc)], by: &str) -> String {
     match evaluation {
         Evaluation::Regression { rows, rmse, mean_absolute_error, r2 } => {
             let line = |name: &str, value: f64| vec![name.to_string(), show::number(value)];
@@ -58,7 +59,7 @@ fn as_text(evaluation: &Evaluation, curves: &[(String, Roc)]) -> String {
                 "{rows} rows\naccuracy {}, error rate {}, log loss {}, mean F1 {}, mean area under ROC {}\n\n",
                 show::number(*accuracy),
                 show::number(*error_rate),
-                show::number(*log_loss),
+                log_loss.map_or("-".into(), show::number),
                 show::number(*f1),
                 area.map_or("-".into(), show::number)
             );
@@ -88,7 +89,7 @@ fn as_text(evaluation: &Evaluation, curves: &[(String, Roc)]) -> String {
                 };
                 let lines: Vec<Vec<String>> = (1..roc.thresholds.len()).map(line).collect();
                 text += &format!("\nROC of '{label}'\n\n");
-                text += &show::table(&["probability from", "false positives", "true positives"], &lines, ..);
+                text += &show::table(&[by, "false positives", "true positives"], &lines, ..);
             }
             text
         }

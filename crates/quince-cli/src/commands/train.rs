@@ -119,7 +119,7 @@ fn say_what_was_trained(model: &Model, left_out: Option<&Evaluation>, options: &
         Some(Evaluation::Classification { accuracy, log_loss, .. }) => session.say(&format!(
             "exact leave-one-out: accuracy {}, log loss {}",
             show::number(*accuracy),
-            show::number(*log_loss)
+            log_loss.map_or("-".into(), show::number)
         )),
         Some(Evaluation::Regression { rmse, r2, .. }) => {
             session.say(&format!(

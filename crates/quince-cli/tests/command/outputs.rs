@@ -90,3 +90,21 @@ fn a_service_gets_the_answer_that_the_command_prints() {
         assert_eq!(model.predict_json(&request).unwrap(), printed, "{name}");
     }
 }
+
+#[test]
+fn scores_that_are_not_calibrated_are_never_written_as_probabilities() {
+    let bench = Bench::new("output-scores");
+    bench.example("iris.csv");
+    bench.ok("train iris.csv -t species -m ridge --set probabilities=false -o m.quince");
+    let predicted = bench.ok("predict m.quince iris.csv").out;
+    let header = predicted.lines().next().unwrap();
+    assert!(header.ends_with(",predicted_species"), "{header}");
+    let said = bench.ok("evaluate m.quince iris.csv").out;
+    assert!(said.contains("log loss -") && said.contains("accuracy 0.8"), "{said}");
+    assert!(bench.ok("evaluate m.quince iris.csv --json").json()["log_loss"].is_null());
+    assert!(bench.ok("evaluate m.quince iris.csv --roc").out.contains("margin from"));
+    let board = bench.ok("compare iris.csv -t species --models ridge --folds 3 --set ridge.probabilities=false --json");
+    let metrics = board.json()["entrants"][0]["metrics"].to_string();
+    assert!(metrics.contains("accuracy") && !metrics.contains("log-loss"), "{metrics}");
+    assert!(board.err.contains("warning: ridge is asked for scores without probabilities"), "{}", board.err);
+}

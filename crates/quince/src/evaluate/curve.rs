@@ -84,6 +84,10 @@ pub fn curve(
     let target = &first.labelled.target;
     let task = target.task();
     let by = by.unwrap_or(if task == Task::Classification { Metric::LogLoss } else { Metric::Rmse });
+    if by == Metric::LogLoss && trials.iter().any(|trial| !trial.learner.has_probabilities()) {
+        let problem = format!("'{}' is asked for scores without probabilities", first.learner.info().name);
+        return Err(Error::data(problem, "Measure by accuracy, which needs none, or ask for probabilities."));
+    }
     let mut warnings = Vec::new();
     let splits = make_splits(target, folds, &mut warnings, run)?.ok_or_else(|| {
         Error::setting("folds", "cannot be leave-one-out for a curve", "Use a number of folds, for example 10.")

@@ -86,6 +86,7 @@ fn refit_for_each(learner: &dyn DynLearner, rows: &Rows, all_examples: &Examples
         let examples = Examples { encoder, ..examples };
         let (fitted, _) = learner.fit_dyn(&examples, run)?;
         let one = fitted.predict(&rows.take(&[i]).features(), run)?;
+        let one = one.with_probabilities_if(learner.has_probabilities());
         if all.is_none() {
             all = empty_like(&one, n);
         }
@@ -102,9 +103,9 @@ fn refit_for_each(learner: &dyn DynLearner, rows: &Rows, all_examples: &Examples
 /// Zeros for the predictions of all rows; `None` where there is no target to compare them with.
 fn empty_like(one: &Prediction, rows: usize) -> Option<Prediction> {
     match one {
-        Prediction::Classes { scores, .. } => {
-            let empty = Matrix::zeros(rows, scores.columns());
-            Some(Prediction::Classes { scores: empty.clone(), probabilities: empty })
+        Prediction::Classes { scores, probabilities } => {
+            let empty = |like: &Matrix| Matrix::zeros(rows, like.columns());
+            Some(Prediction::Classes { scores: empty(scores), probabilities: empty(probabilities) })
         }
         Prediction::Numbers(numbers) => Some(Prediction::Numbers(Matrix::zeros(rows, numbers.columns()))),
         Prediction::Clusters { .. } | Prediction::Responsibilities { .. } | Prediction::Novelty { .. } => None,

@@ -25,6 +25,11 @@ pub trait DynLearner: Send + Sync {
     /// See [`Learner::RESUMES`].
     fn resumes(&self) -> bool;
 
+    /// See [`Learner::has_probabilities`].
+    fn has_probabilities(&self) -> bool {
+        true
+    }
+
     /// Whether this is what the method learns.
     fn learns(&self, fitted: &dyn Fitted) -> bool;
 
@@ -58,6 +63,10 @@ impl<L: Learner> DynLearner for L {
 
     fn resumes(&self) -> bool {
         L::RESUMES
+    }
+
+    fn has_probabilities(&self) -> bool {
+        Learner::has_probabilities(self)
     }
 
     fn learns(&self, fitted: &dyn Fitted) -> bool {

@@ -47,6 +47,11 @@ pub trait Learner: Settings + Serialize + DeserializeOwned + Default + Clone + S
         Ok(())
     }
 
+    /// Whether scores of classes become probabilities: not where settings say that they are not calibrated.
+    fn has_probabilities(&self) -> bool {
+        true
+    }
+
     /// Learns from examples: what a method writes.
     fn fit_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<(Self::Fitted, Report)>;
 
@@ -84,7 +89,8 @@ pub trait Learner: Settings + Serialize + DeserializeOwned + Default + Clone + S
 
     /// The prediction for every row by the model learnt without it; `None` where that takes refitting.
     fn leave_one_out_examples(&self, examples: &Examples<'_>, run: &Run) -> Result<Option<Prediction>> {
-        named(self.leave_one_out_checked(&Checked::new(self, examples)?, run), Self::INFO.name)
+        let left_out = named(self.leave_one_out_checked(&Checked::new(self, examples)?, run), Self::INFO.name)?;
+        Ok(left_out.map(|prediction| prediction.with_probabilities_if(self.has_probabilities())))
     }
 }
 

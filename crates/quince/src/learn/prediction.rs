@@ -18,7 +18,8 @@ pub enum Prediction {
     Classes {
         /// The method's own scores: the larger, the likelier. The label is the first class with the largest.
         scores: Matrix,
-        /// Probabilities that sum to one in each row and agree with the scores on the label.
+        /// Probabilities that sum to one in each row and agree with the scores on the label; no column where the method has none,
+        /// because it was asked not to calibrate its scores.
         probabilities: Matrix,
     },
     /// Predicted numbers, one column per output.
@@ -64,6 +65,33 @@ impl Prediction {
                 (0..responsibilities.rows()).map(|i| largest(responsibilities.row(i))).collect()
             }
             Prediction::Novelty { scores } => scores.iter().map(|score| u32::from(*score < 0.0)).collect(),
+        }
+    }
+
+    /// The probabilities of classes, if the prediction has any.
+    ///
+    /// ```
+    /// use quince::prelude::*;
+    /// let rows = [[1.0], [2.0], [8.0], [9.0]];
+    /// let model = Ridge::new().probabilities(false).fit(&rows, &["a", "a", "b", "b"])?;
+    /// assert_eq!(model.predict(&rows)?.probabilities(), None);
+    /// # quince::Result::Ok(())
+    /// ```
+    pub fn probabilities(&self) -> Option<&Matrix> {
+        match self {
+            Prediction::Classes { probabilities, .. } => Some(probabilities).filter(|all| all.columns() > 0),
+            _ => None,
+        }
+    }
+
+    /// The same without probabilities, unless the method has some.
+    pub(crate) fn with_probabilities_if(self, has_probabilities: bool) -> Prediction {
+        match self {
+            Prediction::Classes { scores, .. } if !has_probabilities => {
+                let probabilities = Matrix::zeros(scores.rows(), 0);
+                Prediction::Classes { scores, probabilities }
+            }
+            other => other,
         }
     }
 

@@ -88,6 +88,10 @@ impl Learner for LeastSquares {
         python: &["LinearRegression"],
     };
 
+    fn has_probabilities(&self) -> bool {
+        self.probabilities
+    }
+
     fn fit_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<(LinearModel, Report)> {
         self.quadratic().fit(examples, run)
     }

@@ -52,6 +52,10 @@ impl Learner for Ridge {
         python: &["Ridge", "RidgeClassifier"],
     };
 
+    fn has_probabilities(&self) -> bool {
+        self.probabilities
+    }
+
     fn fit_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<(LinearModel, Report)> {
         self.quadratic().fit(examples, run)
     }

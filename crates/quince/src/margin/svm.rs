@@ -184,6 +184,10 @@ impl Learner for Svm {
         python: &["SVC", "SVR"],
     };
 
+    fn has_probabilities(&self) -> bool {
+        self.probabilities
+    }
+
     fn fit_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<(SvmModel, Report)> {
         self.kernel.check_for(examples)?;
         self.fit_from(examples, None, run)

@@ -141,7 +141,9 @@ impl Model {
             Prediction::Classes { probabilities: each, .. } => {
                 let labels = self.label_names(prediction)?.into_iter().map(str::to_string).collect();
                 let mut columns = vec![AnswerColumn::new(name, AnswerValues::Labels(labels))];
-                for (k, class) in self.class_names().iter().enumerate().filter(|_| probabilities) {
+                // Scores that are not calibrated have no probabilities.
+                let shown = if probabilities { each.columns() } else { 0 };
+                for (k, class) in self.class_names().iter().enumerate().take(shown) {
                     let values = AnswerValues::Numbers(each.column(k));
                     columns.push(AnswerColumn::new(format!("probability_{class}"), values));
                 }

@@ -227,8 +227,10 @@ fn read_file(bytes: &[u8], path: &str, registry: &Registry) -> Result<Model> {
     }
     let fitted = method.load(&mut parts)?;
     parts.check_all_taken()?;
+    let learner = method.unchecked(&header.settings);
     Ok(Model {
         method,
+        has_probabilities: learner.map_or(true, |learner| learner.has_probabilities()),
         settings: header.settings,
         target: header.target,
         task: header.task,

@@ -246,6 +246,10 @@ impl Model {
     /// ```
     pub fn probabilities(&self, rows: &(impl Queries + ?Sized)) -> Result<Matrix> {
         match self.ask_for(Task::Classification, "probabilities", rows)? {
+            Prediction::Classes { .. } if !self.has_probabilities() => Err(Error::data(
+                format!("this model of '{}' has scores but no probabilities", self.method.info.name),
+                "Ask for labels, or train it with probabilities.",
+            )),
             Prediction::Classes { probabilities, .. } => Ok(probabilities),
             _ => Err(self.predicts_other("probabilities")),
         }

@@ -66,6 +66,8 @@ pub struct Model {
     pub(crate) settings: Value,
     pub(crate) target: String,
     pub(crate) task: Task,
+    /// Whether the settings ask for probabilities, where classes are predicted.
+    pub(crate) has_probabilities: bool,
     /// Empty unless the task is classification.
     pub(crate) classes: Option<Classes>,
     pub(crate) encoder: Encoder,
@@ -128,6 +130,7 @@ impl Model {
             settings: learner.settings(),
             target: "y".into(),
             task: target.task(),
+            has_probabilities: learner.has_probabilities(),
             classes,
             encoder: Encoder::identity(features.columns()),
             fitted,
@@ -229,7 +232,12 @@ impl Model {
         }
         let prediction = self.fitted.predict(features, run)?;
         self.check_prediction(&prediction, features.rows())?;
-        Ok(prediction)
+        Ok(prediction.with_probabilities_if(self.has_probabilities()))
+    }
+
+    /// Whether the model gives probabilities of classes, and not only scores.
+    pub fn has_probabilities(&self) -> bool {
+        self.task == Task::Classification && self.has_probabilities
     }
 
     /// An error unless a prediction is of as many rows as were asked about, and of the classes of the model: a user's own method, or

@@ -19,6 +19,7 @@ mod leaderboard;
 mod linear_svm;
 mod neighbours;
 mod own_method;
+mod probabilities;
 mod promises;
 mod random_bytes;
 mod readers;

@@ -63,6 +63,11 @@ impl Learner for NearestCentroid {
         python: &["NearestCentroid"],
     };
 
+    /// Distances in medians come from no distribution.
+    fn has_probabilities(&self) -> bool {
+        self.metric == CentroidMetric::Euclidean
+    }
+
     fn fit_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<(CentroidModel, Report)> {
         self.learn(examples, run)
     }

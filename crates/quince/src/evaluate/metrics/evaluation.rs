@@ -46,8 +46,8 @@ pub enum Evaluation {
         accuracy: f64,
         /// Fraction of wrong labels.
         error_rate: f64,
-        /// Mean of -ln p(true class), p at least 1e-15.
-        log_loss: f64,
+        /// Mean of -ln p(true class), p at least 1e-15; `None` where the prediction has no probabilities.
+        log_loss: Option<f64>,
         /// Mean F1 of the classes.
         f1: f64,
         /// Mean area under the ROC curves of the classes that have one.
@@ -74,7 +74,7 @@ impl Evaluation {
     /// One metric; `None` if this task does not have it.
     pub fn metric(&self, metric: Metric) -> Option<f64> {
         match (self, metric) {
-            (Evaluation::Classification { log_loss, .. }, Metric::LogLoss) => Some(*log_loss),
+            (Evaluation::Classification { log_loss, .. }, Metric::LogLoss) => *log_loss,
             (Evaluation::Classification { accuracy, .. }, Metric::Accuracy) => Some(*accuracy),
             (Evaluation::Classification { f1, .. }, Metric::F1) => Some(*f1),
             (Evaluation::Classification { area, .. }, Metric::Area) => *area,
@@ -93,7 +93,8 @@ impl std::fmt::Display for Evaluation {
                 r2.map_or(Ok(()), |r2| write!(f, ", R² {r2:.4}"))
             }
             Evaluation::Classification { rows, accuracy, log_loss, f1, confusion, .. } => {
-                writeln!(f, "{rows} rows: accuracy {accuracy:.4}, log loss {log_loss:.4}, mean F1 {f1:.4}")?;
+                let log_loss = log_loss.map_or(String::new(), |log_loss| format!("log loss {log_loss:.4}, "));
+                writeln!(f, "{rows} rows: accuracy {accuracy:.4}, {log_loss}mean F1 {f1:.4}")?;
                 let width =
                     confusion.classes().names().iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
                 write!(f, "{:width$}", "")?;
@@ -122,8 +123,8 @@ impl std::fmt::Display for Evaluation {
 pub fn evaluate(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>) -> Result<Evaluation> {
     check_lengths(truth.rows(), prediction.rows(), weights)?;
     match (truth.view(), prediction) {
-        (TargetView::Classes { classes, codes }, Prediction::Classes { probabilities, .. }) => {
-            check_classes(classes, probabilities)?;
+        (TargetView::Classes { classes, codes }, Prediction::Classes { scores, .. }) => {
+            check_classes(classes, prediction.probabilities().unwrap_or(scores))?;
             let confusion = ConfusionMatrix::of(classes, codes, &prediction.labels(), weights)?;
             let of_class = |(k, roc): (usize, Roc)| ClassScores {
                 label: classes.names()[k].clone(),
@@ -134,17 +135,17 @@ pub fn evaluate(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>
                 area: roc.area,
             };
             let curves = Roc::of_classes(truth, prediction, weights)?;
-            let scores: Vec<ClassScores> = curves.into_iter().enumerate().map(of_class).collect();
-            let areas: Vec<f64> = scores.iter().filter_map(|class| class.area).collect();
+            let class_scores: Vec<ClassScores> = curves.into_iter().enumerate().map(of_class).collect();
+            let areas: Vec<f64> = class_scores.iter().filter_map(|class| class.area).collect();
             Ok(Evaluation::Classification {
                 rows: codes.len(),
                 accuracy: confusion.accuracy(),
                 error_rate: confusion.error_rate(),
-                log_loss: log_loss(probabilities, codes, weights)?,
-                f1: scores.iter().map(|class| class.f1).sum::<f64>() / scores.len() as f64,
+                log_loss: prediction.probabilities().map(|all| log_loss(all, codes, weights)).transpose()?,
+                f1: class_scores.iter().map(|class| class.f1).sum::<f64>() / class_scores.len() as f64,
                 area: if areas.is_empty() { None } else { Some(areas.iter().sum::<f64>() / areas.len() as f64) },
                 confusion,
-                classes: scores,
+                classes: class_scores,
             })
         }
         (TargetView::Numbers(truth), Prediction::Numbers(predicted)) => {

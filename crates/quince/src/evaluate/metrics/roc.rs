@@ -4,6 +4,7 @@ use super::checks::{check_classes, check_lengths};
 use super::ratio;
 use crate::error::{Error, Result};
 use crate::learn::{Prediction, Target, TargetView};
+use crate::matrix::Matrix;
 use serde::Serialize;
 
 /// The curve of true against false positives as the threshold falls.
@@ -63,7 +64,8 @@ impl Roc {
         Ok(roc)
     }
 
-    /// The curve of each class against all others, in the order of the classes; none where the target is not classes.
+    /// The curve of each class against all others, in the order of the classes, by its probabilities or, where the prediction has none,
+    /// by how far its score is above the largest of the others; none where the target is not classes.
     ///
     /// ```
     /// use quince::evaluate::Roc;
@@ -75,17 +77,28 @@ impl Roc {
     /// # quince::Result::Ok(())
     /// ```
     pub fn of_classes(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>) -> Result<Vec<Roc>> {
-        let (TargetView::Classes { classes, codes }, Prediction::Classes { probabilities, .. }) =
-            (truth.view(), prediction)
+        let (TargetView::Classes { classes, codes }, Prediction::Classes { scores, .. }) = (truth.view(), prediction)
         else {
             return Ok(Vec::new());
         };
-        check_classes(classes, probabilities)?;
+        check_classes(classes, prediction.probabilities().unwrap_or(scores))?;
         truth.check_known()?;
         let of_class = |k: usize| {
             let positive: Vec<bool> = codes.iter().map(|&code| code as usize == k).collect();
-            Roc::of(&probabilities.column(k), &positive, weights)
+            match prediction.probabilities() {
+                Some(probabilities) => Roc::of(&probabilities.column(k), &positive, weights),
+                None => Roc::of(&margins(scores, k), &positive, weights),
+            }
         };
         (0..classes.count()).map(of_class).collect()
     }
+}
+
+/// How far the score of class `k` is above the largest of the others, row by row: above zero where it is the label.
+fn margins(scores: &Matrix, k: usize) -> Vec<f64> {
+    let margin = |row: &[f64]| {
+        let others = row.iter().enumerate().filter(|(j, _)| *j != k).map(|(_, score)| *score);
+        row[k] - others.fold(f64::NEG_INFINITY, f64::max)
+    };
+    (0..scores.rows()).map(|i| margin(scores.row(i))).collect()
 }

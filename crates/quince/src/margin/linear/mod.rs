@@ -239,6 +239,11 @@ impl Learner for LinearSvm {
         self.check_loss()
     }
 
+    /// Losses that are least at a known function of the probability need no calibration.
+    fn has_probabilities(&self) -> bool {
+        self.probabilities || matches!(self.loss, Loss::Log | Loss::ModifiedHuber)
+    }
+
     fn fit_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<(LinearSvmModel, Report)> {
         self.fit_from(examples, None, run)
     }

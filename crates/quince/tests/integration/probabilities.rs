@@ -1,0 +1,91 @@
+//! Probabilities are calibrated, or there are none: a score is never shown as one.
+
+use crate::example;
+use quince::evaluate::{Evaluation, Folds, Metric, Roc, compare, evaluate, exact_leave_one_out};
+use quince::learn::{DynLearner, Task};
+use quince::registry::{METHODS, method};
+use quince::{Model, Run};
+use serde_json::{Value, json};
+
+/// Methods with settings by which they give scores alone.
+fn uncalibrated() -> Vec<Box<dyn DynLearner>> {
+    let with = METHODS.iter().filter(|method| method.info.setting("probabilities").is_some());
+    let mut all: Vec<_> = with.map(|method| method.configure(&json!({"probabilities": false})).unwrap()).collect();
+    all.push(method("nearest-centroid").unwrap().configure(&json!({"metric": "manhattan"})).unwrap());
+    assert!(all.len() >= 5, "ridge, least squares, both machines and medians");
+    all
+}
+
+#[test]
+fn a_model_that_is_not_calibrated_has_no_probabilities_and_no_log_loss() {
+    let table = example("wdbc.csv");
+    let labelled = table.labelled("diagnosis", None).unwrap();
+    for learner in uncalibrated() {
+        let name = learner.info().name;
+        let model = Model::fit(&labelled, None, learner.as_ref(), &Run::new()).unwrap();
+        for model in [&model, &Model::from_bytes(&model.to_bytes()).unwrap()] {
+            let prediction = model.predict(&table).unwrap();
+            assert!(!model.has_probabilities() && prediction.probabilities().is_none(), "{name}");
+            assert!(model.probabilities(&table).unwrap_err().to_string().contains("no probabilities"), "{name}");
+            let found = evaluate(&labelled.target, &prediction, None).unwrap();
+            assert!(found.metric(Metric::LogLoss).is_none() && found.metric(Metric::Accuracy).unwrap() > 0.8, "{name}");
+            assert!(!found.to_string().contains("log loss"), "{name}");
+            // The order of rows needs no calibration.
+            let area = Roc::of_classes(&labelled.target, &prediction, None).unwrap()[1].area.unwrap();
+            assert!(area > 0.8 && (found.metric(Metric::Area).unwrap() - area).abs() < 1e-12, "{name}: {area}");
+            let row: serde_json::Map<String, Value> = labelled
+                .table
+                .columns()
+                .iter()
+                .filter_map(|column| Some((column.name().to_string(), json!(column.number(0)?))))
+                .collect();
+            let answer = model.predict_json(&json!(row).to_string()).unwrap();
+            assert!(
+                answer[0]["probabilities"].is_null() && answer[0]["scores"]["malignant"].is_number(),
+                "{name}: {answer}"
+            );
+        }
+        if let Some(left_out) = exact_leave_one_out(&labelled, None, learner.as_ref(), &Run::new()).unwrap() {
+            assert!(left_out.probabilities().is_none(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_leaderboard_has_no_log_loss_of_scores() {
+    let table = example("wdbc.csv").take(&(0..120).collect::<Vec<_>>());
+    let labelled = table.labelled("diagnosis", None).unwrap();
+    let mut learners = uncalibrated();
+    learners.push(method("ridge").unwrap().configure(&json!({})).unwrap());
+    for folds in [Folds::K(3), Folds::LeaveOneOut] {
+        let board = compare(&labelled, &learners, &folds, None, None, &Run::new()).unwrap();
+        assert_eq!((board.entrants[0].method.as_str(), board.by), ("ridge", Metric::LogLoss));
+        assert!(board.entrants[0].metric(Metric::LogLoss).is_some());
+        for entrant in &board.entrants[1..] {
+            assert!(entrant.metric(Metric::LogLoss).is_none(), "{}", entrant.method);
+            assert!(entrant.metric(Metric::Accuracy).is_some(), "{}: {:?}", entrant.method, entrant.problem);
+            let said = format!("{} is asked for scores without probabilities", entrant.method);
+            assert!(board.warnings.iter().any(|warning| warning.starts_with(&said)), "{:?}", board.warnings);
+        }
+    }
+}
+
+#[test]
+fn losses_that_lead_to_probabilities_need_no_calibration() {
+    let table = example("wdbc.csv");
+    let labelled = table.labelled("diagnosis", None).unwrap();
+    for method in METHODS.iter().filter(|method| method.info.learns(Task::Classification)) {
+        let model = Model::fit(&labelled, None, method.configure(&json!({})).unwrap().as_ref(), &Run::new()).unwrap();
+        let sums = model.probabilities(&table).unwrap();
+        assert!(
+            (0..table.rows()).all(|i| (sums.row(i).iter().sum::<f64>() - 1.0).abs() < 1e-9),
+            "{}",
+            method.info.name
+        );
+    }
+    let logistic = json!({"solver": "sgd", "loss": "log", "probabilities": false, "epochs": 5});
+    let learner = method("linear-svm").unwrap().configure(&logistic).unwrap();
+    let model = Model::fit(&labelled, None, learner.as_ref(), &Run::new()).unwrap();
+    let evaluation = evaluate(&labelled.target, &model.predict(&table).unwrap(), None).unwrap();
+    assert!(matches!(evaluation, Evaluation::Classification { log_loss: Some(_), .. }));
+}
