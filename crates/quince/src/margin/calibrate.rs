@@ -6,8 +6,8 @@ use super::dual::{Dual, Solution, SolverOptions};
 use super::leave_one_out;
 use super::linear::NO_TIME_TO_CALIBRATE;
 use super::model::SvmModel;
-use super::svm::{LeaveOneOut, Svm};
-use super::target::class_scores;
+use super::svm::{Cost, LeaveOneOut, Svm};
+use super::target::{class_scores, class_weights};
 use crate::calibration::{LogOdds, softmax, temperature};
 use crate::error::{Error, Result};
 use crate::learn::{Examples, Prediction, TargetView};
@@ -67,7 +67,7 @@ impl Svm {
         if !self.probabilities {
             return Ok(());
         }
-        let differ = self.classes_differ(solved.dual);
+        let differ = self.classes_differ(solved.examples)?;
         let odds = match before.map(|before| before.log_odds) {
             // A temperature of one is that of a model without probabilities.
             Some(odds) if odds.temperature != 1.0 && (odds.offset != 0.0) == differ => odds,
@@ -136,9 +136,10 @@ impl Svm {
     }
 
     /// Whether the rows of one class cost more than those of the other by the setting, so that the label follows the costs.
-    pub(super) fn classes_differ(&self, dual: &Dual<'_>) -> bool {
-        !matches!(self.class_weights.trim(), "" | "none")
-            && dual.low.iter().chain(&dual.high).all(|bound| bound.is_finite())
+    pub(super) fn classes_differ(&self, examples: &Examples<'_>) -> Result<bool> {
+        let TargetView::Classes { classes, codes } = examples.target.view() else { return Ok(false) };
+        let weights = class_weights(&self.class_weights, classes, codes, examples.weights)?;
+        Ok(self.c != Cost::Infinite && weights.windows(2).any(|pair| pair[0] != pair[1]))
     }
 
     /// How scores of rows that were not learnt become probabilities.

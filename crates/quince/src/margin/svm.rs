@@ -213,7 +213,7 @@ impl Learner for Svm {
         dual.indices.iter().zip(left_out).for_each(|(&i, score)| scores[i] = score);
         Ok(Some(match examples.target.view() {
             TargetView::Classes { codes, .. } => {
-                let odds = self.log_odds(&scores, codes, examples.weights, self.classes_differ(&dual), run)?;
+                let odds = self.log_odds(&scores, codes, examples.weights, self.classes_differ(examples)?, run)?;
                 classes_by(&odds, &scores)
             }
             TargetView::Numbers(_) | TargetView::None(_) => Prediction::Numbers(Matrix::column_vector(scores)),

@@ -182,7 +182,9 @@ fn a_resumed_model_that_has_converged_is_not_calibrated_again() {
     let (bare, _) = plain().fit_examples(&examples, &Run::new()).unwrap();
     let (again, _) = Learner::resume(&Svm::default(), &bare, &examples, &Run::new()).unwrap().unwrap();
     assert!((again.temperature() - model.temperature()).abs() < 1e-9 * model.temperature());
-    // With class weights there is an offset, too.
+    // With class weights that differ there is an offset, too.
+    let equal = Svm { class_weights: "a=1,b=1".into(), ..Svm::default() };
+    assert_eq!(equal.fit_examples(&examples, &Run::new()).unwrap().0.temperature(), model.temperature());
     let weighted = Svm { class_weights: "a=3".into(), ..Svm::default() };
     let (again, _) = Learner::resume(&weighted, &model, &examples, &Run::new()).unwrap().unwrap();
     assert!(again.offset() != 0.0 && model.offset() == 0.0);
