@@ -305,12 +305,13 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
             from_model = known_linear_svm(*start, names_of(self.classes_), self._method_settings())
         self._learn(X, codes, weights, self._method_settings(), from_model)
         trace = self._model.report["trace"]
-        if trace and trace[-1] > DIVERGED_LOSS and self.learning_rate != "implicit":
+        # That of the perceptron has no unit, and its steps are never too large.
+        if self.loss != "perceptron" and self.learning_rate != "implicit" and trace and trace[-1] > DIVERGED_LOSS:
             warnings.warn(
-                f"The steps were too large: the mean loss of the last epoch is {trace[-1]:.3g}, and that of no weights at all is at most 1. "
-                "Scale the columns with StandardScaler, or give learning_rate='implicit'.",
+                f"The steps were too large: the mean loss of the last epoch is {trace[-1]:.3g}, and that of no weights at all "
+                "is at most 1. Scale the columns with StandardScaler, or give learning_rate='implicit'.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         if self.tol is not None and self.tol > -np.inf and self._model.report["stop"] != "converged":
             self._warn_not_converged()
