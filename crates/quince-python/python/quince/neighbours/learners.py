@@ -30,6 +30,7 @@ class _Learner(Search):
     """Fitting and predicting, for classes and for numbers."""
 
     _settings: ClassVar = {**Search._settings, "weights": "votes"}
+    _implied: ClassVar = {"missing": "an array has no columns of a table: NaN is left out of distances, as by nan_euclidean"}
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **Search._parameter_constraints,
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
