@@ -1,10 +1,11 @@
 //! Linear support vector machines by stochastic gradient descent: near the optimum in every layout, and in any unit.
 
+use crate::clock::budget_of_looks;
 use crate::layouts::{LAYOUTS, random, with_layout};
 use crate::svm::{fact, noisy};
 use quince::learn::{Classes, Examples, Learner, Target};
 use quince::margin::{Intercept, LinearSvm, LinearSvmModel, Loss, Penalty, Schedule, Solver, Update};
-use quince::run::Stream;
+use quince::run::{StopReason, Stream};
 use quince::{Matrix, Model, Run};
 
 /// Columns whose units differ by a factor of 10,000, far from zero, and a class that follows from them but for noise.
@@ -86,6 +87,22 @@ fn auto_takes_a_solver_that_has_the_loss() {
         let of_numbers = Examples::new(rows.features(), &numbers, None).unwrap();
         let said = by(Solver::Auto).fit_examples(&of_numbers, &Run::new()).err().unwrap().to_string();
         assert!(said.contains("loss") && said.contains("classes"), "{said}");
+    }
+}
+
+#[test]
+fn descent_that_its_budget_stops_has_an_answer() {
+    let (rows, target) = noisy(20_000, 4);
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    for loss in [Loss::Hinge, Loss::Log, Loss::Perceptron] {
+        let settings = LinearSvm { loss, solver: Solver::Sgd, ..LinearSvm::default() };
+        let (_, report) = settings.fit_examples(&examples, &Run::new()).unwrap();
+        assert!(report.stop == StopReason::Converged && report.trace.len() > 4, "{report:?}");
+        for looks in 0..20 {
+            let (_, report) = settings.fit_examples(&examples, &budget_of_looks(looks)).unwrap();
+            assert_eq!(report.stop, StopReason::Budget);
+            assert!(report.remarks.iter().any(|remark| remark.contains("can be resumed")), "{report:?}");
+        }
     }
 }
 

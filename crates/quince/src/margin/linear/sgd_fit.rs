@@ -109,11 +109,11 @@ impl LinearSvm {
         }
         let (mut model, mut report) = self.descend(&rows, from, run)?;
         if self.certify && self.loss == Loss::Perceptron {
-            let problem = self.pose(examples, run)?;
+            let problem = run.finish(|| self.pose(examples, run))?;
             report.remarks.push(run.finish(|| mistakes_in_words(&problem, &model, run))?);
         } else if self.certify && self.penalty == Penalty::L2 {
             // The objective and its bound are those of an L2 penalty.
-            let problem = self.pose(examples, run)?;
+            let problem = run.finish(|| self.pose(examples, run))?;
             let certificate = run.finish(|| problem.certify_weights(model.weights(), model.bias(), run))?;
             self.check_descent(&problem, certificate.primal, &mut report)?;
             certificate.add_to(&mut report);
