@@ -12,6 +12,19 @@ use faer::Mat;
 const MIN_DEVIATION: f64 = 1e-7;
 
 /// Axes along which rows of a class have variance one, and which separate the classes, the best first: z = (x - centre) · axes.
+///
+/// ```
+/// use quince::bayes::{BayesModel, SharedCovariance};
+/// use quince::prelude::*;
+/// let rows = [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [8.0, 1.0], [9.0, 3.0], [7.0, 2.0]];
+/// let pooled = GaussianClassifier::new().shared(SharedCovariance::Pooled);
+/// let model = pooled.fit(&rows, &["a", "a", "a", "b", "b", "b"])?;
+/// let axes = model.fitted::<BayesModel>().unwrap().discriminant_axes(&Run::new())?.unwrap();
+/// let along = axes.project(&Matrix::from_rows(&rows).features(), &Run::new())?;
+/// // The means of two classes are on a line: the first axis has all the variance between them.
+/// assert!(along.rows() == 6 && axes.explained_variance_ratio[0] > 1.0 - 1e-9);
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiscriminantAxes {
     /// The centre, one number per feature.
@@ -30,6 +43,18 @@ impl DiscriminantAxes {
 }
 
 /// The principal axes of the covariance of a class.
+///
+/// ```
+/// use quince::bayes::BayesModel;
+/// use quince::prelude::*;
+/// let rows = [[-1.0, -1.0], [0.0, 0.0], [1.0, 1.0], [8.0, 1.0], [9.0, 3.0], [7.0, 2.0]];
+/// let model = GaussianClassifier::new().fit(&rows, &["a", "a", "a", "b", "b", "b"])?;
+/// let axes = model.fitted::<BayesModel>().unwrap().principal_axes(0, &Run::new())?.unwrap();
+/// // Rows of class a lie on the diagonal: their variance along it is (2 + 0 + 2) / 3.
+/// assert!((axes.variances[0] - 4.0 / 3.0).abs() < 1e-3 && axes.variances[1] < 1e-3);
+/// assert!((axes.axes[(0, 0)] - axes.axes[(1, 0)]).abs() < 1e-3);
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrincipalAxes {
     /// The variances along the axes, the largest first.

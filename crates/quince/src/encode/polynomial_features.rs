@@ -11,6 +11,14 @@ use crate::run::{Pace, Run};
 use std::ops::{Mul, Range, RangeInclusive};
 
 /// The products that are features of a row: those of the degrees, by degree and then in the order of their columns.
+///
+/// ```
+/// use quince::encode::PolynomialFeatures;
+/// // x, y, x², xy and y²; without products of a column with itself x, y and xy.
+/// assert_eq!(PolynomialFeatures::new(2, 1..=2, false, false)?.width(), 5);
+/// assert_eq!(PolynomialFeatures::new(2, 1..=2, true, false)?.width(), 3);
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct PolynomialFeatures {
     columns: usize,

@@ -175,6 +175,15 @@ impl Capability {
 }
 
 /// A setting: its name, its domain, what it does. The default is that of the settings struct.
+///
+/// ```
+/// use quince::learn::PlainValue;
+/// use quince::registry;
+/// let alpha = registry::method("ridge")?.info.setting("alpha").unwrap();
+/// assert_eq!(alpha.domain.to_string(), "a number of at least 0");
+/// assert!(alpha.check(&PlainValue::Number(2.0)).is_ok() && alpha.check(&PlainValue::Number(-1.0)).is_err());
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     /// The name, as in the struct.

@@ -22,6 +22,14 @@ pub enum StopReason {
 }
 
 /// A number that proves how close an answer is to the exact one: zero is exact.
+///
+/// ```
+/// use quince::prelude::*;
+/// let model = Ridge::default().fit(&[[1.0], [2.0], [3.0]], &[2.0, 4.1, 5.9])?;
+/// let certificate = model.report().certificate.as_ref().unwrap();
+/// assert!(certificate.value <= certificate.tolerance, "{}", certificate.measure);
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[doc(alias = "duality gap")]
 #[doc(alias = "gradient norm")]

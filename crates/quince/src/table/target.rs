@@ -6,6 +6,14 @@ use crate::learn::{Classes, Target, TargetView, Task};
 use crate::matrix::Matrix;
 
 /// Rows with a known target, the target apart from them.
+///
+/// ```
+/// use quince::Table;
+/// let labelled = Table::from_csv("x,y\n1,a\n2,?\n3,b\n")?.labelled("y", None)?;
+/// assert_eq!((labelled.name.as_str(), labelled.rows.as_slice(), labelled.left_out), ("y", &[0, 2][..], 1));
+/// assert!(labelled.table.column("y").is_err());
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Labelled {
     /// The rows, without the target's column.

@@ -17,6 +17,15 @@ const PRIOR_TOLERANCE: f64 = 1e-5;
 const ROWS_AT_A_TIME: usize = 1024;
 
 /// Centroids of classes, standard deviations within them, and priors.
+///
+/// ```
+/// use quince::bayes::CentroidModel;
+/// use quince::prelude::*;
+/// let model = NearestCentroid::new().fit(&[[0.0], [2.0], [9.0]], &["low", "low", "high"])?;
+/// // The classes are sorted: high, low.
+/// assert_eq!(model.fitted::<CentroidModel>().unwrap().centroids().values(), [9.0, 1.0]);
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct CentroidModel {
     metric: CentroidMetric,

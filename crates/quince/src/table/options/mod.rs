@@ -83,6 +83,14 @@ pub enum Fill {
 }
 
 /// How categories become features.
+///
+/// ```
+/// use quince::Kind;
+/// use quince::table::{ColumnOptions, Frequency};
+/// let ColumnOptions::Category(options) = ColumnOptions::parse(Kind::Category, "rare=2%,missing")? else { panic!() };
+/// assert!(options.rare == Frequency::Share(0.02) && options.missing && options.order.is_empty());
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct CategoryOptions {
     /// One feature with the number of the category, from 1, in this order; empty: one-hot, one feature per category.

@@ -9,6 +9,14 @@ use serde::{Deserialize, Serialize};
 ///
 /// On the command line these are the settings of `--text`, for example `--text subject=counts,stem=english,ngrams=1-2`. Files of
 /// models keep the names that settings had when their format was frozen.
+///
+/// ```
+/// use quince::Kind;
+/// use quince::table::{ColumnOptions, Frequency};
+/// let ColumnOptions::Text(options) = ColumnOptions::parse(Kind::Text, "sublinear,min-df=5,ngrams=1-2")? else { panic!() };
+/// assert!(options.sublinear && options.min_document_frequency == Frequency::Rows(5) && options.ngrams == (1, 2));
+/// # quince::Result::Ok(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TextOptions {
