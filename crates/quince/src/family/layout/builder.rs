@@ -294,7 +294,8 @@ impl<'a> Builder<'a> {
                 if column.iter().any(|x| x.is_infinite()) {
                     return Err(features.infinite());
                 }
-                let counts = some[at].kind == FeatureKind::Count;
+                // The columns of a matrix have no kinds: those that hold counts are known by their values.
+                let counts = some[at].kind == FeatureKind::Count || self.data.of_matrix;
                 choose(&some[at].name, &column, counts, (codes, classes), weights, self.options)
             }));
             run.check()?;
