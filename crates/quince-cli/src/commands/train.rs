@@ -105,7 +105,7 @@ fn say_what_was_trained(model: &Model, left_out: Option<&Evaluation>, options: &
         let remedy = match report.stop {
             StopReason::StepLimit => {
                 let limit = ["steps", "epochs"].into_iter().find(|name| model.method().info.setting(name).is_some());
-                format!("allow more {}", limit.unwrap_or("steps"))
+                limit.map_or_else(|| "the note says what helps".into(), |limit| format!("allow more {limit}"))
             }
             StopReason::Budget => "allow more time".into(),
             _ => "look for columns of extreme size and rescale them".into(),

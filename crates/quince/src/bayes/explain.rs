@@ -25,7 +25,7 @@ impl BayesModel {
         self.explain_discriminants(encoder, classes, &mut said);
         if self.calibration != Calibration::none(classes.len()) {
             said.sentences.push(format!(
-                "Calibrated by leave-one-out: temperature {}, contamination {}",
+                "Calibrated on rows left out: temperature {}, contamination {}",
                 short(self.temperature()),
                 tenths(self.contamination())
             ));

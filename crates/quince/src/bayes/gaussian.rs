@@ -59,7 +59,7 @@ crate::settings! {
         alpha: f64 = 1.0, in Domain::Number(0.0, 1e12);
         /// Class priors: data, equal, or a number for each, for example 0.2,0.8.
         priors: Priors = Priors::Data, in Domain::Parsed(Priors::PARSER);
-        /// Calibrate probabilities by leave-one-out predictions, so that they are not overconfident.
+        /// Calibrate probabilities on rows that were left out, so that they are not overconfident.
         calibrate: bool = true, in Domain::Boolean;
     }
 }
@@ -206,6 +206,7 @@ impl GaussianClassifier {
         LayoutOptions {
             families,
             alpha: self.alpha,
+            alpha_of_words: self.alpha,
             p: 0.5,
             threshold: 0.0,
             categories: 0,
@@ -282,6 +283,5 @@ impl Learner for GaussianClassifier {
 
     fn leave_one_out_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<Option<Prediction>> {
         leave_one_out(examples, &self.choices(&self.families()), (self.effective_priors(), self.calibrate), run)
-            .map(Some)
     }
 }

@@ -16,6 +16,7 @@
 //! than predicting.
 
 mod axes;
+mod calibrate;
 mod centroid;
 mod discriminant;
 mod explain;
@@ -42,11 +43,13 @@ pub use model::BayesModel;
 pub use naive::NaiveBayes;
 pub use priors::Priors;
 
-use crate::error::Result;
+use crate::em::{Trace, visiting_order};
+use crate::error::{Error, Result};
+use crate::family::block::Block;
 use crate::family::layout::{LayoutData, LayoutOptions, layout};
 use crate::family::statistics::Members;
 use crate::learn::{Examples, Fitted, Prediction, Target, TargetView};
-use crate::run::{Report, Run, StopReason};
+use crate::run::{Certificate, Report, Run, StopReason};
 
 /// Lays out blocks for the columns of examples and learns their parameters.
 fn fit(
@@ -73,19 +76,36 @@ fn fit(
     };
     let (blocks, chosen) = layout(&data, choices, run)?;
     let members = Members::new(codes, classes.count(), examples.weights);
+    let fresh = if blocks.iter().any(Block::imputes_missing) { blocks.clone() } else { Vec::new() };
     let mut model = BayesModel::fit(blocks, chosen, priors.clone(), features, &members, run)?;
-    let trace = model.fit_missing(features, codes, examples.weights, run)?;
+    let trace = model.fit_missing(features, codes, examples.weights, model::MAX_EM_STEPS, run)?;
     let late = trace.as_ref().is_some_and(|trace| trace.stop == StopReason::Budget);
-    if calibrate && late {
-        run.finish(|| model.calibrate(features, &members, run))?;
-    } else if calibrate {
-        model.calibrate(features, &members, run)?;
+    let mut too_hopeful = false;
+    if calibrate {
+        // What other rows' missing values are expected to be has seen the row that is taken back.
+        let by_folds = trace.is_some() && !late && {
+            let folds = || model.calibrate_by_folds(&fresh, features, (codes, examples.weights), run);
+            match run.share(false, folds) {
+                Err(Error::OutOfTime { .. }) => false,
+                calibrated => calibrated?,
+            }
+        };
+        too_hopeful = trace.is_some() && !by_folds;
+        if trace.is_some() && !by_folds {
+            run.finish(|| model.calibrate(features, &members, run))?;
+        } else if !by_folds {
+            model.calibrate(features, &members, run)?;
+        }
     }
     let mut report = Report::computed(model.route());
     if let Some(trace) = trace {
         report.route = format!("{} steps of EM for missing values, {}", trace.objectives.len(), report.route);
-        report.remarks.extend(trace.remark());
+        report.certificate = certificate(&trace);
+        report.remarks.extend(remark_on_missing(&trace));
         (report.stop, report.trace) = (trace.stop, trace.objectives);
+    }
+    if too_hopeful {
+        report.remarks.push("probabilities are not calibrated by folds, and may be overconfident".into());
     }
     report.fact("parameters", model.free_parameters() as f64);
     report.fact("temperature", model.temperature());
@@ -94,15 +114,42 @@ fn fit(
     Ok((model, report))
 }
 
-/// Exact leave-one-out predictions of every row.
+/// How far EM for missing values has come.
+fn certificate(trace: &Trace) -> Option<Certificate> {
+    let measure = "rise of the log likelihood of a row by the last step but one".to_string();
+    (trace.objectives.len() > 1).then(|| Certificate {
+        measure,
+        value: trace.rise.abs(),
+        tolerance: model::EM_TOLERANCE,
+    })
+}
+
+/// A remark if EM for missing values ended early.
+fn remark_on_missing(trace: &Trace) -> Option<String> {
+    let advice =
+        "the covariances may be nearly singular: a larger variance_floor or shrinkage, or shared=pooled, settles them";
+    match trace.stop {
+        StopReason::StepLimit => Some(format!(
+            "after {} steps of EM for missing values the likelihood was still rising; {advice}",
+            trace.objectives.len()
+        )),
+        _ => trace.remark(),
+    }
+}
+
+/// Exact leave-one-out predictions of every row; `None` where missing values were imputed, since what is expected of those of
+/// other rows has seen the row.
 fn leave_one_out(
     examples: &Examples<'_>,
     choices: &LayoutOptions<'_>,
     how: (&Priors, bool),
     run: &Run,
-) -> Result<Prediction> {
+) -> Result<Option<Prediction>> {
     let TargetView::Classes { classes, codes } = examples.target.view() else { return Err(Target::missing()) };
     let (model, _) = fit(examples, choices, how, run)?;
+    if visiting_order(&examples.features, &model.product.blocks).is_some() {
+        return Ok(None);
+    }
     let members = Members::new(codes, classes.count(), examples.weights);
-    model.without_each(&examples.features, &members, run)
+    model.without_each(&examples.features, &members, run).map(Some)
 }

@@ -1,7 +1,7 @@
 //! A fitted Bayes classifier: the sufficient statistics of all blocks, and the parameters that follow from them.
 
 use super::Priors;
-use crate::calibration::{Calibration, MAX_CALIBRATION_ROWS};
+use crate::calibration::Calibration;
 use crate::em::{Data, Options, State, Trace};
 use crate::error::{Error, Result};
 use crate::explain::Explanation;
@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 /// Where blocks impute missing values: the most steps of EM, and its tolerance, the last rise of the mean log likelihood of a
 /// row.
-const MAX_EM_STEPS: usize = 200;
-const EM_TOLERANCE: f64 = 1e-8;
+pub(super) const MAX_EM_STEPS: usize = 500;
+pub(super) const EM_TOLERANCE: f64 = 1e-8;
 
 /// What a Bayes classifier has learnt.
 ///
@@ -83,6 +83,7 @@ impl BayesModel {
         features: &Features<'_>,
         codes: &[u32],
         weights: Option<&[f64]>,
+        steps: usize,
         run: &Run,
     ) -> Result<Option<Trace>> {
         let data = Data::new(features, weights, Some(codes), &self.product.blocks);
@@ -90,8 +91,7 @@ impl BayesModel {
             return Ok(None);
         }
         let mut state = self.as_state();
-        let trace =
-            state.run_em(&data, Options { steps: MAX_EM_STEPS, tolerance: EM_TOLERANCE, accelerate: true }, run)?;
+        let trace = state.run_em(&data, Options { steps, tolerance: EM_TOLERANCE, accelerate: true }, run)?;
         self.product = state.product;
         Ok(Some(trace))
     }
@@ -156,15 +156,6 @@ impl BayesModel {
         merged.product.estimate(run)?;
         merged.log_priors = merged.priors.logs(&merged.totals);
         Ok(merged)
-    }
-
-    /// Calibrates scores by leave-one-out predictions.
-    pub(super) fn calibrate(&mut self, features: &Features<'_>, members: &Members<'_>, run: &Run) -> Result<()> {
-        let some = members.some(MAX_CALIBRATION_ROWS);
-        let likelihoods = self.likelihoods_without_each(features, &some, run)?;
-        let (codes, weights) = some.codes_and_weights();
-        self.calibration = Calibration::fit(&likelihoods, &self.log_priors, &codes, weights.as_deref(), run)?;
-        Ok(())
     }
 
     /// The temperature of calibration; 1 is Bayes' rule without calibration. It multiplies the log likelihoods before the softmax, so

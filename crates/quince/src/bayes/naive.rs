@@ -40,7 +40,7 @@ crate::settings! {
         variance_floor_of: VarianceOf = VarianceOf::Each, in VarianceOf::DOMAIN;
         /// Class priors: data, equal, or a number for each, for example 0.2,0.8.
         priors: Priors = Priors::Data, in Domain::Parsed(Priors::PARSER);
-        /// Calibrate probabilities by leave-one-out predictions, so that they are not overconfident.
+        /// Calibrate probabilities on rows that were left out, so that they are not overconfident.
         calibrate: bool = true, in Domain::Boolean;
     }
 }
@@ -54,6 +54,7 @@ impl NaiveBayes {
         LayoutOptions {
             families: &self.family,
             alpha: self.alpha,
+            alpha_of_words: self.alpha,
             p: self.p,
             threshold: self.threshold,
             categories: self.categories,
@@ -108,6 +109,6 @@ impl Learner for NaiveBayes {
     }
 
     fn leave_one_out_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<Option<Prediction>> {
-        leave_one_out(examples, &self.choices(), (&self.priors, self.calibrate), run).map(Some)
+        leave_one_out(examples, &self.choices(), (&self.priors, self.calibrate), run)
     }
 }

@@ -4,7 +4,6 @@ use super::model::BayesModel;
 use crate::error::Result;
 use crate::family::block::{Scores, TILE};
 use crate::learn::{Prediction, largest};
-use crate::matrix::simd::exp;
 use crate::matrix::{Features, Matrix};
 use crate::run::Run;
 
@@ -63,11 +62,7 @@ impl BayesModel {
 
     /// Turns log likelihoods of a row into scores. A row that is impossible under every class gets the priors.
     pub(super) fn weigh(&self, row: &mut [f64], log_priors: &[f64]) {
-        let impossible = row.iter().zip(log_priors).all(|(said, prior)| said + prior == f64::NEG_INFINITY);
-        for ((score, prior), bias) in row.iter_mut().zip(log_priors).zip(&self.calibration.biases) {
-            let said = if impossible { 0.0 } else { self.temperature() * *score };
-            *score = prior + bias + said;
-        }
+        self.calibration.weigh(row, log_priors);
     }
 
     /// Scores together with the probabilities that follow from them.
@@ -80,19 +75,6 @@ impl BayesModel {
 
     /// Turns scores of rows into probabilities.
     fn to_probabilities(&self, scores: &mut [f64]) {
-        let classes = self.totals.len();
-        for row in scores.chunks_exact_mut(classes) {
-            let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            row.iter_mut().for_each(|score| *score -= largest);
-        }
-        exp(scores);
-        let contamination = self.calibration.contamination;
-        let of_contamination: Vec<f64> = self.log_priors.iter().map(|prior| contamination * prior.exp()).collect();
-        for row in scores.chunks_exact_mut(classes) {
-            let total: f64 = row.iter().sum();
-            row.iter_mut()
-                .zip(&of_contamination)
-                .for_each(|(p, of_contamination)| *p = (1.0 - contamination) * *p / total + of_contamination);
-        }
+        self.calibration.to_probabilities(scores, &self.log_priors);
     }
 }

@@ -11,7 +11,7 @@ use crate::family::block::{
 };
 use crate::family::layout::bins::equal_widths;
 use crate::family::statistics::{Members, statistics};
-use crate::learn::{Classes, Fitted, SavedParts};
+use crate::learn::{Classes, Fitted, SavedParts, Settings};
 use crate::matrix::{Features, Matrix, Rows, Sparse};
 use crate::run::Stream;
 use proptest::prelude::*;
@@ -455,4 +455,15 @@ fn a_block_that_claims_what_is_not_there_is_refused() {
         parts.put_json("blocks", &lying);
         assert!(BayesModel::load(&mut parts).is_err(), "{names}");
     }
+}
+
+#[test]
+fn a_step_limit_advises_settings_that_there_are() {
+    let trace = Trace { objectives: vec![0.0; 500], stop: StopReason::StepLimit, rise: 1e-3, revived: 0 };
+    let remark = remark_on_missing(&trace).unwrap();
+    for name in ["variance_floor", "shrinkage", "shared"] {
+        assert!(remark.contains(name) && GaussianClassifier::SETTINGS.iter().any(|setting| setting.name == name));
+    }
+    let certificate = certificate(&trace).unwrap();
+    assert!(certificate.value > certificate.tolerance);
 }

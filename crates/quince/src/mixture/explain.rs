@@ -53,6 +53,13 @@ impl MixtureModel {
             let what = if self.has_classes() { "" } else { "Component " };
             said.sentences.push(format!("{what}{} ({} of rows): {told}", names[k], tenths(weights[k])));
         }
+        if let Some(calibration) = &self.calibration {
+            said.sentences.push(format!(
+                "Calibrated on held-out rows: temperature {}, contamination {}",
+                short(calibration.temperature),
+                tenths(calibration.contamination)
+            ));
+        }
         let mut probabilities = Listing::new("Components", ["share"]);
         names.iter().zip(&weights).for_each(|(name, weight)| probabilities.numbers(name, [*weight]));
         said.tables.push(probabilities);

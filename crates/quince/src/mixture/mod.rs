@@ -21,9 +21,10 @@
 //! class is known. Where all rows have a class, and every class one component, the responsibilities are known from the
 //! beginning: that is the Bayes classifier, in one step. Where none has, it is the mixture. In between, rows without a class
 //! help to estimate what each class is like: semi-supervised learning. It is one loop (`em`, accelerated by squared
-//! extrapolation), and missing values go through it too: they are left out of the likelihood, and a Gaussian block has their
+//! extrapolation; the probabilities of classes are calibrated on held-out rows), and missing values go through it too: they are left out of the likelihood, and a Gaussian block has their
 //! conditional expectation and covariance in its statistics.
 
+mod calibrate;
 mod choose;
 mod classes;
 mod explain;
@@ -41,10 +42,15 @@ use crate::error::{Error, Result};
 use crate::family::block::{GaussianPlan, Shape, Shared, VarianceFloor};
 use crate::family::layout::{Families, FamilyName, LayoutData, LayoutOptions, Open, layout};
 use crate::family::product::Product;
-use crate::learn::{Capability, Checked, Count, Domain, Examples, Learner, MethodInfo, Settings, Target, TargetView};
+use crate::learn::{
+    Amount, Capability, Checked, Count, Domain, Examples, Learner, MethodInfo, Settings, Target, TargetView,
+};
 use crate::matrix::Matrix;
 use crate::run::{Certificate, Outcome, Report, Run};
 use std::borrow::Cow;
+
+/// The pseudocount of a word by default, where there are no classes.
+const ALPHA_OF_WORDS: f64 = 0.1;
 
 crate::settings! {
     /// A mixture model, fitted by EM.
@@ -91,13 +97,17 @@ crate::settings! {
         accelerate: bool = true, in Domain::Boolean;
         /// Variance floor: this fraction of each column's variance over all rows is added to the variances of all
         /// components.
-        variance_floor: f64 = 1e-3, in Domain::Number(0.0, 1e9);
+        variance_floor: f64 = 1e-6, in Domain::Number(0.0, 1e9);
         /// Variance floor: this constant is added to all variances as well.
         variance_floor_constant: f64 = 0.0, in Domain::Number(0.0, f64::MAX);
-        /// Additive smoothing: the pseudocount of every category, bin, word and answer; 1 is Laplace's rule.
-        alpha: f64 = 1.0, in Domain::Number(0.0, 1e12);
-        /// The weight of a row without a class relative to one with a class.
-        unlabelled: f64 = 1.0, in Domain::Number(0.0, 1e9);
+        /// Additive smoothing: the pseudocount of every category, bin, word and answer; 1 is Laplace's rule; auto is 1, but
+        /// 0.1 of words where there are no classes.
+        alpha: Amount = Amount::Auto, in Domain::NumberOr(0.0, 1e12, &["auto"]);
+        /// The weight of a row without a class relative to one with a class; auto takes the one of 0, 0.01, 0.1 and 1
+        /// under which held-out classes are most probable.
+        unlabelled: Amount = Amount::Auto, in Domain::NumberOr(0.0, 1e9, &["auto"]);
+        /// Calibrate the probabilities of classes on held-out rows, so that they are not overconfident.
+        calibrate: bool = true, in Domain::Boolean;
     }
 }
 
@@ -222,12 +232,24 @@ fn as_counts(weights: Option<&[f64]>) -> Option<Cow<'_, [f64]>> {
 }
 
 impl Mixture {
+    /// The pseudocounts of categories, bins and answers, and of words. Where there are no classes, a word more in each component
+    /// for every word of a large vocabulary makes components alike, until one of them has all rows.
+    fn pseudocounts(&self, open: Open) -> (f64, f64) {
+        match (self.alpha, open) {
+            (Amount::Fixed(alpha), _) => (alpha, alpha),
+            (Amount::Auto, Open::Choose) => (1.0, 1.0),
+            (Amount::Auto, Open::Together) => (1.0, ALPHA_OF_WORDS),
+        }
+    }
+
     fn choices(&self, open: Open) -> LayoutOptions<'_> {
+        let (alpha, alpha_of_words) = self.pseudocounts(open);
         let variance_floor =
             VarianceFloor { absolute: self.variance_floor_constant, ..VarianceFloor::relative(self.variance_floor) };
         LayoutOptions {
             families: &self.family,
-            alpha: self.alpha,
+            alpha,
+            alpha_of_words,
             p: 0.5,
             threshold: 0.0,
             categories: 0,

@@ -1,6 +1,7 @@
 //! A fitted mixture: densities, responsibilities and predictions.
 
 use super::{Criterion, as_counts};
+use crate::calibration::Calibration;
 use crate::em::{NO_CLASS, State};
 use crate::error::{Error, Result};
 use crate::explain::Explanation;
@@ -30,6 +31,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug)]
 pub struct MixtureModel {
     pub(super) state: State,
+    /// The calibration of the probabilities of classes, if there is one.
+    pub(super) calibration: Option<Calibration>,
 }
 
 /// The goodness of fit.
@@ -60,11 +63,24 @@ struct Saved {
     dense: usize,
     /// The class of each component; empty if there are no classes.
     classes: Vec<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    calibration: Option<Calibration>,
 }
 
 impl MixtureModel {
     pub(super) fn new(state: State) -> MixtureModel {
-        MixtureModel { state }
+        MixtureModel { state, calibration: None }
+    }
+
+    /// The same with the probabilities of classes calibrated.
+    pub(super) fn calibrated(self, calibration: Calibration) -> MixtureModel {
+        MixtureModel { calibration: Some(calibration), ..self }
+    }
+
+    /// The temperature of the calibration of classes, as of a [`BayesModel`](crate::bayes::BayesModel::temperature); 1 without
+    /// calibration.
+    pub fn temperature(&self) -> f64 {
+        self.calibration.as_ref().map_or(1.0, |calibration| calibration.temperature)
     }
 
     /// Components with known parameters and mixing weights, which sum to one.
@@ -84,7 +100,7 @@ impl MixtureModel {
             return Err(Error::data(problem, "Give numbers above 0 that add up to 1."));
         }
         let product = Product::known(parameters, weights, &Run::new())?;
-        Ok(MixtureModel { state: State::new(product, weights.to_vec(), vec![NO_CLASS; weights.len()]) })
+        Ok(MixtureModel::new(State::new(product, weights.to_vec(), vec![NO_CLASS; weights.len()])))
     }
 
     /// The parameters, if one dense family has all features.
@@ -206,10 +222,14 @@ impl MixtureModel {
         Ok(fit)
     }
 
-    /// The score of each class, ln Σ π_k p_k(row) over its components, and its probability.
-    fn classes(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
-        let state = &self.state;
-        let classes = state.class_of.iter().max().map_or(0, |&last| last as usize + 1);
+    /// The number of classes; zero if there are none.
+    fn class_count(&self) -> usize {
+        self.state.class_of.iter().filter(|class| **class != NO_CLASS).max().map_or(0, |&last| last as usize + 1)
+    }
+
+    /// The score of each class, ln Σ π_k p_k(row) over its components.
+    fn class_scores(&self, rows: &Features<'_>, run: &Run) -> Result<Matrix> {
+        let (state, classes) = (&self.state, self.class_count());
         let scores = state.product.ask(rows, classes, run, |lines, out: &mut [f64]| {
             for (i, out) in out.chunks_exact_mut(classes).enumerate() {
                 for (class, out) in out.iter_mut().enumerate() {
@@ -217,19 +237,50 @@ impl MixtureModel {
                     let said: Vec<f64> = own.map(|k| state.log_weights[k] + lines.of(k)[i]).collect();
                     *out = log_sum_exp(&said);
                 }
-                // A row that is impossible under every class gets the priors.
-                if out.iter().all(|score| *score == f64::NEG_INFINITY) {
-                    out.iter_mut().enumerate().for_each(|(class, out)| *out = self.log_prior(class));
-                }
             }
         })?;
-        let scores = Matrix::new(rows.rows(), classes, scores)?;
+        Matrix::new(rows.rows(), classes, scores)
+    }
+
+    /// The log likelihood of each row under each class.
+    pub(super) fn class_likelihoods(&self, rows: &Features<'_>, run: &Run) -> Result<Matrix> {
+        let (mut likelihoods, log_priors) = (self.class_scores(rows, run)?, self.log_priors());
+        for i in 0..likelihoods.rows() {
+            for (said, prior) in likelihoods.row_mut(i).iter_mut().zip(&log_priors) {
+                // Nothing is known of a class without rows.
+                *said = if *prior == f64::NEG_INFINITY { f64::NEG_INFINITY } else { *said - prior };
+            }
+        }
+        Ok(likelihoods)
+    }
+
+    /// The score of each class and its probability.
+    fn classes(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
+        let log_priors = self.log_priors();
+        if let Some(calibration) = &self.calibration {
+            let mut scores = self.class_likelihoods(rows, run)?;
+            (0..scores.rows()).for_each(|i| calibration.weigh(scores.row_mut(i), &log_priors));
+            let mut probabilities = scores.clone();
+            calibration.to_probabilities(probabilities.values_mut(), &log_priors);
+            return Ok(Prediction::Classes { scores, probabilities });
+        }
+        let mut scores = self.class_scores(rows, run)?;
         let mut probabilities = scores.clone();
         for i in 0..probabilities.rows() {
+            // A row that is impossible under every class gets the priors.
+            if scores.row(i).iter().all(|score| *score == f64::NEG_INFINITY) {
+                scores.row_mut(i).copy_from_slice(&log_priors);
+            }
             let all = log_sum_exp(scores.row(i));
-            probabilities.row_mut(i).iter_mut().for_each(|score| *score = (*score - all).exp());
+            let probabilities = probabilities.row_mut(i).iter_mut().zip(scores.row(i));
+            probabilities.for_each(|(probability, score)| *probability = (*score - all).exp());
         }
         Ok(Prediction::Classes { scores, probabilities })
+    }
+
+    /// The log prior of each class.
+    pub(super) fn log_priors(&self) -> Vec<f64> {
+        (0..self.class_count()).map(|class| self.log_prior(class)).collect()
     }
 
     fn log_prior(&self, class: usize) -> f64 {
@@ -284,19 +335,30 @@ impl Fitted for MixtureModel {
         let mut pair = None;
         if self.has_classes() {
             // The most probable component of each of the two most probable classes.
-            let total = |class: &u32| of_class(*class).map(|(_, r)| r).sum::<f64>();
+            let Prediction::Classes { scores, .. } = self.classes(row, &Run::new())? else { unreachable!() };
             let mut order: Vec<u32> = (0..classes.len() as u32).collect();
-            order.sort_by(|a, b| total(b).total_cmp(&total(a)));
+            order.sort_by(|a, b| scores[(0, *b as usize)].total_cmp(&scores[(0, *a as usize)]));
             let best = |class: u32| of_class(class).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(k, _)| k);
             if let [first, second, ..] = order[..] {
                 pair = best(first).zip(best(second)).map(|(first, second)| [first, second]);
             }
         }
-        let sure = |_: &Features<'_>, k: usize| {
+        let sure = |row: &Features<'_>, k: usize| {
             let class = self.state.class_of[k];
-            Ok(if class == NO_CLASS { responsibilities[(0, k)] } else { of_class(class).map(|(_, r)| r).sum() })
+            if class == NO_CLASS {
+                return Ok(responsibilities[(0, k)]);
+            }
+            let Prediction::Classes { probabilities, .. } = self.classes(row, &Run::new())? else { unreachable!() };
+            Ok(probabilities[(0, class as usize)])
         };
-        self.state.product.explain_row(row, encoder, &names, (&self.state.log_weights, 1.0), pair, sure).map(Some)
+        let mut starts = self.state.log_weights.clone();
+        if let Some(calibration) = &self.calibration {
+            for (start, class) in starts.iter_mut().zip(&self.state.class_of) {
+                *start += calibration.biases[*class as usize];
+            }
+        }
+        let by = (&starts[..], self.temperature());
+        self.state.product.explain_row(row, encoder, &names, by, pair, sure).map(Some)
     }
 
     fn impute(&self, rows: &Features<'_>, classes: Option<&[u32]>, run: &Run) -> Result<Option<Imputed>> {
@@ -321,11 +383,13 @@ impl Fitted for MixtureModel {
         parts.put_vector("components", &state.totals);
         state.product.save(parts);
         let classes = if self.has_classes() { state.class_of.clone() } else { Vec::new() };
-        parts.put_json("blocks", &Saved { blocks: state.product.blocks.clone(), dense: state.product.dense, classes });
+        let (blocks, dense, calibration) =
+            (state.product.blocks.clone(), state.product.dense, self.calibration.clone());
+        parts.put_json("blocks", &Saved { blocks, dense, classes, calibration });
     }
 
     fn load(parts: &mut SavedParts<'_>) -> Result<MixtureModel> {
-        let Saved { blocks, dense, mut classes } = parts.take_json("blocks")?;
+        let Saved { blocks, dense, mut classes, calibration } = parts.take_json("blocks")?;
         let totals = parts.take_vector("components", None)?;
         let components = totals.len();
         let total: f64 = totals.iter().sum();
@@ -340,7 +404,10 @@ impl Fitted for MixtureModel {
         } else if classes.iter().any(|&class| class as usize >= parts.classes()) {
             return Err(parts.wrong("a component is of a class that is not there"));
         }
+        if calibration.as_ref().is_some_and(|calibration| !calibration.is_sound(parts.classes())) {
+            return Err(parts.wrong("the calibration does not fit the classes"));
+        }
         let product = Product::load(parts, blocks, dense, components)?;
-        Ok(MixtureModel { state: State::new(product, totals, classes) })
+        Ok(MixtureModel { state: State::new(product, totals, classes), calibration })
     }
 }

@@ -10,6 +10,7 @@ mod curves;
 mod discriminants;
 mod encoder;
 mod golden;
+mod held_out;
 mod killed;
 mod kinds;
 mod known_parameters;

@@ -2,7 +2,7 @@
 
 use crate::agrees;
 use quince::bayes::NaiveBayes;
-use quince::learn::{Classes, Count, Examples, Fitted, Learner, Prediction, Target};
+use quince::learn::{Amount, Classes, Count, Examples, Fitted, Learner, Prediction, Target};
 use quince::mixture::{CovarianceType, Mixture, MixtureModel};
 use quince::run::{Report, Stream};
 use quince::{Matrix, Model, Run, Table};
@@ -195,7 +195,7 @@ fn d7_and_t5_missing_counts_are_imputed() {
     let one = Mixture {
         k: Count::Fixed(1),
         family: "multinomial".parse().unwrap(),
-        alpha: 0.0,
+        alpha: Amount::Fixed(0.0),
         tolerance: 0.0,
         steps: 2000,
         ..Mixture::default()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -120,6 +122,8 @@ class Bayes(ClassifierMixin, Estimator):
     def _learnt(self, model: Model, classes: NDArray[Any]) -> None:
         self._model, self.classes_ = model, classes
         vars(self).update(self._from_model())
+        if model.report["stop"] == "step-limit":
+            warnings.warn(". ".join(model.report["remarks"]), ConvergenceWarning, stacklevel=5)
 
     def _check(self, X: Any, y: Any = NO_LABELS, reset: bool = True) -> Any:
         """Rows (and labels) as the extension takes them."""

@@ -179,7 +179,7 @@ class MixedNB(OfTables):
     priors : {"data", "equal"} or array-like of shape (n_classes,), default="data"
         Class priors: the class frequencies in y, all equal, or one for each class.
     calibrate : bool, default=True
-        Whether probabilities are calibrated by leave-one-out predictions, so that they are not overconfident; False is
+        Whether probabilities are calibrated on rows that were left out, so that they are not overconfident; False is
         Bayes' rule alone. `partial_fit` keeps the calibration of the first rows.
     n_jobs : int, default=None
         Number of threads; -1 for all processors, None for `quince.set_threads`, `OMP_NUM_THREADS` or all processors.
@@ -338,7 +338,7 @@ class GaussianClassifier(OfTables):
     priors : {"data", "equal"} or array-like of shape (n_classes,), default="data"
         Class priors: the class frequencies in y, all equal, or one for each class.
     calibrate : bool, default=True
-        Whether probabilities are calibrated by leave-one-out predictions, so that they are not overconfident; False is
+        Whether probabilities are calibrated on rows that were left out, so that they are not overconfident; False is
         Bayes' rule alone. `partial_fit` keeps the calibration of the first rows.
     n_jobs : int, default=None
         Number of threads; -1 for all processors, None for `quince.set_threads`, `OMP_NUM_THREADS` or all processors.

@@ -157,8 +157,14 @@ class OfComponents(DensityMixin, Estimator):
         return tags
 
 
+def number_or_auto(value: float | str) -> float | str:
+    """The value of a setting that is a number, or "auto"."""
+    return value if isinstance(value, str) else float(value)
+
+
 #: Constraints of parameters that several classes have.
 COUNT = Interval(Integral, 1, None, closed="left")
 NON_NEGATIVE = Interval(Real, 0, None, closed="left")
+NON_NEGATIVE_OR_AUTO = [NON_NEGATIVE, StrOptions({"auto"})]
 STARTS = {"auto": "auto", "kmeans": "kmeans", "k-means++": "plus-plus", "random": "random"}
 START_NAMES = StrOptions(set(STARTS))

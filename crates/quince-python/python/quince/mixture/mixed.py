@@ -16,7 +16,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from quince._quince import Table
 from quince.bayes.mixed import as_columns, as_table, explanation, families
-from quince.mixture._base import ACCEPTED, COUNT, NON_NEGATIVE, START_NAMES, STARTS, OfComponents
+from quince.mixture._base import (
+    ACCEPTED,
+    COUNT,
+    NON_NEGATIVE,
+    NON_NEGATIVE_OR_AUTO,
+    START_NAMES,
+    STARTS,
+    OfComponents,
+    number_or_auto,
+)
 
 
 class MixedMixture(OfComponents):
@@ -46,12 +55,13 @@ class MixedMixture(OfComponents):
         The largest number of steps of EM.
     tol : float, default=1e-6
         Done when the log likelihood of a row, on average, rises by no more than this.
-    variance_floor : float, default=1e-3
+    variance_floor : float, default=1e-6
         This share of each column's variance over all rows is added to the variances of all components.
     variance_floor_constant : float, default=0.0
         What is added to all variances besides.
-    alpha : float, default=1.0
-        Additive smoothing: the pseudocount of every category, bin, word and answer; 1 is Laplace's rule.
+    alpha : float or "auto", default="auto"
+        Additive smoothing: the pseudocount of every category, bin, word and answer; 1 is Laplace's rule; "auto" is 1, but
+        0.1 of words.
     accelerate : bool, default=True
         Whether to accelerate EM by squared extrapolation, as long as the likelihood does not fall by it.
     random_state : int, RandomState instance or None, default=None
@@ -99,7 +109,7 @@ class MixedMixture(OfComponents):
         "tol": [NON_NEGATIVE],
         "variance_floor": [NON_NEGATIVE],
         "variance_floor_constant": [NON_NEGATIVE],
-        "alpha": [NON_NEGATIVE],
+        "alpha": NON_NEGATIVE_OR_AUTO,
         "accelerate": ["boolean"],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
@@ -121,9 +131,9 @@ class MixedMixture(OfComponents):
         n_init: int = 4,
         max_iter: int = 500,
         tol: float = 1e-6,
-        variance_floor: float = 1e-3,
+        variance_floor: float = 1e-6,
         variance_floor_constant: float = 0.0,
-        alpha: float = 1.0,
+        alpha: float | str = "auto",
         accelerate: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -158,7 +168,7 @@ class MixedMixture(OfComponents):
             "accelerate": bool(self.accelerate),
             "variance_floor": float(self.variance_floor),
             "variance_floor_constant": float(self.variance_floor_constant),
-            "alpha": float(self.alpha),
+            "alpha": number_or_auto(self.alpha),
         }
 
     def _check(self, X: Any, *, reset: bool) -> Any:

@@ -14,7 +14,16 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_non_negative
 
-from quince.mixture._base import ACCEPTED, COUNT, NON_NEGATIVE, START_NAMES, STARTS, OfComponents
+from quince.mixture._base import (
+    ACCEPTED,
+    COUNT,
+    NON_NEGATIVE,
+    NON_NEGATIVE_OR_AUTO,
+    START_NAMES,
+    STARTS,
+    OfComponents,
+    number_or_auto,
+)
 
 
 class MultinomialMixture(OfComponents):
@@ -26,8 +35,8 @@ class MultinomialMixture(OfComponents):
     ----------
     n_components : int or "auto", default=1
         The number of components; "auto" takes the number from 1 to 10 with the smallest BIC.
-    alpha : float, default=1.0
-        Additive smoothing: the pseudocount of every word in every component; 1 is Laplace's rule, 0 no smoothing.
+    alpha : float or "auto", default="auto"
+        Additive smoothing: the pseudocount of every word in every component; 1 is Laplace's rule, 0 no smoothing, "auto" 0.1.
     tol : float, default=1e-4
         EM has converged when the mean log likelihood of a row rises by no more than this.
     max_iter : int, default=200
@@ -73,7 +82,7 @@ class MultinomialMixture(OfComponents):
     _accepted: ClassVar = ACCEPTED
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [COUNT, StrOptions({"auto"})],
-        "alpha": [NON_NEGATIVE],
+        "alpha": NON_NEGATIVE_OR_AUTO,
         "tol": [NON_NEGATIVE],
         "max_iter": [COUNT],
         "n_init": [COUNT],
@@ -90,7 +99,7 @@ class MultinomialMixture(OfComponents):
         self,
         n_components: int | str = 1,
         *,
-        alpha: float = 1.0,
+        alpha: float | str = "auto",
         tol: float = 1e-4,
         max_iter: int = 200,
         n_init: int = 1,
@@ -113,7 +122,7 @@ class MultinomialMixture(OfComponents):
         return {
             "k": self.n_components,
             "family": "multinomial",
-            "alpha": float(self.alpha),
+            "alpha": number_or_auto(self.alpha),
             "tolerance": float(self.tol),
             "accelerate": bool(self.accelerate),
             "steps": int(self.max_iter),

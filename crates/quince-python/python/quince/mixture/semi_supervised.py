@@ -20,7 +20,7 @@ from quince._base import FLOATS, Estimator, for_extension, names_of, weights_of
 from quince._quince import Model, fit
 from quince._threads import effective
 from quince.bayes.mixed import as_table, explanation, families
-from quince.mixture._base import COUNT, NON_NEGATIVE
+from quince.mixture._base import COUNT, NON_NEGATIVE, NON_NEGATIVE_OR_AUTO, number_or_auto
 
 #: Stands for the class of a row that has none, in the extension.
 UNKNOWN = np.uint32(2**32 - 1)
@@ -30,21 +30,24 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
     """Naive Bayes that learns from rows without a label, too: by EM, where a label limits the components of its row.
 
     A row has no label where y is -1 (of whole numbers), NaN or None; `score` leaves such rows out. With labels for all
-    rows and one component per class it is `MixedNB(calibrate=False)`.
+    rows and one component per class it is `MixedNB`, but for the rows that it is calibrated by.
 
     Parameters
     ----------
     family : str or dict, default="auto"
         The family of columns, as for `MixedNB` (without "kernel-density" and "markov-chain"); "auto" selects families by the
         rows with a label.
-    unlabelled : float, default=1.0
-        The weight of a row without a label relative to one with a label.
+    unlabelled : float or "auto", default="auto"
+        The weight of a row without a label relative to one with a label; "auto" takes the one of 0, 0.01, 0.1 and 1 under
+        which held-out labels are most probable. Rows without a label can do harm where families do not fit.
     per_class : int, default=1
         The number of components of every class.
-    alpha : float, default=1.0
-        What is added to every count of a category, bin, word or answer; 1 is Laplace's rule.
+    alpha : float or "auto", default="auto"
+        What is added to every count of a category, bin, word or answer; 1 is Laplace's rule, and "auto".
     variance_floor : float, default=1e-9
         This share of each column's variance over all rows is added to the variances of all classes.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated on held-out rows with a label, so that they are not overconfident.
     max_iter : int, default=500
         The largest number of steps of EM.
     tol : float, default=1e-6
@@ -79,7 +82,7 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
     """
 
     _settings: ClassVar = {
-        **{name: name for name in ("family", "unlabelled", "per_class", "alpha", "variance_floor")},
+        **{name: name for name in ("family", "unlabelled", "per_class", "alpha", "variance_floor", "calibrate")},
         "max_iter": "steps",
         "tol": "tolerance",
         "accelerate": "accelerate",
@@ -87,10 +90,11 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
     _accepted: ClassVar = {"n_jobs": "threads belong to the run, not to the method"}
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "family": [str, dict],
-        "unlabelled": [NON_NEGATIVE],
+        "unlabelled": NON_NEGATIVE_OR_AUTO,
         "per_class": [COUNT],
-        "alpha": [NON_NEGATIVE],
+        "alpha": NON_NEGATIVE_OR_AUTO,
         "variance_floor": [NON_NEGATIVE],
+        "calibrate": ["boolean"],
         "max_iter": [COUNT],
         "tol": [NON_NEGATIVE],
         "accelerate": ["boolean"],
@@ -106,10 +110,11 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
         self,
         *,
         family: str | Mapping[Any, str] = "auto",
-        unlabelled: float = 1.0,
+        unlabelled: float | str = "auto",
         per_class: int = 1,
-        alpha: float = 1.0,
+        alpha: float | str = "auto",
         variance_floor: float = 1e-9,
+        calibrate: bool = True,
         max_iter: int = 500,
         tol: float = 1e-6,
         accelerate: bool = True,
@@ -120,6 +125,7 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
         self.per_class = per_class
         self.alpha = alpha
         self.variance_floor = variance_floor
+        self.calibrate = calibrate
         self.max_iter = max_iter
         self.tol = tol
         self.accelerate = accelerate
@@ -128,10 +134,11 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
     def _method_settings(self) -> dict[str, Any]:
         return {
             "family": self.family if isinstance(self.family, str) else families(self.family, self._of_table),
-            "unlabelled": float(self.unlabelled),
+            "unlabelled": number_or_auto(self.unlabelled),
             "per_class": int(self.per_class),
-            "alpha": float(self.alpha),
+            "alpha": number_or_auto(self.alpha),
             "variance_floor": float(self.variance_floor),
+            "calibrate": bool(self.calibrate),
             "steps": int(self.max_iter),
             "tolerance": float(self.tol),
             "accelerate": bool(self.accelerate),

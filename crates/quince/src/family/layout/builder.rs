@@ -134,7 +134,7 @@ impl<'a> Builder<'a> {
                     self.check(part, fine, |x| x >= 0.0, "a count", "multinomial")?;
                 }
                 let missing = columns.iter().any(|&column| self.summaries[column].missing);
-                let words = Multinomials::new(Place::Dense(columns), self.options.alpha);
+                let words = Multinomials::new(Place::Dense(columns), self.options.alpha_of_words);
                 self.others.push(Block::Multinomial(if missing { words.with_missing() } else { words }));
             }
             _ => {
@@ -182,9 +182,11 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// The variance of a table column's rounding error.
+    /// The variance of a column's rounding error. Whoever asks for a matrix without a fraction of variances as their floor wants
+    /// its covariances as they are.
     fn rounding(&self, column: usize) -> f64 {
-        if self.data.of_matrix || self.options.open == Open::Choose {
+        let is_plain = self.data.of_matrix && self.options.variance_floor.relative == 0.0;
+        if is_plain || self.options.open == Open::Choose {
             return 0.0;
         }
         let step = step_of_column(&self.data.features.dense_column(column));
@@ -221,7 +223,7 @@ impl<'a> Builder<'a> {
     fn words(&mut self, part: &FeatureGroup, run: &Run) -> Result<()> {
         self.check_sparse(part, run)?;
         let place = Place::Sparse { first: part.first, width: part.width };
-        self.others.push(Block::Multinomial(Multinomials::new(place, self.options.alpha)));
+        self.others.push(Block::Multinomial(Multinomials::new(place, self.options.alpha_of_words)));
         Ok(())
     }
 

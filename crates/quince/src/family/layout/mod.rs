@@ -28,6 +28,8 @@ use summary::look;
 pub(crate) struct LayoutOptions<'a> {
     pub(crate) families: &'a Families,
     pub(crate) alpha: f64,
+    /// The pseudocount of a word, or of another of the counts that a multinomial takes together.
+    pub(crate) alpha_of_words: f64,
     /// The prior proportion of yes in yes/no columns.
     pub(crate) p: f64,
     pub(crate) threshold: f64,

@@ -18,15 +18,16 @@ fn all_labelled_with_one_component_is_the_bayes_classifier() {
     for family in ["normal", "auto", "poisson,x0=normal,x1=normal,x2=normal"] {
         let family: Families = family.parse().unwrap();
         let naive =
-            NaiveBayes { family: family.clone(), variance_floor: 1e-3, calibrate: false, ..NaiveBayes::default() };
-        let mixture = Mixture { family, ..Mixture::default() };
+            NaiveBayes { family: family.clone(), variance_floor: 1e-6, calibrate: false, ..NaiveBayes::default() };
+        let mixture = Mixture { family, calibrate: false, ..Mixture::default() };
         let (bayes, _) = Learner::fit_examples(&naive, &examples, &Run::new()).unwrap();
         let (mixture, report) = Learner::fit_examples(&mixture, &examples, &Run::new()).unwrap();
         assert_eq!(report.stop, StopReason::Computed);
         assert_eq!(predict(&bayes).0, predict(&mixture).0);
     }
-    let gaussian = GaussianClassifier { variance_floor: 1e-3, calibrate: false, ..GaussianClassifier::default() };
-    let mixture = Mixture { family: "gaussian".parse().unwrap(), tolerance: 1e-12, ..Mixture::default() };
+    let gaussian = GaussianClassifier { variance_floor: 1e-6, calibrate: false, ..GaussianClassifier::default() };
+    let mixture =
+        Mixture { family: "gaussian".parse().unwrap(), tolerance: 1e-12, calibrate: false, ..Mixture::default() };
     let (bayes, _) = Learner::fit_examples(&gaussian, &examples, &Run::new()).unwrap();
     let (mixture, _) = Learner::fit_examples(&mixture, &examples, &Run::new()).unwrap();
     for (a, b) in predict(&bayes).1.values().iter().zip(predict(&mixture).1.values()) {
@@ -45,7 +46,7 @@ fn no_label_at_all_is_the_mixture() {
             let mut state = state(names, &example, class_of, 4);
             let data = Data::new(&features, None, classes, &state.product.blocks);
             let trace = run_em(&mut state, &data, 10, &Run::new());
-            (trace.objectives, MixtureModel { state }.responsibilities(&features, &Run::new()).unwrap())
+            (trace.objectives, MixtureModel::new(state).responsibilities(&features, &Run::new()).unwrap())
         };
         assert_eq!(climbed(vec![0, 1, 2], Some(&unknown)), climbed(vec![NO_CLASS; K], None));
     }

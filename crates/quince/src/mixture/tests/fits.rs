@@ -26,7 +26,12 @@ fn the_number_of_groups_is_found() {
 fn a_density_has_the_orders_in_which_words_can_stand() {
     use crate::family::Multinomial;
     let rows = Matrix::from_rows(&[[3.0, 1.0, 0.0], [2.0, 2.0, 1.0], [0.0, 1.0, 4.0], [1.0, 0.0, 3.0]]);
-    let one = Mixture { k: Count::Fixed(1), family: "multinomial".parse().unwrap(), alpha: 0.0, ..Mixture::default() };
+    let one = Mixture {
+        k: Count::Fixed(1),
+        family: "multinomial".parse().unwrap(),
+        alpha: Amount::Fixed(0.0),
+        ..Mixture::default()
+    };
     let (model, _) = gaussians(&rows.features(), &one);
     let plain = Multinomial::new(&[6.0, 4.0, 8.0]).unwrap();
     for (i, density) in model.log_densities(&rows.features(), &Run::new()).unwrap().into_iter().enumerate() {
@@ -180,5 +185,17 @@ fn missing_values_in_nearly_equal_columns_cost_no_digits() {
     let expected = first.log_densities(&alone.features(), &Run::new()).unwrap();
     for (said, expected) in said.iter().zip(expected) {
         assert!((said - expected).abs() < 1e-9 * (1.0 + expected.abs()), "{said} and {expected}");
+    }
+}
+
+#[test]
+fn groups_that_are_near_each_other_beside_a_distant_one_are_found_in_any_unit() {
+    let mut stream = Stream::new(3, 0);
+    for unit in [1.0, 1e-3] {
+        let near = |i: usize| [0.0, 1.0, 40.0][i % 3];
+        let rows: Vec<[f64; 2]> = (0..300).map(|i| [0, 1].map(|_| unit * (near(i) + 0.1 * stream.normal()))).collect();
+        let (model, _) = gaussians(&Matrix::from_rows(&rows).features(), &Mixture::default());
+        assert_eq!(model.components(), 3);
+        assert!(model.weights().iter().all(|weight| (weight - 1.0 / 3.0).abs() < 1e-6));
     }
 }
