@@ -5,8 +5,7 @@ use crate::clock::{budget_of_looks, check_heeds_cancel};
 use crate::layouts::{LAYOUTS, Layout, random, with_layout};
 use proptest::prelude::*;
 use quince::learn::{Amount, Classes, Count, Examples, Fitted, Learner, Prediction, Target};
-use quince::neighbours::{DistanceMetric, Index, Knn, KnnModel, Measure, MissingRule, Nearest, SearchMethod, Votes};
-use quince::prelude::Fit;
+use quince::neighbours::{DistanceMetric, Index, Knn, Measure, Nearest, SearchMethod, Votes};
 use quince::run::Stream;
 use quince::{Matrix, Model, Run};
 
@@ -302,24 +301,6 @@ fn ties_between_classes_go_to_the_first_and_no_probability_is_zero() {
 }
 
 #[test]
-fn a_table_with_missing_values_is_learnt_as_it_is() {
-    let csv = "age,city,label\n20,Oslo,a\n?,Oslo,a\n21,?,a\n60,Rome,b\n61,?,b\n?,Rome,b\n";
-    let table = quince::Table::from_csv(csv).unwrap();
-    let knn = Knn { k: Count::Fixed(3), ..Knn::default() };
-    let model = Model::train(&table, "label", &knn).unwrap();
-    let new = quince::Table::from_csv("age,city\n22,?\n?,Rome\n?,?\n").unwrap();
-    let prediction = model.predict(&new).unwrap();
-    assert_eq!(model.label_names(&prediction).unwrap()[..2], ["a", "b"]);
-    let again = Model::from_bytes(&model.to_bytes()).unwrap();
-    assert_eq!(again.predict(&new).unwrap(), prediction);
-    let weighted = Knn { feature_weights: "city=0".into(), ..knn.clone() };
-    assert!(Model::train(&table, "label", &weighted).is_ok());
-    let wrong = Knn { feature_weights: "town=2".into(), ..knn };
-    let error = Model::train(&table, "label", &wrong).err().unwrap();
-    assert_eq!(error.to_string(), "setting 'feature_weights' names 'town', which is no column");
-}
-
-#[test]
 fn dense_rows_answer_sparse_queries_and_the_other_way_round() {
     let (x, queries) = (random(60, 7, 3), random(20, 7, 4));
     let expected = slow(&Measure::default(), &x, &queries, 3, false);
@@ -447,77 +428,4 @@ proptest! {
         prop_assert_eq!(ask(&quick, 1), ask(&direct, 1));
         prop_assert_eq!(ask(&quick, 3), ask(&direct, 2));
     }
-}
-
-/// Sex is missing where somebody is of class b, nearly always; the rest says little.
-fn informative_missing_values(word: &str) -> String {
-    let mut stream = Stream::new(5, 0);
-    let row = |_| {
-        let b = stream.below(2) == 1;
-        let sex = if stream.uniform() < if b { 0.9 } else { 0.1 } { word } else { ["f", "m", "x"][stream.below(3)] };
-        format!("{sex},{},{}\n", ["u", "v", "w", "z"][stream.below(4)], if b { "b" } else { "a" })
-    };
-    format!("sex,town,label\n{}", (0..300).map(row).collect::<String>())
-}
-
-fn log_loss(table: &quince::Table, target: &str, knn: &Knn) -> f64 {
-    let labelled = table.labelled(target, None).unwrap();
-    let left_out = quince::evaluate::exact_leave_one_out(&labelled, None, knn, &Run::new()).unwrap().unwrap();
-    let found = quince::evaluate::evaluate(&labelled.target, &left_out, None).unwrap();
-    found.metric(quince::evaluate::Metric::LogLoss).unwrap()
-}
-
-#[test]
-fn a_missing_category_that_is_told_is_a_category_like_any_other() {
-    let (missing, named) = (informative_missing_values("?"), informative_missing_values("none"));
-    let table = |csv: &str| quince::Table::from_csv(csv).unwrap();
-    let knn = Knn { missing: MissingRule::Indicator, ..Knn::default() };
-    let model = Model::train(&table(&missing), "label", &knn).unwrap();
-    let with_word = Model::train(&table(&named), "label", &Knn::default()).unwrap();
-    assert_eq!(model.predict(&table(&missing)).unwrap(), with_word.predict(&table(&named)).unwrap());
-    let again = Model::from_bytes(&model.to_bytes()).unwrap();
-    assert_eq!(again.to_bytes(), model.to_bytes());
-    assert_eq!(again.predict(&table(&missing)).unwrap(), model.predict(&table(&missing)).unwrap());
-    // Leave-one-out finds it by itself, and the search need not be direct.
-    let found = Model::train(&table(&missing), "label", &Knn::default()).unwrap();
-    assert_eq!(found.predict(&table(&missing)).unwrap(), model.predict(&table(&missing)).unwrap());
-    assert!(!found.report().route.contains("direct"), "{}", found.report().route);
-    let left_out = Knn { missing: MissingRule::LeftOut, ..Knn::default() };
-    assert!(log_loss(&table(&missing), "label", &left_out) > log_loss(&table(&missing), "label", &knn) + 0.1);
-}
-
-#[test]
-fn the_rule_for_missing_values_is_the_one_with_the_smaller_leave_one_out_loss() {
-    let random = informative_missing_values("?");
-    let tables = [
-        (crate::example("votes.csv"), "Class"),
-        (crate::example("penguins.csv"), "species"),
-        (quince::Table::from_csv(&random).unwrap(), "label"),
-    ];
-    for (table, target) in tables {
-        let loss = |missing| log_loss(&table, target, &Knn { missing, ..Knn::default() });
-        let (left_out, indicator) = (loss(MissingRule::LeftOut), loss(MissingRule::Indicator));
-        assert_eq!(loss(MissingRule::Auto), left_out.min(indicator), "{target}: {left_out} {indicator}");
-        assert_ne!(left_out, indicator, "{target}");
-    }
-    // A matrix has no columns of a table: its missing values are left out, as nan-Euclidean distances have it.
-    let x = Matrix::from_rows(&[[1.0, f64::NAN], [2.0, 1.0], [f64::NAN, 5.0], [9.0, 6.0]]);
-    let fit = |missing| Knn { missing, k: Count::Fixed(1), ..Knn::default() }.fit(&x, &["a", "a", "b", "b"]).unwrap();
-    let asked = Matrix::from_rows(&[[f64::NAN, f64::NAN], [3.0, f64::NAN]]);
-    let (auto, left_out) = (fit(MissingRule::Auto), fit(MissingRule::LeftOut));
-    assert_eq!(auto.predict(&asked).unwrap(), left_out.predict(&asked).unwrap());
-    assert_eq!(fit(MissingRule::Indicator).labels::<String>(&asked).unwrap().len(), 2);
-}
-
-#[test]
-fn a_missing_number_that_is_told_is_as_far_as_numbers_are_from_each_other_on_average() {
-    // Standardised by hand: mean 0, so that a missing number is filled by 0 and told by 1.
-    let x = Matrix::from_rows(&[[-1.0], [1.0], [f64::NAN]]);
-    let knn = Knn { missing: MissingRule::Indicator, k: Count::Fixed(1), ..Knn::default() };
-    let model = knn.fit(&x, &[1.0, 2.0, 3.0]).unwrap();
-    // Squared distances of 0.4 from the rows: 1.96, 0.36 and 0.16 + 1; of a missing number: 2, 2 and 0.
-    let asked = Matrix::from_rows(&[[0.4], [f64::NAN]]);
-    assert_eq!(model.numbers(&asked).unwrap(), [2.0, 3.0]);
-    let index = model.fitted::<KnnModel>().unwrap().index();
-    assert_eq!(index.features().columns(), 2);
 }

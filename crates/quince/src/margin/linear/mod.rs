@@ -9,6 +9,7 @@
 //! Stochastic gradient descent in the primal (`sgd.rs`) takes any number of rows, but only comes near the optimum. All have the
 //! same optimum as [`Svm`](super::Svm) with a linear kernel.
 
+mod calibrate;
 mod coordinate_descent;
 mod interior;
 mod lanes;
@@ -22,6 +23,7 @@ mod sgd;
 mod sgd_fit;
 mod system;
 
+pub(super) use calibrate::NO_TIME_TO_CALIBRATE;
 pub use loss::Loss;
 pub use model::{LinearSvmModel, Link};
 pub(super) use model::{row_table, weight_table};
@@ -29,11 +31,7 @@ pub use sgd::{Schedule, Update};
 use sgd::{Sgd, Validation};
 
 use super::dual::balance;
-use super::leave_one_out::every_third;
-use super::target::{
-    CLASS_WEIGHTS, class_scores, class_weights, finite_norms, one_class_only, one_number, target_scale,
-};
-use crate::calibration::temperature;
+use super::target::{CLASS_WEIGHTS, class_weights, finite_norms, one_class_only, one_number, target_scale};
 use crate::error::{Error, Result};
 use crate::learn::{
     Amount, Capability, Checked, Count, Domain, Examples, Learner, MethodInfo, Settings, Target, TargetView,
@@ -56,25 +54,6 @@ pub(super) const GAP_PER_VIOLATION: f64 = 1e-3;
 
 /// A relative duality gap that is small enough if rounding leaves no smaller one.
 const MIN_GAP: f64 = 1e-10;
-
-/// The remark of a fit whose budget left no time for a second one.
-pub(super) const NO_TIME_TO_CALIBRATE: &str = "the budget left no time to calibrate on held-out rows: probabilities come from the rows learnt from, and are too sure";
-
-/// The model of a second fit; `None` if the first one was stopped by its budget, or this one is, whose scores would be of another size.
-fn in_time(
-    first: &Report,
-    run: &Run,
-    second: impl FnOnce() -> Result<(LinearSvmModel, Report)>,
-) -> Result<Option<LinearSvmModel>> {
-    if first.stop == StopReason::Budget || run.out_of_time() {
-        return Ok(None);
-    }
-    match second() {
-        Ok((model, report)) => Ok((report.stop != StopReason::Budget).then_some(model)),
-        Err(Error::OutOfTime { .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
 
 /// A number of epochs, in words.
 fn counted_epochs(count: usize) -> String {
@@ -467,40 +446,5 @@ impl LinearSvm {
         let kept = if solution.stop == StopReason::Converged { Vec::new() } else { solution.beta };
         let model = LinearSvmModel::new(problem, &certificate, kept, solution.support).after(epochs, 0);
         Ok((model, report))
-    }
-
-    /// Finds the temperature of probabilities from every third row of each class, scored by a model fitted `without` them. The rows
-    /// that take part have these indices among the examples.
-    fn calibrate(
-        &self,
-        model: &mut LinearSvmModel,
-        examples: &Examples<'_>,
-        indices: &[usize],
-        without: impl FnOnce(&[bool]) -> Result<(LinearSvmModel, Report)>,
-        report: &mut Report,
-        run: &Run,
-    ) -> Result<()> {
-        let TargetView::Classes { codes, .. } = examples.target.view() else { return Ok(()) };
-        let mut thirds = every_third(indices.iter().map(|&i| codes[i] == 1), 0);
-        let judge = match &thirds {
-            Some(thirds) => in_time(report, run, || without(thirds))?,
-            None => None,
-        };
-        if thirds.is_some() && judge.is_none() {
-            thirds = None;
-            report.remarks.push(NO_TIME_TO_CALIBRATE.into());
-        }
-        run.finish(|| {
-            let is_held_out = |k: usize| thirds.as_ref().is_none_or(|thirds| thirds[k]);
-            let rows: Vec<usize> = (0..indices.len()).filter(|&k| is_held_out(k)).map(|k| indices[k]).collect();
-            let taken = examples.features.take(&rows);
-            let scores = judge.as_ref().unwrap_or(model).scores(&taken.features(), run)?;
-            let codes: Vec<u32> = rows.iter().map(|&i| codes[i]).collect();
-            let weights: Option<Vec<f64>> = examples.weights.map(|weights| rows.iter().map(|&i| weights[i]).collect());
-            let scores = class_scores(&scores);
-            model.calibrated(temperature(&scores, &codes, weights.as_deref(), run)?);
-            report.fact("temperature", model.temperature());
-            Ok(())
-        })
     }
 }

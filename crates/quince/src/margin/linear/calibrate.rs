@@ -1,0 +1,65 @@
+//! Probabilities: a temperature for the scores of rows that a second fit has not seen.
+
+use super::{LinearSvm, LinearSvmModel};
+use crate::calibration::temperature;
+use crate::error::{Error, Result};
+use crate::learn::{Examples, TargetView};
+use crate::margin::leave_one_out::every_third;
+use crate::margin::target::class_scores;
+use crate::run::{Report, Run, StopReason};
+
+/// The remark of a fit whose budget left no time for a second one.
+pub(in crate::margin) const NO_TIME_TO_CALIBRATE: &str = "the budget left no time to calibrate on held-out rows: probabilities come from the rows learnt from, and are too sure";
+
+impl LinearSvm {
+    /// Finds the temperature of probabilities from every third row of each class, scored by a model fitted `without` them. The rows
+    /// that take part have these indices among the examples.
+    pub(super) fn calibrate(
+        &self,
+        model: &mut LinearSvmModel,
+        examples: &Examples<'_>,
+        indices: &[usize],
+        without: impl FnOnce(&[bool]) -> Result<(LinearSvmModel, Report)>,
+        report: &mut Report,
+        run: &Run,
+    ) -> Result<()> {
+        let TargetView::Classes { codes, .. } = examples.target.view() else { return Ok(()) };
+        let mut thirds = every_third(indices.iter().map(|&i| codes[i] == 1), 0);
+        let judge = match &thirds {
+            Some(thirds) => in_time(report, run, || without(thirds))?,
+            None => None,
+        };
+        if thirds.is_some() && judge.is_none() {
+            thirds = None;
+            report.remarks.push(NO_TIME_TO_CALIBRATE.into());
+        }
+        run.finish(|| {
+            let is_held_out = |k: usize| thirds.as_ref().is_none_or(|thirds| thirds[k]);
+            let rows: Vec<usize> = (0..indices.len()).filter(|&k| is_held_out(k)).map(|k| indices[k]).collect();
+            let taken = examples.features.take(&rows);
+            let scores = judge.as_ref().unwrap_or(model).scores(&taken.features(), run)?;
+            let codes: Vec<u32> = rows.iter().map(|&i| codes[i]).collect();
+            let weights: Option<Vec<f64>> = examples.weights.map(|weights| rows.iter().map(|&i| weights[i]).collect());
+            let scores = class_scores(&scores);
+            model.calibrated(temperature(&scores, &codes, weights.as_deref(), run)?);
+            report.fact("temperature", model.temperature());
+            Ok(())
+        })
+    }
+}
+
+/// The model of a second fit; `None` if the first one was stopped by its budget, or this one is, whose scores would be of another size.
+fn in_time(
+    first: &Report,
+    run: &Run,
+    second: impl FnOnce() -> Result<(LinearSvmModel, Report)>,
+) -> Result<Option<LinearSvmModel>> {
+    if first.stop == StopReason::Budget || run.out_of_time() {
+        return Ok(None);
+    }
+    match second() {
+        Ok((model, report)) => Ok((report.stop != StopReason::Budget).then_some(model)),
+        Err(Error::OutOfTime { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
