@@ -17,6 +17,8 @@ from scipy import sparse, stats
 from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import log_loss
 
 import quince
 
@@ -233,11 +235,13 @@ def test_leave_one_out_is_a_fit_without_the_row(weighted):
     X, y = load_iris(return_X_y=True)
     kinds = np.array(["short", "long"])[(X[:, 2] > 4).astype(int)]
     frame = pd.DataFrame({"sepal": X[:, 0], "petal": X[:, 3], "kind": kinds})
-    frame.loc[3, "sepal"] = np.nan
+    incomplete = frame.copy()
+    incomplete.loc[3, "sepal"] = np.nan
     weights = np.random.default_rng(0).uniform(0.5, 2.0, len(y)) if weighted else None
-    for model in (
-        quince.MixedNB(family={"sepal": "normal", "petal": "normal"}, variance_floor=0.0, calibrate=False),
-        quince.GaussianClassifier(variance_floor=0.0, calibrate=False),
+    gaussian = quince.GaussianClassifier(variance_floor=0.0, calibrate=False)
+    for model, frame in (
+        (quince.MixedNB(family={"sepal": "normal", "petal": "normal"}, variance_floor=0.0, calibrate=False), incomplete),
+        (gaussian, frame),
     ):
         found = model.leave_one_out(frame, y, sample_weight=weights)
         assert found.shape == (150, 3) and not hasattr(model, "classes_")
@@ -246,6 +250,30 @@ def test_leave_one_out_is_a_fit_without_the_row(weighted):
             rest_weights = None if weights is None else weights[rest]
             alone = clone(model).fit(frame.iloc[rest], y[rest], sample_weight=rest_weights)
             assert_allclose(found[row], alone.predict_proba(frame.iloc[[row]])[0], atol=1e-9)
+    # What is expected of the missing value has seen the row that is left out.
+    with pytest.raises(ValueError, match="no exact leave-one-out"):
+        gaussian.leave_one_out(incomplete, y, sample_weight=weights)
+
+
+def test_whole_numbers_have_one_rule_in_arrays_and_in_frames():
+    random = np.random.default_rng(0)
+    y = np.arange(400) % 2
+    X = random.poisson(3 + 2 * y[:, None], size=(400, 2)).astype(float)
+    of_array, of_frame = quince.MixedNB().fit(X, y), quince.MixedNB().fit(pd.DataFrame(X, columns=["a", "b"]), y)
+    assert "poisson" in str(of_array.explain()) and "poisson" in str(of_frame.explain())
+    assert_array_equal(of_array.predict_proba(X), of_frame.predict_proba(pd.DataFrame(X, columns=["a", "b"])))
+
+
+def test_missing_values_that_do_not_converge_are_warned_of_and_predict_no_worse_than_the_baseline():
+    random = np.random.default_rng(0)
+    X = 0.7 * random.standard_normal((80, 1)) + random.standard_normal((80, 10))
+    X[random.random(X.shape) < 0.5] = np.nan
+    y = np.arange(80) % 2
+    with pytest.warns(ConvergenceWarning, match="variance_floor"):
+        model = quince.GaussianClassifier().fit(X, y)
+    new = 0.7 * random.standard_normal((2000, 1)) + random.standard_normal((2000, 10))
+    new[random.random(new.shape) < 0.5] = np.nan
+    assert log_loss(np.arange(2000) % 2, model.predict_proba(new)) < np.log(2) + 0.03
 
 
 def test_without_a_prior_what_never_was_has_no_probability():

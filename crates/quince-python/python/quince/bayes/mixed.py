@@ -96,7 +96,8 @@ class OfTables(Bayes):
         This is exact, and about as quick as a fit: each row is subtracted from the sufficient statistics. There is one
         column per class, in sorted order. What all rows together have determined stays as it is: families, bins,
         vocabularies, variance floors and the calibration (`calibrate`), so with few rows the predictions look a little
-        better than they are. The estimator itself is not changed.
+        better than they are. A Gaussian with missing values has no exact leave-one-out: what is expected of those of other
+        rows has seen the row. The estimator itself is not changed.
         """
         given = clone(self)
         X, y = given._check(X, y)
