@@ -44,7 +44,7 @@ fn a_code_means_the_same_in_a_table_of_one_row_and_of_two_from_wherever_it_comes
     for (body, expected) in
         [(r#"{"zip": "007"}"#, expected[0]), (r#"{"zip": "7"}"#, expected[1]), (r#"{"zip": 7}"#, expected[1])]
     {
-        assert_eq!(model.predict_json(body).unwrap()[0]["probabilities"]["yes"], json!(expected), "{body}");
+        assert_eq!(model.predict_json(body).unwrap()[0]["probability_yes"], json!(expected), "{body}");
     }
 }
 
