@@ -5,8 +5,8 @@ use crate::destination::Destination;
 use crate::input::{self, Session};
 use crate::layout::Layout;
 use crate::show;
-use quince::learn::{DynLearner, Prediction, Task};
-use quince::model::{AnswerColumn, AnswerValues, ClusterProfiles, Profile, Typical};
+use quince::learn::{DynLearner, Task};
+use quince::model::{AnswerColumn, AnswerValues, ClusterProfiles, Members, Profile, Typical};
 use quince::registry::{self, METHODS};
 use quince::run::Outcome;
 use quince::table::{Column, OutputColumn};
@@ -33,26 +33,27 @@ pub fn run(options: &Cluster, session: &Session) -> Result<()> {
     let rows = &unsupervised.labelled.table;
     let weights = unsupervised.weights.as_deref();
     let model = Model::fit(&unsupervised.labelled, weights, learner.as_ref(), &session.run)?;
-    let prediction = session.run.finish(|| model.predict_with(rows, &session.run))?;
-    let profiles = ClusterProfiles::of(rows, &prediction, weights)?;
+    let members = session.run.finish(|| model.members(rows, &session.run))?;
+    let profiles = ClusterProfiles::of_members(rows, &members, weights)?;
     session.run.check_cancelled()?;
     session.progress.finish();
     if let Some(path) = &options.save {
         model.save(path)?;
         session.say(&format!("model saved as {}", path.display()));
     }
+    let (count, labels) = (members.labels.len(), session.json.then(|| members.labels.clone()));
     if options.output.is_some() {
-        let columns = row_columns(keys.as_ref(), key.unwrap_or("row"), &prediction);
+        let columns = row_columns(keys.as_ref(), key.unwrap_or("row"), members);
         match output.is_delimited() {
             true => output.write_text(&lines(&columns, Layout::new(output.path(), None)))?,
             false => output.write_columns(columns.into_iter().map(OutputColumn::from).collect())?,
         }
     }
     if let Some(path) = output.path() {
-        session.say(&format!("{} rows written to {}", prediction.rows(), path.display()));
+        session.say(&format!("{count} rows written to {}", path.display()));
     }
-    if session.json {
-        show::print_json(&as_json(&model, &profiles, &prediction.labels(), weights.is_some()));
+    if let Some(labels) = labels {
+        show::print_json(&as_json(&model, &profiles, &labels, weights.is_some()));
     } else if !to_stdout {
         show::print(&summary(&profiles, weights.is_some()));
     }
@@ -112,13 +113,13 @@ fn check_places(options: &Cluster, to_stdout: bool, session: &Session) -> Result
 
 /// Of each row its key, its cluster, and what the method says of it beside: the distance from the centre (in the features,
 /// standardised as for learning), or the responsibility of the component and the density. A name that the key has taken gets an underscore.
-fn row_columns(keys: Option<&Column>, key: &str, prediction: &Prediction) -> Vec<AnswerColumn> {
-    let rows = 0..prediction.rows();
+fn row_columns(keys: Option<&Column>, key: &str, members: Members) -> Vec<AnswerColumn> {
+    let rows = 0..members.labels.len();
     let values = match keys {
         None => AnswerValues::Numbers(rows.map(|i| (i + 1) as f64).collect()),
         Some(column) => AnswerValues::Labels(rows.map(|i| column.text(i).unwrap_or_default().into_owned()).collect()),
     };
-    let found = AnswerColumn::of_clusters(prediction).into_iter().map(|column| column.beside(&[key.to_string()]));
+    let found = AnswerColumn::of_members(members).into_iter().map(|column| column.beside(&[key.to_string()]));
     std::iter::once(AnswerColumn { name: key.to_string(), values }).chain(found).collect()
 }
 

@@ -5,6 +5,7 @@ use crate::destination::Destination;
 use crate::input::Session;
 use crate::layout::Layout;
 use crate::show;
+use quince::learn::Task;
 use quince::model::AnswerColumn;
 use quince::table::{Cells, Column, OutputColumn, OutputValues};
 use quince::{Kind, Model, Result, Table};
@@ -14,8 +15,13 @@ pub fn run(options: &Predict, session: &Session) -> Result<()> {
     let model = Model::load(&options.model)?;
     let (cells, table) = session.table_for(&model, &options.table, false)?;
     session.progress.stage("predicting");
-    let prediction = model.predict_with(&table, &session.run)?;
-    let added = model.answers(&prediction, !options.no_probabilities, cells.names())?;
+    let added = if model.task() == Task::Clustering {
+        let columns = AnswerColumn::of_members(model.members(&table, &session.run)?);
+        columns.into_iter().map(|column| column.beside(cells.names())).collect()
+    } else {
+        let prediction = model.predict_with(&table, &session.run)?;
+        model.answers(&prediction, !options.no_probabilities, cells.names())?
+    };
     session.progress.finish();
     // Whoever predicts a folder wants to know about its files, and has their texts and pixels already.
     let folder = options.table.table.is_dir();

@@ -98,6 +98,39 @@ impl KMeansModel {
         ))
     }
 
+    /// The distance of every row from the centre of its cluster: what [`KMeansModel::distances`] has in the column of its label, without
+    /// those from all other centres.
+    pub fn own_distances(&self, rows: &Features<'_>, labels: &[u32], run: &Run) -> Result<Vec<f64>> {
+        self.check_columns(rows)?;
+        let k = self.centres.rows();
+        if labels.len() != rows.rows() || labels.iter().any(|&label| label as usize >= k) {
+            let problem = format!("{} labels of {k} clusters do not go with {} rows", labels.len(), rows.rows());
+            return Err(Error::shape(problem, "Give the cluster of every row."));
+        }
+        let packed = rows.sparse_part().is_none() || rows.columns() <= MAX_PACKED_COLUMNS;
+        let squares: Vec<f64> = (0..k).map(|c| squared_norm(self.centres.row(c))).collect();
+        let mut distances = vec![0.0; rows.rows()];
+        let mut pieces: Vec<&mut [f64]> = distances.chunks_mut(1024).collect();
+        for (round, some) in pieces.chunks_mut(32).enumerate() {
+            run.each(some, |piece, out| {
+                let first = (round * 32 + piece) * 1024;
+                let mut row = vec![0.0; if packed { rows.columns() } else { 0 }];
+                for (i, out) in (first..).zip(out.iter_mut()) {
+                    let (c, centre) = (labels[i] as usize, self.centres.row(labels[i] as usize));
+                    *out = match packed {
+                        true => {
+                            rows.pack(std::iter::once(i), &mut row);
+                            squared_distance(&row, centre).sqrt()
+                        }
+                        false => sparse_square(rows, i, centre, 1.0, squares[c]).sqrt(),
+                    };
+                }
+            });
+            run.check()?;
+        }
+        Ok(distances)
+    }
+
     /// The distance of every row from every centre.
     pub fn distances(&self, rows: &Features<'_>, run: &Run) -> Result<Matrix> {
         self.check_columns(rows)?;
@@ -141,6 +174,12 @@ impl Fitted for KMeansModel {
 
     fn groups(&self) -> usize {
         self.centres.rows()
+    }
+
+    fn clusters(&self, rows: &Features<'_>, run: &Run) -> Result<Option<(Vec<u32>, Vec<f64>)>> {
+        let (labels, _) = self.assign(rows, None, run)?;
+        let distances = self.own_distances(rows, &labels, run)?;
+        Ok(Some((labels, distances)))
     }
 
     /// Every centre becomes the mean of the rows it stands for and of those new rows to which it is nearest.

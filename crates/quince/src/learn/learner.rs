@@ -144,6 +144,11 @@ pub trait Fitted: Any + Send + Sync {
         Vec::new()
     }
 
+    /// The cluster of every row and its distance from the centre there, in memory for those alone; `None` of a method without centres.
+    fn clusters(&self, _rows: &Features<'_>, _run: &Run) -> Result<Option<(Vec<u32>, Vec<f64>)>> {
+        Ok(None)
+    }
+
     /// The number of clusters or components; zero of a method without any.
     fn groups(&self) -> usize {
         0

@@ -1,9 +1,8 @@
 //! What a model predicts, as columns: the one form of answers, whether they go into a file, to the screen or to a service.
 
-use super::Model;
+use super::{Members, Model};
 use crate::error::Result;
 use crate::learn::Prediction;
-use crate::matrix::Matrix;
 use crate::numbers::number_text;
 use crate::table::{OutputColumn, OutputValues};
 use serde_json::{Map, Value, json};
@@ -75,31 +74,19 @@ impl AnswerColumn {
         AnswerColumn { name: name.into(), values }
     }
 
-    /// The cluster of each row, and its distance from the centre of that cluster, or the responsibility of that component for the row
-    /// and the logarithm of the row's density; of novelty yes or no and the score. Nothing where there are no clusters.
-    pub fn of_clusters(prediction: &Prediction) -> Vec<AnswerColumn> {
-        let labels = prediction.labels();
-        let of_own = |all: &Matrix| {
-            AnswerValues::Numbers(labels.iter().enumerate().map(|(i, &own)| all[(i, own as usize)]).collect())
-        };
-        let cluster = || {
+    /// The group of each row and how well it fits there: its cluster and its distance from the centre, or its component with the responsibility
+    /// and the log density of the row; of novelty yes or no and the score.
+    pub fn of_members(members: Members) -> Vec<AnswerColumn> {
+        let Members { labels, novelty, fit, .. } = members;
+        let group = if novelty {
+            let novel = labels.iter().map(|label| if *label == 1 { "yes" } else { "no" }.to_string()).collect();
+            AnswerColumn::new("novel", AnswerValues::Labels(novel))
+        } else {
             let counted = labels.iter().map(|label| label + 1).collect();
             AnswerColumn::new("cluster", AnswerValues::Clusters(counted))
         };
-        match prediction {
-            Prediction::Clusters { distances, .. } => vec![cluster(), AnswerColumn::new("distance", of_own(distances))],
-            Prediction::Responsibilities { responsibilities, log_densities } => vec![
-                cluster(),
-                AnswerColumn::new("responsibility", of_own(responsibilities)),
-                AnswerColumn::new("log_density", AnswerValues::Numbers(log_densities.clone())),
-            ],
-            Prediction::Novelty { scores } => {
-                let novel = labels.iter().map(|label| if *label == 1 { "yes" } else { "no" }.to_string()).collect();
-                let score = AnswerValues::Numbers(scores.clone());
-                vec![AnswerColumn::new("novel", AnswerValues::Labels(novel)), AnswerColumn::new("score", score)]
-            }
-            Prediction::Classes { .. } | Prediction::Numbers(_) => Vec::new(),
-        }
+        let fit = fit.into_iter().map(|(name, numbers)| AnswerColumn::new(name, AnswerValues::Numbers(numbers)));
+        std::iter::once(group).chain(fit).collect()
     }
 
     /// Under a name that none of these is: with underscores if need be.
@@ -156,7 +143,7 @@ impl Model {
                 .map(|k| AnswerColumn::new(format!("{name}_{}", k + 1), AnswerValues::Numbers(numbers.column(k))))
                 .collect(),
             Prediction::Clusters { .. } | Prediction::Responsibilities { .. } | Prediction::Novelty { .. } => {
-                AnswerColumn::of_clusters(prediction)
+                AnswerColumn::of_members(Members::of(prediction)?)
             }
         };
         Ok(columns.into_iter().map(|column| column.beside(taken)).collect())

@@ -12,6 +12,8 @@ mod fit;
 #[cfg(feature = "tables")]
 mod impute;
 #[cfg(feature = "tables")]
+mod members;
+#[cfg(feature = "tables")]
 mod profile;
 #[cfg(feature = "save")]
 mod replace;
@@ -30,6 +32,8 @@ pub use file::FORMAT;
 pub use fit::{Fit, Prepared, Queries};
 #[cfg(feature = "tables")]
 pub use impute::ImputedCell;
+#[cfg(feature = "tables")]
+pub use members::Members;
 #[cfg(feature = "tables")]
 pub use profile::{ClusterProfiles, Profile, Typical};
 #[cfg(feature = "save")]

@@ -1,5 +1,6 @@
 //! Profiles: what the rows of each cluster are like.
 
+use super::Members;
 use crate::error::{Error, Result};
 use crate::learn::{Prediction, check_weights};
 use crate::table::{Column, Kind, Table};
@@ -69,40 +70,45 @@ impl ClusterProfiles {
                 "Give the table that was predicted for.",
             ));
         }
+        ClusterProfiles::of_members(table, &Members::of(prediction)?, weights)
+    }
+
+    /// The profiles of the groups of the rows of a table; rows may count by weights.
+    pub fn of_members(table: &Table, members: &Members, weights: Option<&[f64]>) -> Result<ClusterProfiles> {
+        if members.labels.len() != table.rows() {
+            let (rows, labels) = (table.rows(), members.labels.len());
+            return Err(Error::one_each((rows, "row"), (labels, "label")));
+        }
         weights.map_or(Ok(()), |weights| check_weights(weights, table.rows()))?;
-        let names = cluster_names(prediction)?;
-        let labels = prediction.labels();
-        if labels.iter().any(|&label| label as usize >= names.len()) {
-            return Err(Error::data("a row is of a cluster that there is not", "Give a prediction of one model."));
+        let names = group_names(members);
+        let mut rows_of = vec![Vec::new(); names.len()];
+        for (i, &label) in members.labels.iter().enumerate() {
+            let rows = rows_of.get_mut(label as usize).ok_or_else(|| {
+                Error::data("a row is of a cluster that there is not", "Give a prediction of one model.")
+            })?;
+            rows.push(i);
         }
         let columns: Vec<&Column> = table.columns().iter().filter(|column| is_summarised(column.kind())).collect();
-        let profile = |name: String, cluster: Option<usize>| {
-            let members: Vec<usize> =
-                (0..table.rows()).filter(|&i| cluster.is_none_or(|c| labels[i] as usize == c)).collect();
+        let profile = |name: String, members: &[usize]| {
             // The sum of nothing is -0.
             let weight = 0.0 + members.iter().map(|&i| weights.map_or(1.0, |weights| weights[i])).sum::<f64>();
-            let typical = columns.iter().map(|column| typical(column, &members, weights)).collect();
+            let typical = columns.iter().map(|column| typical(column, members, weights)).collect();
             Profile { name, rows: members.len(), weight, typical }
         };
         Ok(ClusterProfiles {
             columns: columns.iter().map(|column| (column.name().to_string(), column.kind())).collect(),
-            all: profile("all".into(), None),
-            clusters: names.into_iter().enumerate().map(|(c, name)| profile(name, Some(c))).collect(),
+            all: profile("all".into(), &(0..table.rows()).collect::<Vec<_>>()),
+            clusters: names.into_iter().zip(&rows_of).map(|(name, rows)| profile(name, rows)).collect(),
         })
     }
 }
 
-/// What clusters are called.
-fn cluster_names(prediction: &Prediction) -> Result<Vec<String>> {
-    let numbered = |count: usize| (1..=count).map(|c| format!("cluster {c}")).collect();
-    match prediction {
-        Prediction::Clusters { distances, .. } => Ok(numbered(distances.columns())),
-        Prediction::Responsibilities { responsibilities, .. } => Ok(numbered(responsibilities.columns())),
-        Prediction::Novelty { .. } => Ok(vec!["like the others".into(), "novel".into()]),
-        Prediction::Classes { .. } | Prediction::Numbers(_) => {
-            Err(Error::data("the prediction has no clusters", "Ask a model that finds clusters."))
-        }
+/// What groups are called.
+fn group_names(members: &Members) -> Vec<String> {
+    if members.novelty {
+        return vec!["like the others".into(), "novel".into()];
     }
+    (1..=members.groups).map(|c| format!("cluster {c}")).collect()
 }
 
 fn is_summarised(kind: Kind) -> bool {

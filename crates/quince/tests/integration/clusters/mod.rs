@@ -170,3 +170,41 @@ fn groups_have_no_labels_in_words() {
     let model = Model::fit(&lesson, None, &fixed(3), &Run::new()).unwrap();
     assert!(model.label_names(&model.predict(&table).unwrap()).unwrap().is_empty());
 }
+
+#[test]
+fn the_cluster_of_each_row_takes_no_memory_for_the_distances_from_all_others() {
+    let (rows, k) = (20_000, 500);
+    let x = random(rows, 2, 9);
+    let centres = x.take_rows(&(0..k).collect::<Vec<_>>());
+    let known = quince::cluster::KMeansModel::from_centres(centres).unwrap();
+    let model = Model::known(&fixed(k), known, 2, None).unwrap();
+    let (members, peak) =
+        crate::allocations::peak_during(|| model.members(&x, &Run::new().threads_exactly(1)).unwrap());
+    // All distances are 80 MB.
+    assert!(peak < 10_000_000, "{peak} bytes");
+    assert_eq!((members.labels.len(), members.groups), (rows, k));
+    let Prediction::Clusters { labels, distances } = model.predict(&x).unwrap() else { panic!() };
+    assert_eq!(members.labels, labels);
+    let own = labels.iter().enumerate().map(|(i, &label)| distances[(i, label as usize)]).collect();
+    assert_eq!(members.fit, [("distance", own)]);
+}
+
+#[test]
+fn members_are_what_a_prediction_says_of_groups_for_every_method_that_finds_some() {
+    let table = crate::example("penguins.csv");
+    let lesson = table.unsupervised(None, &["species"]).unwrap().labelled;
+    for method in quince::registry::METHODS {
+        if !method.info.learns(quince::learn::Task::Clustering) {
+            continue;
+        }
+        let learner = method.configure(&serde_json::json!({})).unwrap();
+        let model = Model::fit(&lesson, None, learner.as_ref(), &Run::new().seed(1)).unwrap();
+        let prediction = model.predict(&table).unwrap();
+        let members = model.members(&table, &Run::new()).unwrap();
+        assert_eq!(members, quince::model::Members::of(&prediction).unwrap(), "{}", method.info.name);
+        let profiles = quince::model::ClusterProfiles::of(&lesson.table, &prediction, None).unwrap();
+        assert_eq!(profiles.clusters.iter().map(|profile| profile.rows).sum::<usize>(), table.rows());
+    }
+    let classes = Model::train(&table, "species", &quince::linear::Ridge::default()).unwrap();
+    assert!(classes.members(&table, &Run::new()).is_err());
+}
