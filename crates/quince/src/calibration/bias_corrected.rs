@@ -62,8 +62,11 @@ impl Calibration {
     /// Turns log likelihoods of a row into scores. A row that is impossible under every class gets the priors.
     pub(crate) fn weigh(&self, row: &mut [f64], log_priors: &[f64]) {
         let impossible = row.iter().zip(log_priors).all(|(said, prior)| said + prior == f64::NEG_INFINITY);
+        // Where evidence counts for less than it says, even what is impossible is only very unlikely, as in the fit.
+        let best = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let least = if self.temperature < 1.0 { best - MAX_LOG_RATIO } else { f64::NEG_INFINITY };
         for ((score, prior), bias) in row.iter_mut().zip(log_priors).zip(&self.biases) {
-            let said = if impossible { 0.0 } else { self.temperature * *score };
+            let said = if impossible { 0.0 } else { self.temperature * score.max(least) };
             *score = prior + bias + said;
         }
     }
@@ -403,6 +406,18 @@ mod tests {
             let log_loss = -(0..8).map(|i| probabilities[(i, codes[i] as usize)].ln()).sum::<f64>() / 8.0;
             assert!((log_loss + judged).abs() < 1e-9 && log_loss <= 2f64.ln() + 1e-9, "{log_loss} {judged}");
         }
+    }
+
+    #[test]
+    fn what_one_class_has_never_seen_is_not_impossible_where_columns_are_hardly_believed() {
+        let likelihoods = Matrix::from_rows(&[[0.0, f64::NEG_INFINITY], [f64::NEG_INFINITY, 0.0]]);
+        let priors = [0.5f64.ln(); 2];
+        // All that is said is wrong.
+        let (found, judged) = Calibration::fit_and_judge(&likelihoods, &priors, &[1, 0], None, &Run::new()).unwrap();
+        let mut scores = likelihoods.clone();
+        (0..2).for_each(|i| found.weigh(scores.row_mut(i), &priors));
+        found.to_probabilities(scores.values_mut(), &priors);
+        assert!((scores[(0, 1)].ln() - judged).abs() < 1e-9 && judged >= 0.5f64.ln() - 1e-9, "{scores:?} {judged}");
     }
 
     /// Of each class 30 rows are right by 40,000 to 60,000, and 20 wrong by less. The best temperature leaves doubt, and is far from 1.

@@ -2,9 +2,10 @@
 
 use crate::example;
 use quince::evaluate::{Evaluation, Folds, Metric, Roc, compare, evaluate, exact_leave_one_out};
-use quince::learn::{DynLearner, Task};
+use quince::learn::{DynLearner, Prediction, Task};
 use quince::registry::{METHODS, method};
-use quince::{Model, Run};
+use quince::run::Stream;
+use quince::{Matrix, Model, Run, Table};
 use serde_json::{Value, json};
 
 /// Methods with settings by which they give scores alone.
@@ -86,4 +87,36 @@ fn losses_that_lead_to_probabilities_need_no_calibration() {
     let model = Model::fit(&labelled, None, learner.as_ref(), &Run::new()).unwrap();
     let evaluation = evaluate(&labelled.target, &model.predict(&table).unwrap(), None).unwrap();
     assert!(matches!(evaluation, Evaluation::Classification { log_loss: Some(_), .. }));
+}
+
+/// A rare class among a common one, with all degrees of doubt.
+#[test]
+fn the_label_has_the_largest_probability_however_rare_its_class_is() {
+    let mut stream = Stream::new(8, 0);
+    let mut row = |i: usize| {
+        let rare = i % 8 == 0;
+        let size = stream.normal() + if rare { 1.5 } else { 0.0 };
+        format!("{size},{},{}\n", stream.below(5) + 2 * usize::from(rare), if rare { "rare" } else { "common" })
+    };
+    let table = Table::from_csv(&format!("size,visits,label\n{}", (0..400).map(&mut row).collect::<String>())).unwrap();
+    let asked: String = (-300..700).map(|i: i32| format!("{},{}\n", f64::from(i) * 0.01, i.rem_euclid(7))).collect();
+    let asked = Table::from_csv(&format!("size,visits\n{asked}")).unwrap();
+    let labelled = table.labelled("label", None).unwrap();
+    for method in METHODS.iter().filter(|method| method.info.learns(Task::Classification)) {
+        let learner = method.configure(&json!({})).unwrap();
+        let model = Model::fit(&labelled, None, learner.as_ref(), &Run::new()).unwrap();
+        let prediction = model.predict(&asked).unwrap();
+        let probabilities = prediction.probabilities().unwrap();
+        for (i, label) in prediction.labels().into_iter().enumerate() {
+            let row = probabilities.row(i);
+            assert!(row.iter().all(|p| *p <= row[label as usize]), "{}: {row:?} {label}", method.info.name);
+        }
+    }
+}
+
+#[test]
+fn what_the_priors_add_decides_the_label_and_scores_decide_a_tie() {
+    let scores = Matrix::from_rows(&[[0.1, 0.0], [0.0, 0.1]]);
+    let probabilities = Matrix::from_rows(&[[0.48, 0.52], [0.5, 0.5]]);
+    assert_eq!(Prediction::Classes { scores, probabilities }.labels(), [1, 1]);
 }
