@@ -172,7 +172,7 @@ fn column(name: &str, values: &[(usize, Value)], rows: usize) -> Raw {
         let ignored = kind::ignored(name.into(), words);
         return Raw::Typed(Column { why: "lists and objects are neither numbers nor words".into(), ..ignored });
     }
-    if values.iter().any(|(_, value)| value.is_string()) {
+    if values.iter().any(|(_, value)| value.as_str().is_some_and(|text| !kind::is_missing(text))) {
         return Raw::Typed(kind::column_of_strings(name.into(), words));
     }
     Raw::Words(words)
@@ -248,6 +248,19 @@ mod tests {
                 (4, 2, 2)
             );
             assert_eq!(table.columns()[3].text(1).unwrap(), "[1]");
+        }
+    }
+
+    #[test]
+    fn a_missing_value_that_is_written_as_a_word_does_not_make_numbers_words() {
+        for missing in ["NA", "NaN", "?", ""] {
+            let row = |i: usize| match i % 5 {
+                2 => format!("{{\"a\": \"{missing}\", \"b\": {i}}}\n"),
+                _ => format!("{{\"a\": {i}.25, \"b\": {i}}}\n"),
+            };
+            let table = read(&(0..20).map(row).collect::<String>()).unwrap();
+            let column = table.column("a").unwrap();
+            assert_eq!((column.kind(), column.missing_count()), (Kind::Number, 4), "{missing:?}");
         }
     }
 

@@ -49,6 +49,14 @@ fn a_code_means_the_same_in_a_table_of_one_row_and_of_two_from_wherever_it_comes
 }
 
 #[test]
+fn a_code_with_a_sign_is_a_code_in_a_file_as_well() {
+    let rows: String = (0..30).map(|i| format!("{},{}\n", ["-07", "-7", "12"][i % 3], i % 2)).collect();
+    let table = parsed(&format!("zip,y\n{rows}"), "t.csv");
+    assert_eq!(table.column("zip").unwrap().kind(), Kind::Category);
+    assert_eq!(table.column("zip").unwrap().text(0).unwrap(), "-07");
+}
+
+#[test]
 fn a_string_of_json_is_never_made_a_number() {
     let objects = |cell: fn(usize) -> serde_json::Value| {
         (0..20).map(|i| json!({"a": cell(i), "y": i % 2}).to_string() + "\n").collect::<String>()

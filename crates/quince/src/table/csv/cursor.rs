@@ -94,7 +94,9 @@ impl<'a> Cursor<'a> {
     pub(super) fn number(&mut self) -> Option<f64> {
         let (number, length) = fast_float2::parse_partial::<f64, _>(&self.bytes[self.at..]).ok()?;
         let end = self.at + length;
-        let may_be_a_code = length > 1 && self.bytes[self.at] == b'0' && self.bytes[self.at + 1].is_ascii_digit();
+        let unsigned = self.at + usize::from(matches!(self.bytes.get(self.at), Some(b'-' | b'+')));
+        let may_be_a_code =
+            unsigned + 1 < end && self.bytes[unsigned] == b'0' && self.bytes[unsigned + 1].is_ascii_digit();
         if self.bytes.get(end).is_none_or(|&byte| self.stops(byte)) && number.is_finite() && !may_be_a_code {
             self.at = end;
             return Some(number);
