@@ -98,7 +98,7 @@ pub(super) fn error(dual: &Dual<'_>, scores: &[f64]) -> f64 {
 
 impl Dual<'_> {
     /// Scores of some rows by the model of all others, with a warm start from the solution for all rows; `None` if that takes too
-    /// many steps.
+    /// many steps or too long: the scores of a model that is not finished have another size.
     fn scores_without(
         &self,
         leave_out: impl Fn(usize) -> bool,
@@ -112,7 +112,8 @@ impl Dual<'_> {
         let mut start: Vec<f64> = kept.iter().map(|&i| solution.beta[i]).collect();
         balance(&mut start);
         let solution = others.solve_near(start, options, run)?;
-        if solution.stop == StopReason::StepLimit && options.steps < SolverOptions::most_steps(0) {
+        let cut_short = solution.stop == StopReason::StepLimit && options.steps < SolverOptions::most_steps(0);
+        if cut_short || solution.stop == StopReason::Budget {
             return Ok(None);
         }
         let certificate = others.certify(&solution, rule, solution.stop == StopReason::Converged);

@@ -4,11 +4,12 @@
 //! thousand times as large as another. An interior-point method for the weights of the columns does not mind. It ends in the
 //! interior, with every β a little off its bounds; the gradient there says which of them belong to a bound.
 
-use super::{Dual, KernelRows, Solution, SolverOptions, TimeEstimate};
+use super::{Dual, Solution, SolverOptions, TimeEstimate};
 use crate::error::Result;
 use crate::margin::certificate::BiasRule;
 use crate::margin::dual::balance;
 use crate::margin::linear::GAP_PER_VIOLATION;
+use crate::matrix::Matrix;
 use crate::run::{Run, StopReason};
 
 /// A row is at its bound if its gradient is beyond the edge of the margin by more than this share of the tolerance.
@@ -34,10 +35,9 @@ impl Dual<'_> {
         if beta.iter().any(|beta| !beta.is_finite()) {
             return Ok(found);
         }
-        let exact: KernelRows<'_, f64> = self.space.kernel_rows(&self.rows, &self.indices);
-        let inside = self.at(self.within_bounds(beta), &found, &exact, time, run)?;
-        let near = self.at(self.within_bounds(self.without_remainders(&inside.beta)), &found, &exact, time, run)?;
-        let snapped = self.at(self.snapped(&inside, options.tolerance), &found, &exact, time, run)?;
+        let inside = self.at(self.within_bounds(beta), &found, run)?;
+        let near = self.at(self.within_bounds(self.without_remainders(&inside.beta)), &found, run)?;
+        let snapped = self.at(self.snapped(&inside, options.tolerance), &found, run)?;
         // The fewer support vectors the better, if the gap is small enough.
         let enough = GAP_PER_VIOLATION * options.tolerance / self.unit();
         let mut last = [snapped, near, inside, found]
@@ -80,19 +80,20 @@ impl Dual<'_> {
     }
 
     /// The solution at β.
-    fn at(
-        &self,
-        beta: Vec<f64>,
-        like: &Solution,
-        exact: &KernelRows<'_, f64>,
-        time: &mut TimeEstimate,
-        run: &Run,
-    ) -> Result<Solution> {
-        let start = Solution { beta: vec![0.0; self.count()], gradient: self.target.clone(), ..like.clone() };
-        let mut solution = start;
-        self.set_coefficients(&beta, exact, &mut solution, time, run)?;
+    fn at(&self, beta: Vec<f64>, like: &Solution, run: &Run) -> Result<Solution> {
+        let gradient = run.finish(|| self.linear_gradient(&beta, run))?;
+        let mut solution = Solution { beta, gradient, ..like.clone() };
         solution.kkt_violation = self.kkt_violation(&solution);
         Ok(solution)
+    }
+
+    /// The gradient at β, by way of the weights: as many multiplications as there are numbers in the rows, not kernels.
+    fn linear_gradient(&self, beta: &[f64], run: &Run) -> Result<Vec<f64>> {
+        let mut all = Matrix::zeros(self.rows.rows(), 1);
+        self.indices.iter().zip(beta).for_each(|(&row, beta)| all[(row, 0)] = *beta);
+        let weights = self.rows.transposed_multiply(&all, run)?;
+        let products = self.rows.multiply(&weights, &[0.0], run)?;
+        Ok(self.indices.iter().zip(&self.target).map(|(&row, target)| target - products[(row, 0)]).collect())
     }
 
     /// The one with the smaller duality gap; the first of equals.
