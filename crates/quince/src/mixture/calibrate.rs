@@ -63,7 +63,11 @@ impl Mixture {
         let log_priors = rows.log_frequencies();
         let mut best: Option<(f64, f64, HeldOut)> = None;
         for &weight in tried {
-            let held_out = self.held_out(&folds, weight, product, rows, run)?;
+            let held_out = match self.held_out(&folds, weight, product, rows, run) {
+                // What is known of the weights before it is better than nothing.
+                Err(Error::OutOfTime { .. }) if best.is_some() => break,
+                other => other?,
+            };
             if held_out.is_empty() {
                 continue;
             }

@@ -82,7 +82,9 @@ impl Mixture {
             self.blocks(examples, &shown, (rows.classes, components), labelled.as_deref(), Open::Choose, run)?;
         let Chosen { unlabelled, held_out, remark } = self.choose_by_folds(&product, &rows, run)?;
         let late = run.out_of_time();
-        let fit = || self.fit_classes(product, &rows, unlabelled, self.em_options(), run);
+        // There is no model without a first step.
+        let options = if late { Options { steps: 1, ..self.em_options() } } else { self.em_options() };
+        let fit = || self.fit_classes(product, &rows, unlabelled, options, run);
         let (state, mut trace) = if late { run.finish(fit)? } else { fit()? };
         if late {
             trace.stop = StopReason::Budget;
