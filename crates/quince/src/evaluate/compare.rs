@@ -132,7 +132,7 @@ pub fn compare(
     }
     let by = by.unwrap_or(if task == Task::Classification { Metric::LogLoss } else { Metric::Rmse });
     if by == Metric::LogLoss {
-        let without = learners.iter().filter(|learner| !learner.has_probabilities());
+        let without = learners.iter().filter(|learner| !learner.has_probabilities_dyn());
         warnings.extend(without.map(|learner| {
             let name = learner.info().name;
             format!("{name} is asked for scores without probabilities, so it has no log loss and comes last")
@@ -335,6 +335,6 @@ fn fit_and_predict(learner: &dyn DynLearner, examples: &Examples<'_>, test: &Row
     let (fitted, report) = learner.fit_dyn(examples, run)?;
     let fit = start.elapsed();
     let start = Instant::now();
-    let prediction = fitted.predict(&test.features(), run)?.with_probabilities_if(learner.has_probabilities());
+    let prediction = fitted.predict(&test.features(), run)?.with_probabilities_if(learner.has_probabilities_dyn());
     Ok(Tested { prediction, fit, predict: start.elapsed(), cut_short: report.stop == StopReason::Budget })
 }

@@ -84,7 +84,7 @@ pub fn curve(
     let target = &first.labelled.target;
     let task = target.task();
     let by = by.unwrap_or(if task == Task::Classification { Metric::LogLoss } else { Metric::Rmse });
-    if by == Metric::LogLoss && trials.iter().any(|trial| !trial.learner.has_probabilities()) {
+    if by == Metric::LogLoss && trials.iter().any(|trial| !trial.learner.has_probabilities_dyn()) {
         let problem = format!("'{}' is asked for scores without probabilities", first.learner.info().name);
         return Err(Error::data(problem, "Measure by accuracy, which needs none, or ask for probabilities."));
     }

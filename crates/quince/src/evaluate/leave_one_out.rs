@@ -86,7 +86,7 @@ fn refit_for_each(learner: &dyn DynLearner, rows: &Rows, all_examples: &Examples
         let examples = Examples { encoder, ..examples };
         let (fitted, _) = learner.fit_dyn(&examples, run)?;
         let one = fitted.predict(&rows.take(&[i]).features(), run)?;
-        let one = one.with_probabilities_if(learner.has_probabilities());
+        let one = one.with_probabilities_if(learner.has_probabilities_dyn());
         if all.is_none() {
             all = empty_like(&one, n);
         }

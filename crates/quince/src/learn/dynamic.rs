@@ -26,7 +26,7 @@ pub trait DynLearner: Send + Sync {
     fn resumes(&self) -> bool;
 
     /// See [`Learner::has_probabilities`].
-    fn has_probabilities(&self) -> bool {
+    fn has_probabilities_dyn(&self) -> bool {
         true
     }
 
@@ -65,8 +65,8 @@ impl<L: Learner> DynLearner for L {
         L::RESUMES
     }
 
-    fn has_probabilities(&self) -> bool {
-        Learner::has_probabilities(self)
+    fn has_probabilities_dyn(&self) -> bool {
+        self.has_probabilities()
     }
 
     fn learns(&self, fitted: &dyn Fitted) -> bool {

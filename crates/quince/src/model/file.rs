@@ -230,7 +230,7 @@ fn read_file(bytes: &[u8], path: &str, registry: &Registry) -> Result<Model> {
     let learner = method.unchecked(&header.settings);
     Ok(Model {
         method,
-        has_probabilities: learner.map_or(true, |learner| learner.has_probabilities()),
+        has_probabilities: learner.map_or(true, |learner| learner.has_probabilities_dyn()),
         settings: header.settings,
         target: header.target,
         task: header.task,

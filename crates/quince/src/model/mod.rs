@@ -134,7 +134,7 @@ impl Model {
             settings: learner.settings(),
             target: "y".into(),
             task: target.task(),
-            has_probabilities: learner.has_probabilities(),
+            has_probabilities: learner.has_probabilities_dyn(),
             classes,
             encoder: Encoder::identity(features.columns()),
             fitted,
