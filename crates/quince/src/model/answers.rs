@@ -146,6 +146,12 @@ impl Model {
                 AnswerColumn::of_members(Members::of(prediction)?)
             }
         };
-        Ok(columns.into_iter().map(|column| column.beside(taken)).collect())
+        let mut taken = taken.to_vec();
+        let named = columns.into_iter().map(|column| {
+            let column = column.beside(&taken);
+            taken.push(column.name.clone());
+            column
+        });
+        Ok(named.collect())
     }
 }

@@ -1,6 +1,6 @@
 //! Missing values as something that a row says: filled, with an indicator beside them.
 //!
-//! By default a missing value is left out of distances, as if the column had never been. Where it is no accident that a value is
+//! A missing value may be left out of distances, as if the column had never been. Where it is no accident that a value is
 //! missing, that loses what it says. Then each column with missing values gets one feature more, 1 where its value is missing and 0
 //! elsewhere, and is itself filled: a number by the mean, a category by none of its categories. A missing category is then as far from
 //! any other as two categories are from each other, as if `missing` were one of them, and a missing number (standardised) as far as two

@@ -129,10 +129,12 @@ impl Learner for Knn {
         report.remarks.push(format!("the model holds the {} rows it was trained on", index.rows()));
         if let Some(missing) = &missing {
             report.fact("indicators of missing values", missing.count() as f64);
-            report.remarks.push(
-                "that a value is missing counts in distances: leave-one-out is better by it than by leaving it out"
-                    .into(),
-            );
+            if self.missing == MissingRule::Auto {
+                report.remarks.push(
+                    "that a value is missing counts in distances: leave-one-out is better by it than by leaving it out"
+                        .into(),
+                );
+            }
         }
         let model = KnnModel::fitted(index, kept.targets, kept.weights, k, (self.votes, smoothing)).telling(missing);
         Ok((model, report))
