@@ -98,6 +98,7 @@ fn of_linear_svm<'py>(py: Python<'py>, fitted: &LinearSvmModel, name: &str) -> F
         "weights" => numbers(py, fitted.weights()),
         "bias" => fitted.bias().into_bound_py_any(py).map(Some),
         "temperature" => fitted.temperature().into_bound_py_any(py).map(Some),
+        "offset" => fitted.offset().into_bound_py_any(py).map(Some),
         "epochs" => fitted.epochs().into_bound_py_any(py).map(Some),
         "steps" => fitted.steps().into_bound_py_any(py).map(Some),
         _ => Ok(None),

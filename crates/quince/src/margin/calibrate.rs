@@ -75,14 +75,11 @@ impl Svm {
                 let (rows, scores) = self.judged(solved, left_out, model, report, run)?;
                 let codes: Vec<u32> = rows.iter().map(|&i| codes[i]).collect();
                 let weights = solved.examples.weights.map(|all| rows.iter().map(|&i| all[i]).collect::<Vec<f64>>());
-                run.finish(|| self.log_odds(&scores, &codes, weights.as_deref(), differ, run))?
+                run.finish(|| log_odds(&scores, &codes, weights.as_deref(), differ, run))?
             }
         };
         model.log_odds = odds;
-        report.fact("temperature", odds.temperature);
-        if odds.offset != 0.0 {
-            report.fact("offset", odds.offset);
-        }
+        add_to(report, &odds);
         Ok(())
     }
 
@@ -135,27 +132,41 @@ impl Svm {
         Ok((dual.indices.clone(), solved.own_scores()))
     }
 
-    /// Whether the rows of one class cost more than those of the other by the setting, so that the label follows the costs.
+    /// Whether classes have costs that differ; a hard margin has no costs.
     pub(super) fn classes_differ(&self, examples: &Examples<'_>) -> Result<bool> {
-        let TargetView::Classes { classes, codes } = examples.target.view() else { return Ok(false) };
-        let weights = class_weights(&self.class_weights, classes, codes, examples.weights)?;
-        Ok(self.c != Cost::Infinite && weights.windows(2).any(|pair| pair[0] != pair[1]))
+        Ok(self.c != Cost::Infinite && classes_differ(&self.class_weights, examples)?)
     }
+}
 
-    /// How scores of rows that were not learnt become probabilities.
-    pub(super) fn log_odds(
-        &self,
-        scores: &[f64],
-        codes: &[u32],
-        weights: Option<&[f64]>,
-        classes_differ: bool,
-        run: &Run,
-    ) -> Result<LogOdds> {
-        if classes_differ {
-            let positive: Vec<bool> = codes.iter().map(|code| *code == 1).collect();
-            return LogOdds::fit(scores, &positive, weights, run);
-        }
-        Ok(LogOdds { temperature: temperature(&class_scores(scores), codes, weights, run)?, offset: 0.0 })
+/// Whether the rows of one class cost more than those of the other by the setting `class_weights`, so that the label follows the
+/// costs.
+pub(super) fn classes_differ(setting: &str, examples: &Examples<'_>) -> Result<bool> {
+    let TargetView::Classes { classes, codes } = examples.target.view() else { return Ok(false) };
+    let weights = class_weights(setting, classes, codes, examples.weights)?;
+    Ok(weights.windows(2).any(|pair| pair[0] != pair[1]))
+}
+
+/// How scores of rows that were not learnt become probabilities. The rows count by their own weights, and not by those of their
+/// classes.
+pub(super) fn log_odds(
+    scores: &[f64],
+    codes: &[u32],
+    weights: Option<&[f64]>,
+    classes_differ: bool,
+    run: &Run,
+) -> Result<LogOdds> {
+    if classes_differ {
+        let positive: Vec<bool> = codes.iter().map(|code| *code == 1).collect();
+        return LogOdds::fit(scores, &positive, weights, run);
+    }
+    Ok(LogOdds { temperature: temperature(&class_scores(scores), codes, weights, run)?, offset: 0.0 })
+}
+
+/// Says in the report how scores become probabilities.
+pub(super) fn add_to(report: &mut Report, odds: &LogOdds) {
+    report.fact("temperature", odds.temperature);
+    if odds.offset != 0.0 {
+        report.fact("offset", odds.offset);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Support vector machines for two classes and for numbers.
 
-use super::calibrate::{Solved, classes_by};
+use super::calibrate::{Solved, classes_by, log_odds};
 use super::certificate::BiasRule;
 use super::dual::{Dual, SolverOptions};
 use super::kernel::{Gamma, Kernel, KernelSpace};
@@ -213,7 +213,7 @@ impl Learner for Svm {
         dual.indices.iter().zip(left_out).for_each(|(&i, score)| scores[i] = score);
         Ok(Some(match examples.target.view() {
             TargetView::Classes { codes, .. } => {
-                let odds = self.log_odds(&scores, codes, examples.weights, self.classes_differ(examples)?, run)?;
+                let odds = log_odds(&scores, codes, examples.weights, self.classes_differ(examples)?, run)?;
                 classes_by(&odds, &scores)
             }
             TargetView::Numbers(_) | TargetView::None(_) => Prediction::Numbers(Matrix::column_vector(scores)),

@@ -3,7 +3,7 @@
 
 use crate::svm::{fact, noisy, plain};
 use quince::learn::{Classes, Examples, Fitted, Learner, Prediction, Target, TargetView};
-use quince::margin::{Cost, Gamma, KernelName, LeaveOneOut, LinearSvm, Solver, Svm};
+use quince::margin::{Cost, Gamma, KernelName, LeaveOneOut, LinearSvm, Loss, Solver, Svm};
 use quince::run::{Observer, Report, StopReason, Stream, TickClock};
 use quince::{Matrix, Run};
 use std::sync::{Arc, Mutex};
@@ -204,9 +204,8 @@ fn a_fit_without_time_to_calibrate_says_so_and_is_calibrated_when_resumed() {
     assert!((whole.temperature() / fresh.temperature() - 1.0).abs() < 0.02);
 }
 
-#[test]
-fn probabilities_with_class_weights_are_better_than_any_temperature_and_agree_with_the_label() {
-    // Two normal classes, one in five rows of the rarer, which costs ten times as much.
+/// Checks the probabilities of a fit to two normal classes, one in five rows of the rarer, whose rows cost more by the settings.
+fn is_better_than_any_temperature<L: Learner>(settings: &L, offset: impl Fn(&L::Fitted) -> f64) {
     let mut stream = Stream::new(11, 0);
     let count = 3_000;
     let codes: Vec<u32> = (0..count as u32).map(|i| u32::from(i % 5 == 0)).collect();
@@ -218,27 +217,58 @@ fn probabilities_with_class_weights_are_better_than_any_temperature_and_agree_wi
     let (learnt, held) = ((0..1_000).collect::<Vec<_>>(), (1_000..count).collect::<Vec<_>>());
     let (some, new) = (rows.take_rows(&learnt), rows.take_rows(&held));
     let (known, truth) = (target.take(&learnt), target.take(&held));
-    let settings = Svm { class_weights: "rare=10".into(), c: Cost::Finite(1.0), ..Svm::default() };
     let examples = Examples::new(some.features(), &known, None).unwrap();
     let (model, report) = settings.fit_examples(&examples, &Run::new()).unwrap();
     let prediction = model.predict(&new.features(), &Run::new()).unwrap();
     let (loss, contradicted) = judged(&prediction, &truth);
     assert_eq!(contradicted, 0);
-    assert_eq!(fact(&report, "offset"), model.offset());
+    assert_eq!(fact(&report, "offset"), offset(&model));
     // The best temperature there is for the new rows, without an offset.
-    let scores = model.scores(&new.features(), &Run::new()).unwrap();
+    let Prediction::Classes { scores, .. } = &prediction else { panic!() };
     let of_temperature = |t: f64| -> f64 {
-        let of_row = |(k, score): (usize, &f64)| {
+        let of_row = |k: usize| {
             let sign = if codes[1_000 + k] == 1 { 1.0 } else { -1.0 };
-            (1.0 + (-2.0 * t * sign * score).exp()).ln()
+            (1.0 + (-2.0 * t * sign * scores[(k, 1)]).exp()).ln()
         };
-        scores.iter().enumerate().map(of_row).sum::<f64>() / scores.len() as f64
+        (0..scores.rows()).map(of_row).sum::<f64>() / scores.rows() as f64
     };
     let best = (0..2_000).map(|k| of_temperature(0.005 * f64::from(k))).fold(f64::INFINITY, f64::min);
     println!("with an offset {loss:.4}, by the best temperature {best:.4}");
     assert!(loss < best - 0.02, "{loss} {best}");
     // What is saved gives the same.
-    let bytes = quince::Model::fit_features(&some.features(), &known, None, &settings, &Run::new()).unwrap().to_bytes();
+    let bytes = quince::Model::fit_features(&some.features(), &known, None, settings, &Run::new()).unwrap().to_bytes();
     let saved = quince::Model::from_bytes(&bytes).unwrap();
     assert_eq!(saved.predict(&new).unwrap(), prediction);
+}
+
+#[test]
+fn probabilities_with_class_weights_are_better_than_any_temperature_and_agree_with_the_label() {
+    let settings = Svm { class_weights: "rare=10".into(), c: Cost::Finite(1.0), ..Svm::default() };
+    is_better_than_any_temperature(&settings, |model| model.offset());
+}
+
+#[test]
+fn linear_probabilities_with_class_weights_are_better_than_any_temperature_and_agree_with_the_label() {
+    for (solver, loss) in [
+        (Solver::Auto, Loss::Hinge),
+        (Solver::Auto, Loss::SquaredHinge),
+        (Solver::Dual, Loss::Hinge),
+        (Solver::Sgd, Loss::Log),
+        (Solver::Sgd, Loss::ModifiedHuber),
+    ] {
+        let settings = LinearSvm { class_weights: "rare=10".into(), solver, loss, ..LinearSvm::default() };
+        is_better_than_any_temperature(&settings, |model| model.offset());
+    }
+}
+
+#[test]
+fn a_linear_model_has_an_offset_only_where_class_weights_differ() {
+    let (rows, target) = noisy(300, 3);
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    let fit = |class_weights: &str| {
+        let settings = LinearSvm { class_weights: class_weights.into(), ..LinearSvm::default() };
+        settings.fit_examples(&examples, &Run::new()).unwrap().0
+    };
+    assert!(fit("a=1,b=1") == fit("none") && fit("none").offset() == 0.0);
+    assert!(fit("a=3").offset() != 0.0);
 }

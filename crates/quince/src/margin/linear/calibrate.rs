@@ -1,18 +1,17 @@
-//! Probabilities: a temperature for the scores of rows that a second fit has not seen.
+//! Probabilities: a temperature for the scores of rows that a second fit has not seen, and an offset where classes have weights.
 
 use super::{LinearSvm, LinearSvmModel};
-use crate::calibration::temperature;
 use crate::error::{Error, Result};
 use crate::learn::{Examples, TargetView};
+use crate::margin::calibrate::{add_to, classes_differ, log_odds};
 use crate::margin::leave_one_out::every_third;
-use crate::margin::target::class_scores;
 use crate::run::{Report, Run, StopReason};
 
 /// The remark of a fit whose budget left no time for a second one.
 pub(in crate::margin) const NO_TIME_TO_CALIBRATE: &str = "the budget left no time to calibrate on held-out rows: probabilities come from the rows learnt from, and are too sure";
 
 impl LinearSvm {
-    /// Finds the temperature of probabilities from every third row of each class, scored by a model fitted `without` them. The rows
+    /// Finds the log odds of scores from every third row of each class, scored by a model fitted `without` them. The rows
     /// that take part have these indices among the examples.
     pub(super) fn calibrate(
         &self,
@@ -24,6 +23,7 @@ impl LinearSvm {
         run: &Run,
     ) -> Result<()> {
         let TargetView::Classes { codes, .. } = examples.target.view() else { return Ok(()) };
+        let differ = classes_differ(&self.class_weights, examples)?;
         let mut thirds = every_third(indices.iter().map(|&i| codes[i] == 1), 0);
         let judge = match &thirds {
             Some(thirds) => in_time(report, run, || without(thirds))?,
@@ -40,9 +40,9 @@ impl LinearSvm {
             let scores = judge.as_ref().unwrap_or(model).scores(&taken.features(), run)?;
             let codes: Vec<u32> = rows.iter().map(|&i| codes[i]).collect();
             let weights: Option<Vec<f64>> = examples.weights.map(|weights| rows.iter().map(|&i| weights[i]).collect());
-            let scores = class_scores(&scores);
-            model.calibrated(temperature(&scores, &codes, weights.as_deref(), run)?);
-            report.fact("temperature", model.temperature());
+            let odds = log_odds(&scores, &codes, weights.as_deref(), differ, run)?;
+            model.calibrated(odds);
+            add_to(report, &odds);
             Ok(())
         })
     }

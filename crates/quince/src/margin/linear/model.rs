@@ -2,10 +2,11 @@
 
 use super::Loss;
 use super::problem::{Coordinate, LinearCertificate, Problem, squared_norm};
-use crate::calibration::softmax;
+use crate::calibration::LogOdds;
 use crate::error::{Error, Result};
 use crate::explain::{Explanation, Listing};
 use crate::learn::{FeatureSource, Fitted, Prediction, SavedParts};
+use crate::margin::calibrate::classes_by;
 use crate::margin::target::class_scores;
 use crate::matrix::{Features, Matrix};
 use crate::numbers::short;
@@ -25,7 +26,8 @@ use serde::{Deserialize, Serialize};
 pub struct LinearSvmModel {
     weights: Matrix,
     bias: f64,
-    pub(super) temperature: f64,
+    /// How scores become probabilities by the softmax.
+    log_odds: LogOdds,
     output: Output,
     /// Dual coefficients β of all rows, if the fit was stopped early, so that it can be resumed.
     beta: Vec<f64>,
@@ -61,7 +63,7 @@ struct SolutionSummary {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Link {
-    /// The softmax of -s and s, times the temperature.
+    /// The softmax of -s and s, times the temperature; with an offset of the log odds where classes have weights.
     #[default]
     Softmax,
     /// (1 + s) / 2, not below 0 nor above 1: the probability whose expected modified Huber loss is the least (Zhang 2004).
@@ -75,9 +77,9 @@ impl Link {
     }
 }
 
-/// The temperature without calibration: classes have the scores -s and s, and for the logistic loss their difference should be s.
-fn default_temperature(loss: Loss) -> f64 {
-    if loss == Loss::Log { 0.5 } else { 1.0 }
+/// The log odds without calibration: classes have the scores -s and s, and for the logistic loss their difference should be s.
+fn default_log_odds(loss: Loss) -> LogOdds {
+    LogOdds { temperature: if loss == Loss::Log { 0.5 } else { 1.0 }, offset: 0.0 }
 }
 
 impl LinearSvmModel {
@@ -90,7 +92,7 @@ impl LinearSvmModel {
         LinearSvmModel {
             weights: certificate.weights.clone(),
             bias: certificate.bias,
-            temperature: default_temperature(problem.loss),
+            log_odds: default_log_odds(problem.loss),
             output: if problem.regression { Output::Numbers } else { Output::Classes },
             beta,
             summary: SolutionSummary {
@@ -123,9 +125,9 @@ impl LinearSvmModel {
         self
     }
 
-    /// Takes a temperature that was found on held-out rows.
-    pub(super) fn calibrated(&mut self, temperature: f64) {
-        (self.temperature, self.summary.link) = (temperature, Link::Softmax);
+    /// Takes log odds that were found on held-out rows.
+    pub(super) fn calibrated(&mut self, log_odds: LogOdds) {
+        (self.log_odds, self.summary.link) = (log_odds, Link::Softmax);
     }
 
     /// A model of two classes with known weights. Probabilities are those that the loss leads to.
@@ -145,7 +147,7 @@ impl LinearSvmModel {
         Ok(LinearSvmModel {
             weights: Matrix::column_vector(weights),
             bias,
-            temperature: default_temperature(loss),
+            log_odds: default_log_odds(loss),
             output: Output::Classes,
             beta: Vec::new(),
             summary: nothing,
@@ -186,7 +188,13 @@ impl LinearSvmModel {
     /// The temperature, which calibrates probabilities: it multiplies the scores before the softmax, so it is an inverse temperature
     /// in the sense of Guo and others (2017), who divide by theirs.
     pub fn temperature(&self) -> f64 {
-        self.temperature
+        self.log_odds.temperature
+    }
+
+    /// The offset of the log odds: zero unless classes have weights. A score s means log odds of 2·temperature·s + offset, but never
+    /// less than even odds for the label, which is the sign of the score.
+    pub fn offset(&self) -> f64 {
+        self.log_odds.offset
     }
 
     /// Scores w·x + b of rows.
@@ -211,14 +219,14 @@ impl Fitted for LinearSvmModel {
         let scores = self.scores(rows, run)?;
         Ok(match self.output {
             Output::Numbers => Prediction::Numbers(Matrix::column_vector(scores)),
-            Output::Classes => {
-                let scores = class_scores(&scores);
-                let probabilities = match self.summary.link {
-                    Link::Softmax => softmax(&scores, self.temperature),
-                    Link::Clipped => clipped(&scores),
-                };
-                Prediction::Classes { scores, probabilities }
-            }
+            Output::Classes => match self.summary.link {
+                Link::Softmax => classes_by(&self.log_odds, &scores),
+                Link::Clipped => {
+                    let scores = class_scores(&scores);
+                    let probabilities = clipped(&scores);
+                    Prediction::Classes { scores, probabilities }
+                }
+            },
         })
     }
 
@@ -267,7 +275,10 @@ impl Fitted for LinearSvmModel {
     fn save(&self, parts: &mut SavedParts<'_>) {
         parts.put_matrix("weights", &self.weights);
         parts.put_number("bias", self.bias);
-        parts.put_number("temperature", self.temperature);
+        parts.put_number("temperature", self.log_odds.temperature);
+        if self.log_odds.offset != 0.0 {
+            parts.put_number("offset", self.log_odds.offset);
+        }
         if !self.beta.is_empty() {
             parts.put_vector("beta", &self.beta);
         }
@@ -277,17 +288,19 @@ impl Fitted for LinearSvmModel {
     fn load(parts: &mut SavedParts<'_>) -> Result<LinearSvmModel> {
         let weights = parts.take_matrix("weights", Some(parts.features()))?;
         let (bias, temperature) = (parts.take_number("bias")?, parts.take_number("temperature")?);
+        let offset = if parts.has("offset") { parts.take_number("offset")? } else { 0.0 };
         let beta = if parts.has("beta") { parts.take_vector("beta", None)? } else { Vec::new() };
         let Saved { output, summary } = parts.take_json("model")?;
         let classes = if output == Output::Classes { 2 } else { 0 };
         if weights.columns() != 1 || parts.classes() != classes {
             return Err(parts.wrong("the weights do not match the classes"));
         }
-        let finite = weights.values().iter().chain(&beta).chain([&bias, &temperature]).all(|x| x.is_finite());
+        let finite = weights.values().iter().chain(&beta).chain([&bias, &temperature, &offset]).all(|x| x.is_finite());
         if !finite || temperature < 0.0 {
             return Err(parts.wrong("a weight is not a number"));
         }
-        Ok(LinearSvmModel { weights, bias, temperature, output, beta, summary })
+        let log_odds = LogOdds { temperature, offset };
+        Ok(LinearSvmModel { weights, bias, log_odds, output, beta, summary })
     }
 }
 
