@@ -1,6 +1,7 @@
 //! Whatever settings, codes, weights and shapes a method is given, settings checked beforehand or not: an answer or an error,
 //! no panic.
 
+use crate::clock::budget_of_looks;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use quince::learn::{Classes, Domain, Examples, MethodInfo, Target};
@@ -10,7 +11,6 @@ use quince::{Matrix, Run};
 use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::time::Duration;
 
 /// Rows, some of which may be unsound.
 #[derive(Clone, Debug)]
@@ -115,7 +115,7 @@ impl Case {
 }
 
 fn run() -> Run {
-    Run::new().threads(1).budget(Duration::from_millis(300))
+    budget_of_looks(2000).threads(1)
 }
 
 /// Fits with settings that only the fit itself checks, then asks everything a fitted model can be asked; the number of fits.

@@ -50,6 +50,7 @@ fn a_small_class_takes_no_folds_away_and_a_class_of_one_row_is_refused() {
     };
     let board = compare(&csv(3), &everything(), &Folds::K(10), None, None, &Run::new()).unwrap();
     assert_eq!(board.folds, 10);
+    assert!(board.entrants.iter().any(|entrant| entrant.method == "mixture"));
     assert!(board.entrants.iter().all(|entrant| entrant.folds == 10 && entrant.problem.is_none()));
     assert_eq!(board.warnings, ["the class 'rare' has 3 rows, and is tested in 3 of 10 folds"]);
     let refused = compare(&csv(1), &everything(), &Folds::K(10), None, None, &Run::new()).unwrap_err();

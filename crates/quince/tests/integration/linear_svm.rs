@@ -1,13 +1,12 @@
 //! Linear support vector machines by every solver of the dual problem: stopped early, resumed, at the edges, and on any number of threads.
 
-use crate::clock::{budget_of_looks, cpu_time};
+use crate::clock::budget_of_looks;
 use crate::svm::{fact, noisy, plain};
 use quince::learn::{Amount, Classes, Examples, Learner, Target};
 use quince::margin::{Intercept, LinearSvm, LinearSvmModel, Loss, Solver};
 use quince::matrix::Sparse;
 use quince::run::{Report, StopReason, Stream};
 use quince::{Matrix, Model, Run};
-use std::time::Duration;
 
 /// Sparse rows of words, of which a few are frequent, and classes that are not linearly separable.
 fn documents(count: usize, words: usize, length: usize) -> (Sparse, Target) {
@@ -148,15 +147,11 @@ fn an_interior_point_fit_that_is_stopped_early_is_a_model_with_its_gap() {
 
 #[test]
 fn a_budget_holds_for_a_linear_model_with_probabilities() {
-    let (rows, target) = noisy(60_000, 30);
+    let (rows, target) = noisy(2_000, 30);
     let settings =
         LinearSvm { c: 100.0, solver: Solver::Dual, tolerance: 1e-10, epochs: 1_000_000, ..LinearSvm::default() };
-    let start = cpu_time();
-    let run = Run::new().threads(1).budget(Duration::from_millis(500));
-    let model = Model::fit_features(&rows.features(), &target, None, &settings, &run).unwrap();
+    let model = Model::fit_features(&rows.features(), &target, None, &settings, &budget_of_looks(12)).unwrap();
     assert_eq!(model.report().stop, StopReason::Budget);
-    let took = cpu_time() - start;
-    assert!(took < Duration::from_secs(2), "{took:?}");
 }
 
 #[test]

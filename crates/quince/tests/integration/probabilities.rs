@@ -94,7 +94,7 @@ fn losses_that_lead_to_probabilities_need_no_calibration() {
 fn the_label_has_the_largest_probability_however_rare_its_class_is() {
     let mut stream = Stream::new(8, 0);
     let mut row = |i: usize| {
-        let rare = i % 8 == 0;
+        let rare = i.is_multiple_of(8);
         let size = stream.normal() + if rare { 1.5 } else { 0.0 };
         format!("{size},{},{}\n", stream.below(5) + 2 * usize::from(rare), if rare { "rare" } else { "common" })
     };

@@ -1,5 +1,6 @@
 //! Saved models: they come back as they were, and anything else is refused with a sentence.
 
+use crate::clock::budget_of_looks;
 use crate::{allocations, example, scratch};
 use quince::baseline::Baseline;
 use quince::learn::{Capability, Classes, Count, Examples, Learner, Target};
@@ -345,6 +346,9 @@ fn a_model_goes_through_any_writer_and_reader() {
     assert!(Model::load_from(&buffer[..100]).is_err());
 }
 
+/// A fit that does not get anywhere with such numbers ends after this many looks at the clock.
+const LOOKS: u32 = 2000;
+
 /// Numbers so large or small that sums, squares or differences of them are infinite, zero or NaN.
 const EXTREME: [f64; 6] = [1e308, -1e308, 1e160, 1e-308, f64::MAX, 1e-160];
 
@@ -392,7 +396,7 @@ fn whatever_a_method_learns_of_extreme_numbers_reads_back_or_is_refused_before_t
                 }
                 for (kind, features) in [("dense", dense.features()), ("sparse", sparse.features())] {
                     let what = format!("{} of {extreme} {kind} {:?}", method.info.name, target.task());
-                    let run = Run::new().threads(1).budget(std::time::Duration::from_millis(300));
+                    let run = budget_of_looks(LOOKS);
                     let Ok(model) = Model::fit_features(&features, target, None, learner.as_ref(), &run) else {
                         continue;
                     };
@@ -435,7 +439,7 @@ fn tables_of_extreme_numbers_give_models_that_read_back_or_are_refused() {
                     continue;
                 }
                 let what = format!("{} of a table with {extreme}, {target}", method.info.name);
-                let run = Run::new().threads(1).budget(std::time::Duration::from_millis(300));
+                let run = budget_of_looks(LOOKS);
                 let Ok(model) = Model::fit(&lesson, None, learner.as_ref(), &run) else { continue };
                 fitted += 1;
                 reads_back_or_is_refused(&model, &path, &what);

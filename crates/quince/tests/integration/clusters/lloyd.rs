@@ -211,7 +211,7 @@ fn after_another_round(rows: &Matrix, weights: &[f64], centres: &Matrix) -> (f64
 }
 
 #[test]
-fn the_certificate_is_what_another_round_would_take_off() {
+fn the_certificate_is_how_much_another_round_would_improve() {
     // One step from 10, 17, 19 leaves the centres 10, 49/3, 19 and E = 62/9; the next takes it to 5, as the reference numbers say.
     let rows = Matrix::column_vector(vec![10.0, 14.0, 17.0, 18.0, 19.0]);
     let start = Matrix::column_vector(vec![10.0, 17.0, 19.0]);
