@@ -3,7 +3,7 @@
 
 use super::model::BayesModel;
 use crate::calibration::{Calibration, Folds, HeldOut, MAX_CALIBRATION_ROWS};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::family::block::Block;
 use crate::family::statistics::Members;
 use crate::matrix::{Features, Matrix};
@@ -22,9 +22,23 @@ impl BayesModel {
         Ok(())
     }
 
+    /// Calibrates scores by folds, if there are rows to hold out and time; says whether it did.
+    pub(super) fn is_calibrated_by_folds(
+        &mut self,
+        blocks: &[Block],
+        features: &Features<'_>,
+        of_rows: (&[u32], Option<&[f64]>),
+        run: &Run,
+    ) -> Result<bool> {
+        match run.share(false, || self.calibrate_by_folds(blocks, features, of_rows, run)) {
+            Err(Error::OutOfTime { .. }) => Ok(false),
+            calibrated => calibrated,
+        }
+    }
+
     /// Calibrates scores by folds, for each of which `blocks` that have seen nothing are learnt without its rows. Says whether any
     /// row could be held out.
-    pub(super) fn calibrate_by_folds(
+    fn calibrate_by_folds(
         &mut self,
         blocks: &[Block],
         features: &Features<'_>,

@@ -44,7 +44,7 @@ pub use naive::NaiveBayes;
 pub use priors::Priors;
 
 use crate::em::{Trace, visiting_order};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::family::block::Block;
 use crate::family::layout::{LayoutData, LayoutOptions, layout};
 use crate::family::statistics::Members;
@@ -80,23 +80,18 @@ fn fit(
     let mut model = BayesModel::fit(blocks, chosen, priors.clone(), features, &members, run)?;
     let trace = model.fit_missing(features, codes, examples.weights, model::MAX_EM_STEPS, run)?;
     let late = trace.as_ref().is_some_and(|trace| trace.stop == StopReason::Budget);
-    let mut too_hopeful = false;
-    if calibrate {
-        // What other rows' missing values are expected to be has seen the row that is taken back.
-        let by_folds = trace.is_some() && !late && {
-            let folds = || model.calibrate_by_folds(&fresh, features, (codes, examples.weights), run);
-            match run.share(false, folds) {
-                Err(Error::OutOfTime { .. }) => false,
-                calibrated => calibrated?,
-            }
-        };
-        too_hopeful = trace.is_some() && !by_folds;
-        if trace.is_some() && !by_folds {
-            run.finish(|| model.calibrate(features, &members, run))?;
-        } else if !by_folds {
+    let too_hopeful = match &trace {
+        _ if !calibrate => false,
+        None => {
             model.calibrate(features, &members, run)?;
+            false
         }
-    }
+        Some(_) if late || !model.is_calibrated_by_folds(&fresh, features, (codes, examples.weights), run)? => {
+            run.finish(|| model.calibrate(features, &members, run))?;
+            true
+        }
+        Some(_) => false,
+    };
     let mut report = Report::computed(model.route());
     if let Some(trace) = trace {
         report.route = format!("{} steps of EM for missing values, {}", trace.objectives.len(), report.route);

@@ -69,25 +69,8 @@ pub fn curve(
     weights: Option<&[f64]>,
     run: &Run,
 ) -> Result<Curve> {
-    let Some(first) = trials.first() else {
-        return Err(Error::data("there is nothing to measure", "Give at least one value."));
-    };
-    for trial in trials {
-        check_measurable(&trial.labelled, weights)?;
-        if trial.labelled.target != first.labelled.target {
-            return Err(Error::data("the points of a curve have different targets", "Give all of them the same rows."));
-        }
-    }
-    if trials.iter().any(|trial| !(trial.fraction > 0.0 && trial.fraction <= 1.0)) {
-        return Err(Error::data("a share of the rows must be above 0 and at most 1", "For example 0.1, 0.5 and 1."));
-    }
+    let (first, by) = check_trials(trials, by, weights)?;
     let target = &first.labelled.target;
-    let task = target.task();
-    let by = by.unwrap_or(if task == Task::Classification { Metric::LogLoss } else { Metric::Rmse });
-    if by == Metric::LogLoss && trials.iter().any(|trial| !trial.learner.has_probabilities_dyn()) {
-        let problem = format!("'{}' is asked for scores without probabilities", first.learner.info().name);
-        return Err(Error::data(problem, "Measure by accuracy, which needs none, or ask for probabilities."));
-    }
     let mut warnings = Vec::new();
     let splits = make_splits(target, folds, &mut warnings, run)?.ok_or_else(|| {
         Error::setting("folds", "cannot be leave-one-out for a curve", "Use a number of folds, for example 10.")
@@ -122,6 +105,33 @@ pub fn curve(
         return Err(Error::data(format!("no point has a result: {problem}"), ""));
     }
     Ok(Curve { method: first.learner.info().name.into(), over: over.into(), by, points, best, warnings })
+}
+
+/// The first trial, and the metric, if all can be measured on the same folds.
+fn check_trials<'t, 'a>(
+    trials: &'t [CurveCandidate<'a>],
+    by: Option<Metric>,
+    weights: Option<&[f64]>,
+) -> Result<(&'t CurveCandidate<'a>, Metric)> {
+    let Some(first) = trials.first() else {
+        return Err(Error::data("there is nothing to measure", "Give at least one value."));
+    };
+    for trial in trials {
+        check_measurable(&trial.labelled, weights)?;
+        if trial.labelled.target != first.labelled.target {
+            return Err(Error::data("the points of a curve have different targets", "Give all of them the same rows."));
+        }
+    }
+    if trials.iter().any(|trial| !(trial.fraction > 0.0 && trial.fraction <= 1.0)) {
+        return Err(Error::data("a share of the rows must be above 0 and at most 1", "For example 0.1, 0.5 and 1."));
+    }
+    let is_classification = first.labelled.target.task() == Task::Classification;
+    let by = by.unwrap_or(if is_classification { Metric::LogLoss } else { Metric::Rmse });
+    if by == Metric::LogLoss && trials.iter().any(|trial| !trial.learner.has_probabilities_dyn()) {
+        let problem = format!("'{}' is asked for scores without probabilities", first.learner.info().name);
+        return Err(Error::data(problem, "Measure by accuracy, which needs none, or ask for probabilities."));
+    }
+    Ok((first, by))
 }
 
 /// What a trial has gathered so far.

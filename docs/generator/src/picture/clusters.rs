@@ -6,6 +6,7 @@ use super::{Figure, IRIS, short};
 use quince::cluster::{ClusterCountCandidate, KMeans};
 use quince::encode::{Encoder, MissingValues};
 use quince::learn::{Count, TargetView};
+use quince::run::Outcome;
 use quince::{Matrix, Result, Run, Table};
 use std::fmt::Write;
 
@@ -106,13 +107,13 @@ pub(super) fn quantised() -> Result<Figure> {
     let rows = Matrix::new(numbers.len() / 64, 64, numbers)?;
     let kmeans = KMeans { k: Count::Fixed(STAND_INS), ..KMeans::default() };
     let found = kmeans.cluster_with(rows.features(), None, &Run::new())?;
-    let share = found.report.facts.iter().find(|(name, _)| name == "share explained").map_or(0.0, |fact| fact.1);
+    let Outcome::Clusters { explained, .. } = found.report.outcome else { unreachable!("k-means has centres") };
     let caption = format!(
         "The first ten of {} written digits, each 64 numbers, and the nearest of {STAND_INS} centres. Whoever has the centres \
          needs one number a digit, from 0 to {}, instead of 64; {:.0} % of the variance survives.",
         rows.rows(),
         STAND_INS - 1,
-        100.0 * share,
+        100.0 * explained,
     );
     let mut svg = String::from("<svg viewBox=\"0 0 520 104\" role=\"img\" aria-label=\"Digits and their centres\">\n");
     for (words, y) in [("digit", 30.0), ("centre", 82.0)] {

@@ -42,13 +42,13 @@ fn no_label_at_all_is_the_mixture() {
     let features = example.rows.features();
     for names in ["full+words", "normal+poisson", "categorical+words"] {
         let unknown = vec![NO_CLASS; 300];
-        let climbed = |class_of: Vec<u32>, classes: Option<&[u32]>| {
+        let objectives = |class_of: Vec<u32>, classes: Option<&[u32]>| {
             let mut state = state(names, &example, class_of, 4);
             let data = Data::new(&features, None, classes, &state.product.blocks);
             let trace = run_em(&mut state, &data, 10, &Run::new());
             (trace.objectives, MixtureModel::new(state).responsibilities(&features, &Run::new()).unwrap())
         };
-        assert_eq!(climbed(vec![0, 1, 2], Some(&unknown)), climbed(vec![NO_CLASS; K], None));
+        assert_eq!(objectives(vec![0, 1, 2], Some(&unknown)), objectives(vec![NO_CLASS; K], None));
     }
 }
 
