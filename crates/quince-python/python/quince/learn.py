@@ -92,9 +92,9 @@ def _column(name: Any) -> str | None:
 
 def _warn_if_unfinished(learnt: Model) -> None:
     report = learnt.report
-    proof = report["certificate"]
+    certificate = report["certificate"]
     why = {"budget": "the budget ran out", "stalled": "rounding leaves no better step"}.get(report["stop"])
-    if report["stop"] == "step-limit" and proof is not None and proof["value"] > proof["tolerance"]:
+    if report["stop"] == "step-limit" and certificate is not None and certificate["value"] > certificate["tolerance"]:
         why = "it has made all steps that it may"
     if why is not None:
         remarks = "".join(f"; {remark}" for remark in report["remarks"][:1])

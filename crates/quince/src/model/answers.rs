@@ -42,6 +42,10 @@ pub enum AnswerValues {
 
 impl AnswerValues {
     /// The value of a row, as text.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row.
     pub fn text(&self, row: usize) -> String {
         match self {
             AnswerValues::Labels(labels) => labels[row].clone(),
@@ -51,6 +55,10 @@ impl AnswerValues {
     }
 
     /// The value of a row, as JSON.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row.
     pub fn json(&self, row: usize) -> Value {
         match self {
             AnswerValues::Labels(labels) => json!(labels[row]),

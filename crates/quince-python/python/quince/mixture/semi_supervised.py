@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = ["SemiSupervisedNB"]
 
+import warnings
 from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -11,6 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils._missing import is_pandas_na
 from sklearn.utils.multiclass import check_classification_targets
@@ -182,7 +184,14 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
 
     def _learnt(self, model: Model) -> None:
         self._model = model
-        self.n_iter_ = max(1, len(model.report["trace"]))
+        report = model.report
+        self.n_iter_ = max(1, len(report["trace"]))
+        if report["stop"] == "step-limit":
+            warnings.warn(
+                "The likelihood was still rising at the last step. Try a larger max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         vars(self).update(self._from_model())
 
     def _from_model(self) -> dict[str, Any]:

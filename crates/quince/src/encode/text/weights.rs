@@ -44,6 +44,10 @@ impl TermWeights<'_> {
 
     /// The weighted counts of rows. `starts` says where each row begins, and where the last ends; `indices` is the place of each
     /// count.
+    ///
+    /// # Panics
+    ///
+    /// If a row begins or ends beyond the counts.
     pub fn weigh(&self, starts: &[usize], indices: &[u32], counts: Vec<i64>) -> Vec<f64> {
         let frequency = |count: i64| {
             let size = count.unsigned_abs() as f64;
