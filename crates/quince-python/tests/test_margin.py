@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import compute_class_weight
 
 import quince
 
@@ -222,6 +223,30 @@ def test_steps_in_the_order_of_the_rows_are_those_of_scikit_learn(tumours, how, 
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-8 * scale)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-8 * max(scale, np.abs(theirs.intercept_).max()))
     assert ours.n_iter_ == theirs.n_iter_ and ours.t_ == theirs.t_
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+@pytest.mark.parametrize("class_weight", ["balanced", {"yes": 3.0, "no": 0.7}], ids=str)
+def test_class_weights_of_sgd_are_a_saved_setting_with_the_bits_of_weights_of_rows(class_weight, make):
+    X, y = classes()
+    X, of_rows = make(X), np.random.default_rng(1).uniform(0.0, 2.0, len(y))
+    for own in (None, of_rows):
+        by_class = compute_class_weight(class_weight, classes=np.unique(y), y=y, sample_weight=own)
+        same = by_class[(y == "yes").astype(int)] * (1.0 if own is None else own)
+        ours = quince.SGDClassifier(class_weight=class_weight, random_state=0).fit(X, y, sample_weight=own)
+        theirs = quince.SGDClassifier(random_state=0).fit(X, y, sample_weight=same)
+        assert ours._fitted_model().settings["class_weights"] != "none"
+        assert ours.coef_.tobytes() == theirs.coef_.tobytes() and ours.intercept_ == theirs.intercept_
+        assert ours.n_iter_ == theirs.n_iter_
+    if class_weight == "balanced":
+        return
+    ours, theirs = (quince.SGDClassifier(class_weight=one, random_state=0) for one in (class_weight, None))
+    one_class = np.flatnonzero(y == "yes")
+    for part in (np.arange(100), one_class, np.arange(100, 300)):
+        ours.partial_fit(X[part], y[part], classes=["no", "yes"])
+        same = by_class[(y[part] == "yes").astype(int)]
+        theirs.partial_fit(X[part], y[part], classes=["no", "yes"], sample_weight=same)
+    assert ours.coef_.tobytes() == theirs.coef_.tobytes() and ours.intercept_ == theirs.intercept_
 
 
 def test_parts_of_the_rows_one_after_another_are_one_pass():

@@ -56,7 +56,6 @@ OTHER: dict[str, list[dict]] = {
 #: What the model has learnt instead of a setting, so that no setting needs to change.
 NOT_SAVED = {
     "DummyRegressor.constant": "the model is made of the value itself",
-    "SGDClassifier.class_weight": "becomes weights of the rows",
     "NearestNeighbors.n_neighbors": "a question, not a model, has a number of neighbours",
 }
 

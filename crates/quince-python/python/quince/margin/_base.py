@@ -92,10 +92,16 @@ class TwoClasses:
         return of_classes, None if of_rows is None else np.ascontiguousarray(of_rows, dtype=np.float64)
 
     def _weights_apart(
-        self, X: Any, y: NDArray[Any], codes: NDArray[np.int8], sample_weight: ArrayLike | None
+        self,
+        X: Any,
+        y: NDArray[Any],
+        codes: NDArray[np.int8],
+        sample_weight: ArrayLike | None,
+        *,
+        partial: bool = False,
     ) -> tuple[NDArray[np.float64], dict[str, Any]]:
         """The weight of each class, and what a fit is given of weights: a setting for classes, and those of rows."""
-        of_classes, of_both = self._weights(X, y, codes, sample_weight)
+        of_classes, of_both = self._weights(X, y, codes, sample_weight, partial=partial)
         names = names_of(self.classes_)
         if (of_classes == 1.0).all():
             return of_classes, {"weights": of_both}

@@ -299,11 +299,12 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
         codes = self._codes(y)
         if start is not None and len(start[0]) != X.shape[1]:
             raise ValueError("Provided coef_ does not match dataset.")
-        _, weights = self._weights(X, y, codes, sample_weight)
+        _, given = self._weights_apart(X, y, codes, sample_weight)
+        settings = self._method_settings() | given.get("also", {})
         from_model = None
         if start is not None:
-            from_model = known_linear_svm(*start, names_of(self.classes_), self._method_settings())
-        self._learn(X, codes, weights, self._method_settings(), from_model)
+            from_model = known_linear_svm(*start, names_of(self.classes_), settings)
+        self._learn(X, codes, given["weights"], settings, from_model)
         trace = self._model.report["trace"]
         # That of the perceptron has no unit, and its steps are never too large.
         if self.loss != "perceptron" and self.learning_rate != "implicit" and trace and trace[-1] > DIVERGED_LOSS:
@@ -385,9 +386,10 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
         if len(unknown):
             raise ValueError(f"The target has labels {unknown} that are not in classes {self.classes_}.")
         codes = (y == self.classes_[1]).astype(np.int8)
-        _, weights = self._weights(X, y, codes, sample_weight, partial=True)
+        _, given = self._weights_apart(X, y, codes, sample_weight, partial=True)
         one_epoch = self._method_settings() | {"epochs": 1, "tolerance": 0.0, "early_stopping": False}
-        self._learn(X, codes, weights, one_epoch, self._present_model(X.shape[1], one_epoch))
+        one_epoch |= given.get("also", {})
+        self._learn(X, codes, given["weights"], one_epoch, self._present_model(X.shape[1], one_epoch))
         return self
 
     def _present_model(self, columns: int, settings: dict[str, Any]) -> Model:
