@@ -318,6 +318,29 @@ fn labels_are_recognised_in_every_spelling_that_training_recognises() {
 }
 
 #[test]
+fn predicted_labels_are_spelled_as_in_the_file() {
+    let bench = Bench::new("labels");
+    for (first, second) in [("1.0", "2.0"), ("0.50", "1.50"), ("+1", "-1"), ("0.0", "1.0")] {
+        let rows: Vec<(usize, &str)> = (0..20).map(|i| (i % 2 * 9, if i % 2 == 0 { first } else { second })).collect();
+        let table: String = rows.iter().map(|(x, label)| format!("{x},{label}\n")).collect();
+        bench.file("t.csv", format!("x,y\n{table}"));
+        bench.ok("train t.csv -t y -m naive-bayes --task classification -o m.quince");
+        let said = bench.ok("predict m.quince t.csv --no-probabilities").out;
+        let expected: String = rows.iter().map(|(x, label)| format!("{x},{label},{label}\n")).collect();
+        assert_eq!(said, format!("x,y,predicted_y\n{expected}"));
+        assert_eq!(bench.ok("predict m.quince t.csv --json").json()[0]["predicted_y"], first);
+        // Another spelling of the same numbers is known again.
+        let plain = |label: &str| label.parse::<f64>().unwrap().to_string();
+        let again: String = rows.iter().map(|(x, label)| format!("{x},{}\n", plain(label))).collect();
+        bench.file("again.csv", format!("x,y\n{again}"));
+        for name in ["t.csv", "again.csv"] {
+            let scores = bench.ok(&format!("evaluate m.quince {name} --json")).json();
+            assert_eq!((&scores["rows"], &scores["accuracy"]), (&20.into(), &1.0.into()), "{name}: {scores}");
+        }
+    }
+}
+
+#[test]
 fn progress_goes_on_after_a_note() {
     let bench = Bench::new("notes");
     let mut table = "id,x,text,y\n".to_string();

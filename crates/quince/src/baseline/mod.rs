@@ -113,7 +113,7 @@ impl Baseline {
             Strategy::Uniform => (vec![1.0 / count as f64; count], "classes drawn, all alike"),
             Strategy::Stratified => (frequencies, "classes drawn by their frequencies"),
             Strategy::Constant => {
-                let code = classes.code(&self.constant).ok_or_else(|| {
+                let code = classes.code_of_spelling(&self.constant).ok_or_else(|| {
                     let problem = format!("is '{}', which is no class of the target", self.constant);
                     Error::setting("constant", problem, format!("The classes are {}.", classes.names().join(", ")))
                 })?;

@@ -2,6 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
+use crate::numbers::number_text;
+use crate::table::kind::has_leading_zeros;
 use serde::{Deserialize, Serialize};
 
 /// The class labels of a target, each once, in a fixed order. A row's class is given by its place in that order, its code.
@@ -48,6 +50,14 @@ impl LabelType {
         } else {
             LabelType::Words
         }
+    }
+
+    /// What labels are that are numbers, however they are spelled; `None` if one is none.
+    pub(crate) fn of_numbers<'a>(names: impl IntoIterator<Item = &'a String> + Clone) -> Option<LabelType> {
+        if names.clone().into_iter().all(|name| name.parse::<i64>().is_ok()) {
+            return Some(LabelType::Integers);
+        }
+        names.into_iter().all(|name| name.parse::<f64>().is_ok()).then_some(LabelType::Numbers)
     }
 }
 
@@ -130,6 +140,20 @@ impl Classes {
     /// The code of the class with this label.
     pub fn code(&self, label: &str) -> Option<u32> {
         self.names.iter().position(|name| name == label).map(|code| code as u32)
+    }
+
+    /// The code of the class with this label or with this number, however either is spelled: 1 is 1.0 and +1. Codes with zeros
+    /// before them are no numbers.
+    pub(crate) fn code_of_spelling(&self, label: &str) -> Option<u32> {
+        let as_number = || {
+            let number = label.parse::<f64>().ok()?;
+            let same = |name: &String| !has_leading_zeros(name) && name.parse() == Ok(number);
+            let mut codes = (0..self.names.len()).filter(|&code| same(&self.names[code]));
+            let first = codes.next();
+            // Words may spell one number in two ways.
+            self.code(&number_text(number)).or(first.filter(|_| codes.next().is_none()).map(|code| code as u32))
+        };
+        self.code(label).or_else(as_number)
     }
 }
 

@@ -119,7 +119,7 @@ pub(super) fn class_weights(text: &str, classes: &Classes, codes: &[u32], weight
         }
         ClassWeights::Given(given) => {
             for (label, weight) in given {
-                let code = classes.code(label).ok_or_else(|| {
+                let code = classes.code_of_spelling(label).ok_or_else(|| {
                     let remedy = format!("The classes are {}.", classes.names().join(", "));
                     Error::setting("class_weights", format!("names '{label}', which is no class"), remedy)
                 })?;

@@ -6,7 +6,6 @@ use crate::error::{Error, Result};
 use crate::explain::Explanation;
 use crate::learn::{Capability, DynLearner, Examples, Input, Target, TargetView, Task, named};
 use crate::matrix::{Matrix, Rows};
-use crate::numbers::number_text;
 use crate::run::Run;
 use crate::table::kind::yes_or_no;
 use crate::table::{Cells, Field, Kind, Labelled, ReadOptions, Table};
@@ -189,13 +188,12 @@ impl Model {
     /// The class that a label means, which may be written in another way: 1.0 for 1, YES for yes.
     pub(super) fn class_of(&self, label: &str) -> Option<u32> {
         let classes = self.classes.as_ref()?;
-        let as_number = || classes.code(&number_text(label.parse::<f64>().ok()?));
         let as_answer = || {
             let answers: Option<Vec<bool>> = classes.names().iter().map(|name| yes_or_no(name)).collect();
             let answer = yes_or_no(label)?;
             answers.filter(|a| a.len() == 2)?.iter().position(|a| *a == answer).map(|code| code as u32)
         };
-        classes.code(label).or_else(as_number).or_else(as_answer)
+        classes.code_of_spelling(label).or_else(as_answer)
     }
 
     /// The columns that a table must have.

@@ -131,7 +131,7 @@ fn column_of(name: &str, parts: &[ArrayRef]) -> Result<Column> {
                     "Give a finite number, or a missing value if the value is not known.",
                 ));
             }
-            kind::column_of_numbers(name.into(), values)
+            kind::column_of_numbers(name.into(), values, None)
         }
     };
     Ok(column)

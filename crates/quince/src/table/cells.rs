@@ -4,6 +4,7 @@ use super::csv::Written;
 use super::kind::{self, CellError, Kind};
 use super::options::Encoding;
 use super::read::{Pictures, ReadOptions};
+use super::spellings::Spellings;
 use super::{Column, Source, Table};
 use crate::error::{Error, Place, Result, did_you_mean};
 use crate::numbers::number_text;
@@ -11,6 +12,7 @@ use crate::run::Run;
 use arrow_array::{Array, LargeStringArray};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// What was read from a file: its columns have names, but no kinds yet.
 ///
@@ -33,6 +35,8 @@ pub struct Cells {
     pub(super) written: Option<Written>,
     /// Columns of whole numbers that have more digits than a float keeps, as they were written.
     pub(super) exact: HashMap<usize, LargeStringArray>,
+    /// How numbers are written, where not as they print and few differ.
+    pub(super) spellings: HashMap<usize, Arc<Spellings>>,
     /// How the cells were made of pictures, if they were.
     pub(super) pictures: Option<Pictures>,
 }
@@ -142,7 +146,9 @@ impl Cells {
         }
         let mut columns: Vec<(Raw, Option<Kind>)> =
             raw.into_iter().zip(&self.names).map(|(raw, name)| (raw, kinds.get(name).copied())).collect();
-        run.each(&mut columns, |j, (raw, kind)| raw.type_numbers(&self.names[j], *kind));
+        run.each(&mut columns, |j, (raw, kind)| {
+            raw.type_numbers(&self.names[j], *kind, self.spellings.get(&j).cloned());
+        });
         let column = |(j, (raw, kind))| {
             run.check_cancelled()?;
             self.column(j, raw, kind, run)
@@ -202,13 +208,13 @@ impl Cells {
 
 impl Raw {
     /// Numbers that are learnt from get their kind.
-    fn type_numbers(&mut self, name: &str, kind: Option<Kind>) {
+    fn type_numbers(&mut self, name: &str, kind: Option<Kind>, spellings: Option<Arc<Spellings>>) {
         let Raw::Numbers(numbers) = self else { return };
         let kind = match kind {
             None => kind::kind_of_numbers(name, numbers).0,
             Some(kind) => kind,
         };
-        if let Some(data) = kind::data_of_numbers(numbers, kind) {
+        if let Some(data) = kind::data_of_numbers(numbers, kind, spellings) {
             *self = Raw::Typed(Column { name: name.into(), kind, data, why: String::new(), label_type: None });
         }
     }

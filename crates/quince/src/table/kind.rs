@@ -13,6 +13,7 @@
 //!
 //! A **vector** is never found by the rule: a LIBSVM file has one, or a user asks for it.
 
+use super::spellings::Spellings;
 use super::{Column, ColumnData, vector};
 use crate::error::{self, Error};
 use crate::learn::LabelType;
@@ -137,8 +138,9 @@ pub(crate) fn column_of_cells(name: String, cells: LargeStringArray) -> Result<C
     match parse_numbers(&cells) {
         Ok(numbers) if numbers.null_count() < numbers.len() => {
             check_finite(&numbers, &cells)?;
+            let spellings = spellings_of(&numbers, &cells);
             let numbers = numbers.iter().map(|x| x.unwrap_or(f64::NAN)).collect();
-            Ok(column_of_numbers(name, numbers))
+            Ok(column_of_numbers(name, numbers, spellings))
         }
         _ => Ok(column_of_words(name, cells)),
     }
@@ -156,7 +158,11 @@ pub(crate) fn column_of_strings(name: String, cells: LargeStringArray) -> Column
 }
 
 /// Numbers in which not-a-number is a missing value, as a kind of numbers; `None` if they are not of that kind.
-pub(crate) fn data_of_numbers(numbers: &mut Vec<f64>, kind: Kind) -> Option<ColumnData> {
+pub(crate) fn data_of_numbers(
+    numbers: &mut Vec<f64>,
+    kind: Kind,
+    spellings: Option<Arc<Spellings>>,
+) -> Option<ColumnData> {
     let fits = |x: &f64| match kind {
         Kind::Number => !x.is_infinite(),
         Kind::Count => x.is_nan() || (*x >= 0.0 && x.fract() == 0.0 && x.is_finite()),
@@ -171,9 +177,11 @@ pub(crate) fn data_of_numbers(numbers: &mut Vec<f64>, kind: Kind) -> Option<Colu
     Some(match kind {
         Kind::YesNo => {
             let yes = BooleanBuffer::from_iter(numbers.iter().map(|x| *x == 1.0));
-            ColumnData::YesNo { values: BooleanArray::new(yes, filled), words: ["0".into(), "1".into()] }
+            let spelled = |x: f64| spellings.as_ref().and_then(|spellings| spellings.get(x));
+            let words = [spelled(0.0).unwrap_or("0").to_string(), spelled(1.0).unwrap_or("1").to_string()];
+            ColumnData::YesNo { values: BooleanArray::new(yes, filled), words }
         }
-        _ => ColumnData::Numbers(Float64Array::new(std::mem::take(numbers).into(), filled)),
+        _ => ColumnData::Numbers { values: Float64Array::new(std::mem::take(numbers).into(), filled), spellings },
     })
 }
 
@@ -200,7 +208,7 @@ pub(crate) fn column_of_kind(name: String, cells: LargeStringArray, kind: Kind) 
                 let problem = format!("'{}' is not a count", cells.value(row));
                 return Err((row, problem, "A count is a whole number of at least zero; try the kind number.".into()));
             }
-            ColumnData::Numbers(numbers)
+            ColumnData::Numbers { spellings: spellings_of(&numbers, &cells), values: numbers }
         }
         Kind::YesNo => {
             let row = filled(&cells).position(|cell| cell.is_some_and(|cell| yes_or_no(cell).is_none()));
@@ -230,10 +238,11 @@ pub(crate) fn column_of_kind(name: String, cells: LargeStringArray, kind: Kind) 
 }
 
 /// Number, count, yes/no or ignored, by the rule; not-a-number is a missing value.
-pub(crate) fn column_of_numbers(name: String, mut numbers: Vec<f64>) -> Column {
+pub(crate) fn column_of_numbers(name: String, mut numbers: Vec<f64>, spellings: Option<Arc<Spellings>>) -> Column {
     let (kind, why) = kind_of_numbers(&name, &numbers);
     let shown = if kind == Kind::Ignored { Kind::Number } else { kind };
-    let data = data_of_numbers(&mut numbers, shown).unwrap_or_else(|| ColumnData::Numbers(Float64Array::from(numbers)));
+    let data = data_of_numbers(&mut numbers, shown, spellings)
+        .unwrap_or_else(|| ColumnData::Numbers { values: Float64Array::from(numbers), spellings: None });
     Column { name, kind, data, why: why.to_string(), label_type: None }
 }
 
@@ -350,6 +359,12 @@ fn parse_numbers(cells: &LargeStringArray) -> Result<Float64Array, usize> {
         values.push(cell.map(|cell| cell.parse::<f64>().map_err(|_| i)).transpose()?);
     }
     Ok(Float64Array::from(values))
+}
+
+/// How numbers are written in these cells, where few differ.
+fn spellings_of(numbers: &Float64Array, cells: &LargeStringArray) -> Option<Arc<Spellings>> {
+    let numbers: Vec<f64> = numbers.iter().map(|x| x.unwrap_or(f64::NAN)).collect();
+    Spellings::of_cells(&numbers, |row| cells.value(row)).map(Arc::new)
 }
 
 fn check_finite(values: &Float64Array, cells: &LargeStringArray) -> Result<(), CellError> {

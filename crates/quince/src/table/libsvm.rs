@@ -10,8 +10,10 @@
 
 use super::cells::{Cells, Raw};
 use super::kind::{self, Kind};
+use super::spellings::Spellings;
 use super::{Column, vector};
 use crate::error::{Error, Place, Result};
+use crate::learn::LabelType;
 use crate::numbers::number_text;
 use crate::run::Run;
 use arrow_array::LargeStringArray;
@@ -131,9 +133,13 @@ fn labels(lines: &[Line]) -> Raw {
     if !whole || distinct.len() > MAX_CLASSES || 2 * distinct.len() > numbers.len() {
         return Raw::Numbers(numbers);
     }
-    let words: LargeStringArray = numbers.iter().map(|&x| (!x.is_nan()).then(|| number_text(x))).collect();
-    let (name, why) = ("label".to_string(), String::new());
-    Raw::Typed(Column { name, kind: Kind::Category, data: kind::categories(&words), why, label_type: None })
+    let spellings = Spellings::of_cells(&numbers, |row| &lines[row].label);
+    let spelled = |x: f64| spellings.as_ref().and_then(|spellings| spellings.get(x)).map(str::to_string);
+    let word = |&x: &f64| (!x.is_nan()).then(|| spelled(x).unwrap_or_else(|| number_text(x + 0.0)));
+    let words: Vec<Option<String>> = numbers.iter().map(word).collect();
+    let label_type = LabelType::of_numbers(words.iter().flatten());
+    let data = kind::categories(&words.into_iter().collect());
+    Raw::Typed(Column { name: "label".to_string(), kind: Kind::Category, data, why: String::new(), label_type })
 }
 
 #[cfg(test)]
@@ -148,7 +154,7 @@ mod tests {
     #[test]
     fn labels_and_places_are_read_and_stay_sparse() {
         let table = read("+1 3:1 17:0.5 # first\n\n-1 2:1e2\n+1\n-1 70000:3\n").unwrap();
-        assert_eq!(table.column("label").unwrap().text(1).unwrap(), "-1");
+        assert_eq!([0, 1].map(|i| table.column("label").unwrap().text(i).unwrap().into_owned()), ["+1", "-1"]);
         assert_eq!(table.column("label").unwrap().kind(), Kind::Category);
         let rows = table.column("features").unwrap().vectors().unwrap();
         assert_eq!((rows.rows(), rows.columns(), rows.stored()), (4, 70_001, 4));

@@ -18,6 +18,7 @@ mod parquet;
 #[cfg(feature = "images")]
 mod picture;
 mod read;
+mod spellings;
 mod target;
 mod vector;
 mod write;
@@ -41,6 +42,7 @@ use crate::run::Run;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, BooleanArray, DictionaryArray, Float64Array, LargeStringArray};
 use serde::{Deserialize, Serialize};
+use spellings::Spellings;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -95,7 +97,7 @@ pub struct Column {
 /// The cells of a column. What is ignored stays as text.
 #[derive(Clone, Debug)]
 pub(crate) enum ColumnData {
-    Numbers(Float64Array),
+    Numbers { values: Float64Array, spellings: Option<Arc<Spellings>> },
     YesNo { values: BooleanArray, words: [String; 2] },
     Categories(DictionaryArray<Int32Type>),
     Texts(LargeStringArray),
@@ -312,7 +314,7 @@ impl Table {
 impl Column {
     /// A column of numbers; not-a-number is a missing value. The kind is found by the rule.
     pub fn numbers(name: impl Into<String>, values: &[f64]) -> Column {
-        kind::column_of_numbers(name.into(), values.to_vec())
+        kind::column_of_numbers(name.into(), values.to_vec(), None)
     }
 
     /// A column of words or texts; `None` is a missing value. The kind is found by the rule.
@@ -369,7 +371,7 @@ impl Column {
     /// The number in row `i`; 0 or 1 for yes/no. `None` for missing values and for words.
     pub fn number(&self, i: usize) -> Option<f64> {
         match &self.data {
-            ColumnData::Numbers(values) => values.is_valid(i).then(|| values.value(i)),
+            ColumnData::Numbers { values, .. } => values.is_valid(i).then(|| values.value(i)),
             ColumnData::YesNo { values, .. } => values.is_valid(i).then(|| f64::from(u8::from(values.value(i)))),
             _ => None,
         }
@@ -386,7 +388,7 @@ impl Column {
             return None;
         }
         Some(match &self.data {
-            ColumnData::Numbers(values) => number_text(values.value(i)).into(),
+            ColumnData::Numbers { values, .. } => number_text(values.value(i)).into(),
             ColumnData::YesNo { values, words } => words[usize::from(values.value(i))].as_str().into(),
             ColumnData::Categories(values) => category_names(values).value(values.keys().value(i) as usize).into(),
             ColumnData::Texts(values) => values.value(i).into(),
@@ -441,7 +443,7 @@ impl Column {
         if kind == self.kind {
             return Ok(self.clone());
         }
-        if kind == Kind::Number && matches!(self.data, ColumnData::Numbers(_)) {
+        if kind == Kind::Number && matches!(self.data, ColumnData::Numbers { .. }) {
             return Ok(Column { kind, why: String::new(), ..self.clone() });
         }
         // Empty texts come along: they are documents once the column is one of texts.
@@ -452,9 +454,10 @@ impl Column {
 
     fn take(&self, rows: &[usize]) -> Column {
         let data = match &self.data {
-            ColumnData::Numbers(values) => {
-                ColumnData::Numbers(rows.iter().map(|&i| values.is_valid(i).then(|| values.value(i))).collect())
-            }
+            ColumnData::Numbers { values, spellings } => ColumnData::Numbers {
+                values: rows.iter().map(|&i| values.is_valid(i).then(|| values.value(i))).collect(),
+                spellings: spellings.clone(),
+            },
             ColumnData::YesNo { values, words } => ColumnData::YesNo {
                 values: rows.iter().map(|&i| values.is_valid(i).then(|| values.value(i))).collect(),
                 words: words.clone(),
@@ -476,7 +479,7 @@ impl ColumnData {
     /// The cells as an array, unless they are vectors, which have no missing values.
     fn array(&self) -> Option<&dyn Array> {
         match self {
-            ColumnData::Numbers(values) => Some(values),
+            ColumnData::Numbers { values, .. } => Some(values),
             ColumnData::YesNo { values, .. } => Some(values),
             ColumnData::Categories(values) => Some(values),
             ColumnData::Texts(values) => Some(values),

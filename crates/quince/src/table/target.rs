@@ -1,9 +1,10 @@
 //! Taking the target out of a table.
 
-use super::{Column, Kind, Table};
+use super::{Column, ColumnData, Kind, Table};
 use crate::error::{Error, Place, Result};
-use crate::learn::{Classes, Target, TargetView, Task};
+use crate::learn::{Classes, LabelType, Target, TargetView, Task};
 use crate::matrix::Matrix;
+use crate::numbers::number_text;
 
 /// Rows with a known target, the target apart from them.
 ///
@@ -300,9 +301,8 @@ impl Table {
             Task::Clustering => return refuse("a target is not for clustering".into(), "Leave the target out."),
             Task::Classification => {
                 let labels: Vec<String> =
-                    (0..rows.len()).map(|i| column.text(i).unwrap_or_default().into_owned()).collect();
-                let classes = Classes::of(labels.iter().map(String::as_str));
-                let classes = column.label_type.map_or(classes.clone(), |found| classes.with_label_type(found));
+                    (0..rows.len()).map(|i| column.label(i).unwrap_or_default().into_owned()).collect();
+                let classes = column.classes(&labels);
                 if classes.count() < 2 {
                     return refuse(
                         format!("every row has the same label, '{}'", classes.names()[0]),
@@ -337,6 +337,26 @@ impl Table {
 }
 
 impl Column {
+    /// The cell in row `i` as a label: a number as it was written, where that is known, and in one way only.
+    fn label(&self, i: usize) -> Option<std::borrow::Cow<'_, str>> {
+        let ColumnData::Numbers { spellings, .. } = &self.data else { return self.text(i) };
+        // Minus zero is the same label.
+        let number = self.number(i)? + 0.0;
+        let spelled = spellings.as_ref().and_then(|spellings| spellings.get(number));
+        Some(spelled.map_or_else(|| number_text(number).into(), Into::into))
+    }
+
+    /// The classes of these labels of the column.
+    fn classes(&self, labels: &[String]) -> Classes {
+        let classes = Classes::of(labels.iter().map(String::as_str));
+        let numbers = matches!(self.data, ColumnData::Numbers { .. } | ColumnData::YesNo { .. });
+        let found = || numbers.then(|| LabelType::of_numbers(classes.names())).flatten();
+        match self.label_type.or_else(found) {
+            Some(found) => classes.with_label_type(found),
+            None => classes,
+        }
+    }
+
     /// What a target of this column most likely asks for.
     fn natural_task(&self) -> Task {
         match self.kind() {

@@ -1,7 +1,7 @@
 //! New rows are read by the kinds that a model knows, whatever they look like by themselves, and cells keep their spelling.
 
 use quince::bayes::NaiveBayes;
-use quince::learn::{LabelType, Prediction};
+use quince::learn::{LabelType, Prediction, TargetView, Task};
 use quince::table::{Cells, Column, ReadOptions};
 use quince::{Kind, Model, Run, Table};
 use serde_json::json;
@@ -80,18 +80,73 @@ fn a_string_of_json_is_never_made_a_number() {
     // Strings are labels of their own type, too.
     let text: String = (0..20).map(|i| json!({"x": i % 5, "y": (i % 2).to_string()}).to_string() + "\n").collect();
     let labelled = parsed(&text, "t.jsonl").labelled("y", None).unwrap();
-    let quince::learn::TargetView::Classes { classes, .. } = labelled.target.view() else { panic!("classes") };
+    let TargetView::Classes { classes, .. } = labelled.target.view() else { panic!("classes") };
     assert_eq!((classes.names(), classes.label_type()), (&["0".to_string(), "1".to_string()][..], LabelType::Words));
 }
 
 #[test]
 fn labels_of_a_file_keep_their_spelling() {
-    for labels in [["TRUE", "FALSE"], ["Yes", "No"], ["007", "7"], ["1", "2"], ["t", "f"]] {
-        let csv: String = (0..40).map(|i| format!("{},{}\n", i % 2 * 9 + i % 3, labels[i % 2])).collect();
-        let table = parsed(&format!("x,y\n{csv}"), "t.csv");
-        let labelled = table.labelled("y", Some(quince::learn::Task::Classification)).unwrap();
-        let model = Model::fit(&labelled, None, &NaiveBayes::default(), &Run::new()).unwrap();
-        let said = model.predict(&parsed("x\n0\n9\n", "n.csv")).unwrap();
-        assert_eq!(model.label_names(&said).unwrap(), labels);
+    for (labels, label_type) in [
+        (["TRUE", "FALSE"], LabelType::Words),
+        (["Yes", "No"], LabelType::Words),
+        (["007", "7"], LabelType::Words),
+        (["t", "f"], LabelType::Words),
+        (["1", "2"], LabelType::Integers),
+        (["+1", "-1"], LabelType::Integers),
+        (["1.0", "2.0"], LabelType::Numbers),
+        (["1.0", "0.0"], LabelType::Numbers),
+        (["0.50", "1.50"], LabelType::Numbers),
+        (["0.5", "1.5"], LabelType::Numbers),
+        ([".5", "1."], LabelType::Numbers),
+        (["1.000e+00", "2.000e+00"], LabelType::Numbers),
+        (["01.5", "2.5"], LabelType::Numbers),
+    ] {
+        // A quoted cell and one among spaces are spelled by what stands in them.
+        let cell =
+            |i: usize| [labels[i % 2].to_string(), format!("\"{}\"", labels[i % 2]), format!(" {} ", labels[i % 2])];
+        for form in 0..3 {
+            let csv: String = (0..40).map(|i| format!("{},{}\n", i % 2 * 9 + i % 3, cell(i)[form])).collect();
+            let table = parsed(&format!("x,y\n{csv}"), "t.csv");
+            let labelled = table.labelled("y", Some(Task::Classification)).unwrap();
+            let model = Model::fit(&labelled, None, &NaiveBayes::default(), &Run::new()).unwrap();
+            let said = model.predict(&parsed("x\n0\n9\n", "n.csv")).unwrap();
+            assert_eq!(model.label_names(&said).unwrap(), labels);
+            assert_eq!(model.classes().unwrap().label_type(), label_type, "{labels:?}");
+        }
     }
+}
+
+#[test]
+fn two_spellings_of_a_number_are_one_label_as_it_was_first_spelled() {
+    // Sorted as numbers, from every chunk of a large file, and known again however a later file spells them.
+    let spelled = |i: usize| match i {
+        60_000.. => ["+10", "+10.0"][i % 2],
+        i => [["9.0", "2.50"], ["9", "2.5"]][usize::from(i > 10)][i % 2],
+    };
+    let csv: String = (0..90_000).map(|i| format!("{},{},{}\n", i % 2 * 9, i % 3 * i, spelled(i))).collect();
+    let table = parsed(&format!("x,z,y\n{csv}"), "t.csv");
+    let labelled = table.labelled("y", Some(Task::Classification)).unwrap();
+    let model = Model::fit(&labelled, None, &NaiveBayes::default(), &Run::new()).unwrap();
+    assert_eq!(model.classes().unwrap().names(), ["2.50", "9.0", "+10"]);
+    for labels in ["9,2.5,10", "9.0,2.50,+10", "9e0,025e-1,10.00"] {
+        let rows: String = labels.split(',').map(|label| format!("1,1,{label}\n")).collect();
+        let (target, _) = model.truth(&parsed(&format!("x,z,y\n{rows}"), "n.csv")).unwrap();
+        let TargetView::Classes { codes, .. } = target.view() else { panic!("classes") };
+        assert_eq!(codes, [1, 0, 2], "{labels}");
+    }
+    // A code is no number, and a number no code.
+    let coded = parsed(&format!("x,y\n{}", "0,007\n9,008\n".repeat(9)), "t.csv");
+    let model = Model::train(&coded, "y", &NaiveBayes::default()).unwrap();
+    assert!(model.truth(&parsed("x,y\n0,7\n9,8\n", "n.csv")).is_err());
+}
+
+#[test]
+fn labels_of_a_libsvm_file_are_whole_numbers_as_they_are_spelled() {
+    let lines: String = (0..40).map(|i| format!("{} {}:1\n", ["+1", "-1"][i % 2], 1 + i % 2)).collect();
+    let model = Model::train(&parsed(&lines, "t.svm"), "label", &NaiveBayes::default()).unwrap();
+    let classes = model.classes().unwrap();
+    assert_eq!(
+        (classes.names(), classes.label_type()),
+        (&["-1".to_string(), "+1".to_string()][..], LabelType::Integers)
+    );
 }

@@ -226,7 +226,7 @@ fn libsvm_files_stay_sparse_from_the_file_to_the_model() {
     let new = parse(b"+1 1:1 4000000:9\n-1 2:1\n", "new.libsvm").unwrap();
     let again = Model::from_bytes(&model.to_bytes()).unwrap();
     assert_eq!(again.predict(&new).unwrap(), model.predict(&new).unwrap());
-    assert_eq!(again.label_names(&again.predict(&new).unwrap()).unwrap(), ["-1", "1"]);
+    assert_eq!(again.label_names(&again.predict(&new).unwrap()).unwrap(), ["-1", "+1"]);
 }
 
 #[test]

@@ -24,11 +24,26 @@ pub(super) enum Want {
 /// The cells of one column in one chunk.
 #[derive(Debug)]
 pub(super) enum Piece {
-    /// Not-a-number is a missing value.
-    Numbers(Vec<f64>),
+    Numbers(NumberColumn),
     Words(WordColumn),
     /// Numbers were wanted, and there is a cell that is none; or nothing was wanted.
     Nothing,
+}
+
+/// Numbers one after another; not-a-number is a missing value.
+#[derive(Debug, Default)]
+pub(super) struct NumberColumn {
+    pub(super) values: Vec<f64>,
+    /// Whether some may be written otherwise than they print.
+    pub(super) respelled: bool,
+}
+
+impl NumberColumn {
+    #[inline(always)]
+    fn push(&mut self, number: f64, cell: &[u8]) {
+        self.values.push(number);
+        self.respelled = self.respelled || is_respelled(cell);
+    }
 }
 
 /// Words one after another.
@@ -40,6 +55,12 @@ pub(super) struct WordColumn {
 }
 
 impl WordColumn {
+    /// The word of row `i`.
+    pub(super) fn text(&self, i: usize) -> String {
+        let start = i.checked_sub(1).map_or(0, |before| self.ends[before]);
+        String::from_utf8_lossy(&self.text[start..self.ends[i]]).into_owned()
+    }
+
     fn push(&mut self, cell: &[u8]) {
         let cell = trimmed(cell);
         // An empty cell may be a text without words: whether it is missing depends on the kind of the column.
@@ -64,7 +85,7 @@ impl Chunk {
     pub(super) fn parse(&self, bytes: &[u8], layout: &Layout, wants: &[Want]) -> Result<Parsed> {
         let width = wants.len();
         let new = |want: &Want| match want {
-            Want::Numbers => Piece::Numbers(Vec::new()),
+            Want::Numbers => Piece::Numbers(NumberColumn::default()),
             Want::Words => Piece::Words(WordColumn::default()),
             Want::Nothing => Piece::Nothing,
         };
@@ -83,7 +104,7 @@ impl Chunk {
             for blank in blank_lines.drain(..) {
                 parsed.lines.push(blank);
                 match &mut parsed.columns[0] {
-                    Piece::Numbers(numbers) => numbers.push(f64::NAN),
+                    Piece::Numbers(numbers) => numbers.values.push(f64::NAN),
                     Piece::Words(words) => words.push(b""),
                     Piece::Nothing => {}
                 }
@@ -91,13 +112,19 @@ impl Chunk {
             parsed.lines.push(line);
             for (j, column) in parsed.columns.iter_mut().enumerate() {
                 match column {
-                    Piece::Numbers(numbers) => match cursor.number() {
-                        Some(number) => numbers.push(number),
-                        None => match number_of(&cursor.cell()?) {
-                            Some(number) => numbers.push(number),
-                            None => *column = Piece::Nothing,
-                        },
-                    },
+                    Piece::Numbers(numbers) => {
+                        let start = cursor.at;
+                        match cursor.number() {
+                            Some(number) => numbers.push(number, &bytes[start..cursor.at]),
+                            None => {
+                                let cell = cursor.cell()?;
+                                match number_of(&cell) {
+                                    Some(number) => numbers.push(number, trimmed(&cell)),
+                                    None => *column = Piece::Nothing,
+                                }
+                            }
+                        }
+                    }
                     Piece::Words(words) => words.push(&cursor.cell()?),
                     Piece::Nothing => drop(cursor.cell()?),
                 }
@@ -126,6 +153,18 @@ fn number_of(cell: &[u8]) -> Option<f64> {
     }
     let text = std::str::from_utf8(cell).ok()?;
     if kind::has_leading_zeros(text) { None } else { text.parse().ok() }
+}
+
+/// Whether a number may be written otherwise than it prints: `+1`, `.5`, `1.`, `1.0`, `01.5`, `1e0`. Looks at few bytes, since every number is asked.
+#[inline(always)]
+fn is_respelled(cell: &[u8]) -> bool {
+    let digits = cell.strip_prefix(b"-").unwrap_or(cell);
+    let (Some(first), Some(last)) = (digits.first(), digits.last()) else { return false };
+    let has_point = || digits.contains(&b'.');
+    // No exponent of a finite number has more digits than three.
+    let has_exponent = || digits.iter().rev().take(5).any(|byte| byte | 0x20 == b'e');
+    let leads = *first == b'0' && digits.get(1).is_some_and(u8::is_ascii_digit);
+    !first.is_ascii_digit() || leads || *last == b'.' || (*last == b'0' && has_point()) || has_exponent()
 }
 
 /// Without white space around it, Unicode's as well.

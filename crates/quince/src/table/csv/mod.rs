@@ -14,6 +14,7 @@ mod tests;
 
 use super::cells::{Cells, Raw};
 use super::read::Header;
+use super::spellings::{self, Spellings};
 use crate::error::{Error, Place, Result};
 use crate::run::Run;
 use arrow_array::LargeStringArray;
@@ -22,6 +23,8 @@ use chunk::{Chunk, Parsed, Piece, Want, WordColumn};
 use cursor::{Behind, Cursor, Layout, line_ends};
 use memchr::memchr;
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Chunks are about this long.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -69,13 +72,17 @@ pub(super) fn parse(bytes: Vec<u8>, source: &str, delimiter: Option<u8>, header:
         let remedy = "Add rows, or say that the file has no header.";
         return Err(refuse(source, None, "there is a header but no row below it", remedy));
     }
+    let counts: Vec<usize> = parsed.iter().map(|chunk| chunk.lines.len()).collect();
+    let respelled: Vec<bool> = (0..width).map(|j| parsed.iter().any(|chunk| chunk.columns[j].is_respelled())).collect();
     let columns = written.columns(parsed, run)?;
+    let spellings = written.spellings(&columns, &respelled, &counts, run)?;
     Ok(Cells {
         source: source.into(),
         names,
         columns,
         rows: lines.len(),
         lines,
+        spellings,
         written: Some(written),
         ..Cells::default()
     })
@@ -165,6 +172,43 @@ impl Written {
         Ok(join(&pieces))
     }
 
+    /// How the numbers of columns are written, where not as they print and few differ. `counts` are the rows of each chunk. Only
+    /// the chunks in which a number first appears are read again.
+    fn spellings(
+        &self,
+        columns: &[Raw],
+        respelled: &[bool],
+        counts: &[usize],
+        run: &Run,
+    ) -> Result<HashMap<usize, Arc<Spellings>>> {
+        let rows: Vec<Vec<usize>> = run.map(self.width, |j| match &columns[j] {
+            Raw::Numbers(numbers) if respelled[j] => spellings::first_rows(numbers).unwrap_or_default(),
+            _ => Vec::new(),
+        });
+        let starts: Vec<usize> =
+            counts.iter().scan(0, |end, count| Some(std::mem::replace(end, *end + count))).collect();
+        // The rows rise.
+        let within = |j: usize, c: usize| {
+            let rows: &Vec<usize> = &rows[j];
+            let end = starts[c] + counts[c];
+            &rows[rows.partition_point(|&row| row < starts[c])..rows.partition_point(|&row| row < end)]
+        };
+        let wants = |c: usize| -> Vec<Want> {
+            let want = |j: usize| if within(j, c).is_empty() { Want::Nothing } else { Want::Words };
+            let wants: Vec<Want> = (0..self.width).map(want).collect();
+            if wants.contains(&Want::Words) { wants } else { Vec::new() }
+        };
+        let mut texts: HashMap<usize, Vec<(f64, String)>> = HashMap::new();
+        for (c, chunk) in self.each_chunk(wants, run)?.into_iter().enumerate() {
+            for (j, piece) in chunk.columns.iter().enumerate() {
+                let (Piece::Words(words), Raw::Numbers(numbers)) = (piece, &columns[j]) else { continue };
+                let text = |&row: &usize| (numbers[row], words.text(row - starts[c]));
+                texts.entry(j).or_default().extend(within(j, c).iter().map(text));
+            }
+        }
+        Ok(texts.into_iter().filter_map(|(j, first)| Some((j, Arc::new(Spellings::new(first)?)))).collect())
+    }
+
     /// All columns of all chunks: those as numbers that are numbers in the first chunk.
     fn parse(&self, run: &Run) -> Result<Vec<Parsed>> {
         let Some(first) = self.chunks.first() else { return Ok(Vec::new()) };
@@ -235,7 +279,11 @@ impl Written {
 
 impl Piece {
     fn numbers(&self) -> &[f64] {
-        if let Piece::Numbers(numbers) = self { numbers } else { &[] }
+        if let Piece::Numbers(numbers) = self { &numbers.values } else { &[] }
+    }
+
+    fn is_respelled(&self) -> bool {
+        matches!(self, Piece::Numbers(numbers) if numbers.respelled)
     }
 
     fn words(self) -> Option<WordColumn> {
