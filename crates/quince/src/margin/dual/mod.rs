@@ -17,13 +17,15 @@
 //!
 //! Bounded kernels are cached in single precision. At the end the gradient is computed again in double precision, also for the
 //! rows that shrinking left out. If the KKT violation is then still too large, the solver goes on from there: the error of single
-//! precision is proportional to how far β has moved since, so it vanishes.
+//! precision is proportional to how far β has moved since, so it vanishes. Where rounding leaves nothing to gain, the solver ends
+//! (`stalled.rs`).
 
 mod active;
 mod cache;
 mod duplicates;
 mod linear;
 mod sample;
+mod stalled;
 mod time;
 mod working_set;
 
@@ -40,6 +42,7 @@ use crate::run::{Run, StopReason};
 use active::ActiveSet;
 use duplicates::DuplicateRows;
 use sample::WarmStart;
+use stalled::{LowestViolation, Rounds};
 use time::TimeEstimate;
 use working_set::{Variable, WorkingSet};
 
@@ -64,11 +67,6 @@ const SINGLE_PRECISION_RESERVE: f64 = 0.95;
 
 /// So many kernels are summed to know the speed of that, where there is a budget.
 const SPEED_TRIAL: usize = 2_000_000;
-
-/// The solver has stalled after this many blocks that gain nothing, up to rounding, while the KKT violation does not fall.
-const MAX_BLOCKS_WITHOUT_GAIN: usize = 200;
-/// The solver has stalled after this many rounds in double precision without improvement.
-const MAX_ROUNDS_WITHOUT_IMPROVEMENT: usize = 3;
 
 /// Classes count as inseparable if the hard margin is narrower than this share of the largest distance between rows.
 const MIN_MARGIN_SHARE: f64 = 1e-4;
@@ -234,7 +232,7 @@ impl Dual<'_> {
         if let Some(start) = &start {
             self.set_coefficients(start, &exact, &mut solution, time, run)?;
         }
-        let mut single = self.space.kernel.is_bounded() && exact.is_within_single_precision();
+        let single = self.space.kernel.is_bounded() && exact.is_within_single_precision();
         let warm_start = match start {
             Some(_) => WarmStart::Current,
             None if single => sample::warm_start::<f32>(self, options, time, &mut solution, run)?,
@@ -250,10 +248,10 @@ impl Dual<'_> {
                 return Ok(solution);
             }
         };
-        let mut rounds_without_improvement = 0;
+        let mut rounds = Rounds::starting_in(single);
         loop {
             let (beta, gradient) = from.take().unwrap_or_else(|| (solution.beta.clone(), solution.gradient.clone()));
-            let beta = if single {
+            let beta = if rounds.are_single() {
                 self.optimise::<f32>(&mut solution, beta, gradient, options, time, run)?
             } else {
                 self.optimise::<f64>(&mut solution, beta, gradient, options, time, run)?
@@ -270,13 +268,9 @@ impl Dual<'_> {
                     (kkt_violation, solution.stalled && kkt_violation > options.tolerance);
                 return Ok(solution);
             }
-            // If another round in single precision has not helped, double precision will; if several rounds of that have not,
-            // nothing will.
-            rounds_without_improvement +=
-                usize::from(!single && (solution.stalled || kkt_violation >= solution.kkt_violation));
-            single &= kkt_violation < 0.5 * solution.kkt_violation && !solution.stalled;
+            let is_stalled = rounds.are_stalled(&solution, kkt_violation);
             solution.kkt_violation = kkt_violation;
-            if rounds_without_improvement >= MAX_ROUNDS_WITHOUT_IMPROVEMENT {
+            if is_stalled {
                 solution.stop = StopReason::Stalled;
                 return Ok(solution);
             }
@@ -397,7 +391,7 @@ impl Dual<'_> {
         let mut active: ActiveSet<'_, T> = ActiveSet::all(self, &beta, gradient, options);
         let mut last: Vec<usize> = Vec::new();
         (solution.stop, solution.stalled) = (StopReason::Converged, false);
-        let mut lowest = LowestViolation { kkt_violation: f64::INFINITY, block: solution.trace.len() };
+        let mut lowest = LowestViolation::since(solution.trace.len());
         loop {
             run.check_cancelled()?;
             let (max_up, min_down) = active.kkt_bounds(self.epsilon);
@@ -440,24 +434,6 @@ impl Dual<'_> {
             }
         }
         Ok(beta)
-    }
-}
-
-/// The smallest KKT violation so far, and the block that reached it.
-struct LowestViolation {
-    kkt_violation: f64,
-    block: usize,
-}
-
-impl LowestViolation {
-    /// Notes the KKT violation before the last block; whether blocks have long gained nothing, up to rounding.
-    fn is_stalled(&mut self, kkt_violation: f64, trace: &[f64]) -> bool {
-        let last = trace.len() - 1;
-        if kkt_violation < 0.99 * self.kkt_violation {
-            (self.kkt_violation, self.block) = (kkt_violation, last);
-        }
-        let (early, late) = (trace[self.block], trace[last]);
-        trace.len() - self.block > MAX_BLOCKS_WITHOUT_GAIN && late - early <= 1e-14 * early.abs()
     }
 }
 

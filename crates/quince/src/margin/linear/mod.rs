@@ -28,7 +28,7 @@ pub use loss::Loss;
 pub use model::{LinearSvmModel, Link};
 pub(super) use model::{row_table, weight_table};
 pub use sgd::{Schedule, Update};
-use sgd::{Sgd, Validation};
+use sgd::{Sgd, SgdSolution, Validation};
 
 use super::dual::balance;
 use super::target::{CLASS_WEIGHTS, class_weights, finite_norms, one_class_only, one_number, target_scale};

@@ -1,8 +1,8 @@
 //! A fit by stochastic gradient descent: rows held out for early stopping, the penalties, and what is reported.
 
 use super::{
-    Count, Intercept, LinearSvm, LinearSvmModel, Loss, Penalty, Problem, Schedule, Sgd, Update, Validation,
-    counted_epochs,
+    Count, Intercept, LinearSvm, LinearSvmModel, Loss, Penalty, Problem, Schedule, Sgd, SgdSolution, Update,
+    Validation, counted_epochs,
 };
 use crate::error::{Error, Result};
 use crate::learn::{Examples, Target, TargetView};
@@ -174,6 +174,11 @@ impl LinearSvm {
             validation,
         };
         let solution = sgd.fit(from.map(|model| (model.weights().to_vec(), model.bias())), run)?;
+        self.descended(solution, rows.count())
+    }
+
+    /// The model of a descent on this many rows; an error if it has diverged.
+    fn descended(&self, solution: SgdSolution, rows: usize) -> Result<(LinearSvmModel, Report)> {
         if !(solution.bias.is_finite() && solution.weights.iter().all(|weight| weight.is_finite())) {
             return Err(Error::data(
                 "stochastic gradient descent has diverged",
@@ -189,7 +194,7 @@ impl LinearSvm {
         if report.stop == StopReason::Budget {
             report.remarks.push(crate::margin::model::RESUME.into());
         }
-        let model = LinearSvmModel::of_classes(solution.weights, solution.bias, self.loss)?.of_rows(rows.count());
+        let model = LinearSvmModel::of_classes(solution.weights, solution.bias, self.loss)?.of_rows(rows);
         report.fact("epochs", solution.epochs as f64);
         Ok((model.after(solution.epochs, solution.steps), report))
     }
