@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::numbers::number_text;
-use crate::table::kind::has_leading_zeros;
+use crate::table::kind::is_code;
 use serde::{Deserialize, Serialize};
 
 /// The class labels of a target, each once, in a fixed order. A row's class is given by its place in that order, its code.
@@ -142,12 +142,12 @@ impl Classes {
         self.names.iter().position(|name| name == label).map(|code| code as u32)
     }
 
-    /// The code of the class with this label or with this number, however either is spelled: 1 is 1.0 and +1. Codes with zeros
-    /// before them are no numbers.
+    /// The code of the class with this label or with this number, however either is spelled: 1 is 1.0 and +1. Codes are no
+    /// numbers.
     pub(crate) fn code_of_spelling(&self, label: &str) -> Option<u32> {
         let as_number = || {
             let number = label.parse::<f64>().ok()?;
-            let same = |name: &String| !has_leading_zeros(name) && name.parse() == Ok(number);
+            let same = |name: &String| !is_code(name) && name.parse() == Ok(number);
             let mut codes = (0..self.names.len()).filter(|&code| same(&self.names[code]));
             let first = codes.next();
             // Words may spell one number in two ways.

@@ -119,6 +119,28 @@ pub fn has_leading_zeros(cell: &str) -> bool {
     digits.len() > 1 && digits[0] == b'0' && digits.iter().all(u8::is_ascii_digit)
 }
 
+/// Whether a cell is a whole number of more digits than a float keeps, as long keys are: 12345678901234567891 would be read as
+/// another number.
+///
+/// ```
+/// use quince::table::kind::loses_digits;
+/// assert!(loses_digits("12345678901234567891") && loses_digits("-9007199254740993"));
+/// // What prints as it was written is kept, and nobody counts the digits behind a point.
+/// assert!(!["9007199254740992", "10000000000000000000000", "0.12345678901234567891"].into_iter().any(loses_digits));
+/// ```
+pub fn loses_digits(cell: &str) -> bool {
+    let digits = cell.strip_prefix(['-', '+']).unwrap_or(cell);
+    // Fifteen digits are always kept.
+    digits.len() > 15
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+        && digits.parse::<f64>().is_ok_and(|number| number.to_string() != digits)
+}
+
+/// Whether a cell looks like a whole number, and is a key or code.
+pub(crate) fn is_code(cell: &str) -> bool {
+    has_leading_zeros(cell) || loses_digits(cell)
+}
+
 const ID_NAMES: [&str; 8] = ["id", "index", "row", "rownames", "row_number", "nr", "no", "key"];
 const PAIRS: [[&str; 2]; 5] = [["0", "1"], ["no", "yes"], ["n", "y"], ["false", "true"], ["f", "t"]];
 
@@ -132,7 +154,7 @@ pub(crate) fn column_of_cells(name: String, cells: LargeStringArray) -> Result<C
     if let Some(values) = booleans(&cells) {
         return Ok(Column { name, kind: Kind::YesNo, data: values, why: String::new(), label_type: None });
     }
-    if cells.iter().flatten().any(has_leading_zeros) {
+    if cells.iter().flatten().any(is_code) {
         return Ok(column_of_words(name, cells));
     }
     match parse_numbers(&cells) {
@@ -423,6 +445,28 @@ mod tests {
         let training = table.supervised("n", None, None, None, false).unwrap();
         let note = "'zip' is read as category: '007' begins with a zero";
         assert!(training.notes.iter().any(|said| said.starts_with(note)), "{:?}", training.notes);
+    }
+
+    #[test]
+    fn whole_numbers_of_more_digits_than_a_float_keeps_are_words() {
+        // 2^53 + 1 is the first that a float does not keep.
+        let csv = "key,long,kept,x\n\
+            12345678901234567890,7,9007199254740992,0.1234567890123456789\n\
+            \"12345678901234567891\",-9007199254740993,10000000000000000000000,12345678901234567.5\n";
+        let table = Table::from_csv(&format!("{csv}{}", csv.split_once('\n').unwrap().1)).unwrap();
+        let found: Vec<Kind> = table.columns().iter().map(Column::kind).collect();
+        assert_eq!(found, [Kind::Category, Kind::Category, Kind::Count, Kind::Number]);
+        assert_eq!(table.columns()[0].text(1).unwrap(), "12345678901234567891");
+        let training = table.supervised("kept", Some(crate::learn::Task::Classification), None, None, false).unwrap();
+        for note in [
+            "'key' is read as category: '12345678901234567890' has more digits than a number keeps",
+            "'long' is read as category: '-9007199254740993' has more digits than a number keeps",
+        ] {
+            assert!(training.notes.iter().any(|said| said.starts_with(note)), "{:?}", training.notes);
+        }
+        let numbers = table.columns()[0].as_kind(Kind::Number, &table).unwrap();
+        assert_eq!(numbers.number(1), Some(12345678901234567168.0));
+        assert_eq!(kinds("a\n-01\n+02\n-01\n+02\n"), [Kind::Category]);
     }
 
     #[test]

@@ -396,13 +396,13 @@ impl Column {
         })
     }
 
-    /// For a column of words that would all be numbers if none had zeros before it: the first that has.
+    /// For a column of words that would all be numbers if none were a code, such as `007`: the first that is.
     pub(crate) fn first_code(&self) -> Option<usize> {
         if !matches!(self.data, ColumnData::Categories(_) | ColumnData::Texts(_)) {
             return None;
         }
         let texts = || (0..self.rows()).filter_map(|i| Some((i, self.text(i)?)));
-        let (first, _) = texts().find(|(_, text)| kind::has_leading_zeros(text))?;
+        let (first, _) = texts().find(|(_, text)| kind::is_code(text))?;
         texts().all(|(_, text)| text.parse::<f64>().is_ok()).then_some(first)
     }
 

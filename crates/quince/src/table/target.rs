@@ -1,5 +1,6 @@
 //! Taking the target out of a table.
 
+use super::kind::has_leading_zeros;
 use super::{Column, ColumnData, Kind, Table};
 use crate::error::{Error, Place, Result};
 use crate::learn::{Classes, LabelType, Target, TargetView, Task};
@@ -129,11 +130,15 @@ impl Table {
     fn what_is_nearly_a_number(&self) -> Vec<String> {
         let sentence = |column: &Column| {
             if let Some(row) = column.first_code() {
+                let code = column.text(row).unwrap_or_default();
+                let reason = match has_leading_zeros(&code) {
+                    true => "begins with a zero, as keys and codes do",
+                    false => "has more digits than a number keeps, as keys and codes have",
+                };
                 return Some(format!(
-                    "'{}' is read as {}: '{}' begins with a zero, as keys and codes do; its kind may be set to number",
+                    "'{}' is read as {}: '{code}' {reason}; its kind may be set to number",
                     column.name(),
-                    column.kind(),
-                    column.text(row).unwrap_or_default()
+                    column.kind()
                 ));
             }
             if column.has_numbers_as_strings() {

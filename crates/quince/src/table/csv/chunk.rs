@@ -152,7 +152,7 @@ fn number_of(cell: &[u8]) -> Option<f64> {
         return Some(f64::NAN);
     }
     let text = std::str::from_utf8(cell).ok()?;
-    if kind::has_leading_zeros(text) { None } else { text.parse().ok() }
+    if kind::is_code(text) { None } else { text.parse().ok() }
 }
 
 /// Whether a number may be written otherwise than it prints: `+1`, `.5`, `1.`, `1.0`, `01.5`, `1e0`. Looks at few bytes, since every number is asked.

@@ -94,10 +94,8 @@ impl<'a> Cursor<'a> {
     pub(super) fn number(&mut self) -> Option<f64> {
         let (number, length) = fast_float2::parse_partial::<f64, _>(&self.bytes[self.at..]).ok()?;
         let end = self.at + length;
-        let unsigned = self.at + usize::from(matches!(self.bytes.get(self.at), Some(b'-' | b'+')));
-        let may_be_a_code =
-            unsigned + 1 < end && self.bytes[unsigned] == b'0' && self.bytes[unsigned + 1].is_ascii_digit();
-        if self.bytes.get(end).is_none_or(|&byte| self.stops(byte)) && number.is_finite() && !may_be_a_code {
+        let stops = self.bytes.get(end).is_none_or(|&byte| self.stops(byte));
+        if stops && number.is_finite() && !may_be_a_code(&self.bytes[self.at..end]) {
             self.at = end;
             return Some(number);
         }
@@ -176,6 +174,14 @@ impl<'a> Cursor<'a> {
         let place = Place { file: Some(self.layout.source.clone()), line: Some(line), ..Place::default() };
         Error::table(place, problem, remedy.to_string())
     }
+}
+
+/// Whether a number may be a code: there is a zero before it, or it is whole and has more than fifteen digits.
+#[inline(always)]
+fn may_be_a_code(number: &[u8]) -> bool {
+    let digits = if let [b'-' | b'+', digits @ ..] = number { digits } else { number };
+    let has_zero = digits.len() > 1 && digits[0] == b'0' && digits[1].is_ascii_digit();
+    has_zero || (digits.len() > 15 && digits.iter().all(u8::is_ascii_digit))
 }
 
 /// How many lines end in these bytes: at LF, CRLF, or CR alone.
