@@ -139,6 +139,13 @@ def assert_same_bits(answers, said, about):
         assert got.tobytes() == expected.tobytes(), (about, name, got[got != expected], expected[got != expected])
 
 
+def assert_honest(answers, model, about):
+    """No scores are shown as probabilities."""
+    if not hasattr(model, "predict_proba"):
+        shown = [name for name in answers[0] if name.startswith("probability_")]
+        assert not shown, (about, shown)
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("estimator", list(variants()), ids=lambda estimator: repr(estimator)[:80])
 def test_the_command_says_what_python_says(command, tmp_path, estimator):
@@ -161,7 +168,9 @@ def test_the_command_says_what_python_says(command, tmp_path, estimator):
                     continue
                 model.save(path)
                 about = f"{estimator!r} {np.dtype(dtype)} {kind} {form}"
-                assert_same_bits(said_by_command(command, path, X), said_by_python(model, rows), about)
+                answers = said_by_command(command, path, X)
+                assert_same_bits(answers, said_by_python(model, rows), about)
+                assert_honest(answers, model, about)
 
 
 def frame_for(groups):
@@ -194,6 +203,7 @@ def test_the_command_says_what_python_says_of_a_data_frame(command, tmp_path, na
         frame.to_csv(path.with_suffix(".csv"), index=False)
         answers = answers_of(command, path)
         assert_same_bits(answers, said_by_python(model, frame), f"{name} {kind}")
+        assert_honest(answers, model, f"{name} {kind}")
 
 
 def test_every_class_is_among_them():
