@@ -1,4 +1,4 @@
-//! Statistics and texts of plain numbers: mean, standard deviation, quantile, correlation.
+//! Statistics and texts of plain numbers: mean, standard deviation, quantile, correlation; which texts are codes rather than numbers.
 
 use serde::{Deserialize, Serialize};
 
@@ -185,6 +185,39 @@ pub(crate) fn short(value: f64) -> String {
 pub(crate) fn percent(fraction: f64) -> String {
     let rounded: f64 = format!("{:.1e}", 100.0 * fraction).parse().unwrap_or(fraction);
     format!("{} %", number_text(rounded))
+}
+
+/// Whether a cell is a whole number that is written with zeros before it, as keys and codes are: `007` is not 7.
+///
+/// ```
+/// use quince::numbers::has_leading_zeros;
+/// assert_eq!(["007", "-01", "0", "0.5", "10", "00:15"].map(has_leading_zeros), [true, true, false, false, false, false]);
+/// ```
+pub fn has_leading_zeros(cell: &str) -> bool {
+    let digits = cell.strip_prefix(['-', '+']).unwrap_or(cell).as_bytes();
+    digits.len() > 1 && digits[0] == b'0' && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// Whether a cell is a whole number of more digits than a float keeps, as long keys are: 12345678901234567891 would be read as
+/// another number.
+///
+/// ```
+/// use quince::numbers::loses_digits;
+/// assert!(loses_digits("12345678901234567891") && loses_digits("-9007199254740993"));
+/// // What prints as it was written is kept, and nobody counts the digits behind a point.
+/// assert!(!["9007199254740992", "10000000000000000000000", "0.12345678901234567891"].into_iter().any(loses_digits));
+/// ```
+pub fn loses_digits(cell: &str) -> bool {
+    let digits = cell.strip_prefix(['-', '+']).unwrap_or(cell);
+    // Fifteen digits are always kept.
+    digits.len() > 15
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+        && digits.parse::<f64>().is_ok_and(|number| number.to_string() != digits)
+}
+
+/// Whether a cell looks like a whole number, and is a key or code.
+pub(crate) fn is_code(cell: &str) -> bool {
+    has_leading_zeros(cell) || loses_digits(cell)
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
+use crate::numbers::is_code;
 use crate::numbers::number_text;
-use crate::table::kind::is_code;
 use serde::{Deserialize, Serialize};
 
 /// The class labels of a target, each once, in a fixed order. A row's class is given by its place in that order, its code.

@@ -17,6 +17,7 @@ use super::spellings::Spellings;
 use super::{Column, ColumnData, vector};
 use crate::error::{self, Error};
 use crate::learn::LabelType;
+use crate::numbers::is_code;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, BooleanArray, DictionaryArray, Float64Array, Int32Array, LargeStringArray};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
@@ -106,39 +107,6 @@ pub fn is_missing(cell: &str) -> bool {
     let cell = if cell.len() == 4 { cell.trim_start_matches(['-', '+']) } else { cell };
     cell.is_empty()
         || ["?", "na", "n/a", "#n/a", "nan", "null"].iter().any(|missing| cell.eq_ignore_ascii_case(missing))
-}
-
-/// Whether a cell is a whole number that is written with zeros before it, as keys and codes are: `007` is not 7.
-///
-/// ```
-/// use quince::table::kind::has_leading_zeros;
-/// assert_eq!(["007", "-01", "0", "0.5", "10", "00:15"].map(has_leading_zeros), [true, true, false, false, false, false]);
-/// ```
-pub fn has_leading_zeros(cell: &str) -> bool {
-    let digits = cell.strip_prefix(['-', '+']).unwrap_or(cell).as_bytes();
-    digits.len() > 1 && digits[0] == b'0' && digits.iter().all(u8::is_ascii_digit)
-}
-
-/// Whether a cell is a whole number of more digits than a float keeps, as long keys are: 12345678901234567891 would be read as
-/// another number.
-///
-/// ```
-/// use quince::table::kind::loses_digits;
-/// assert!(loses_digits("12345678901234567891") && loses_digits("-9007199254740993"));
-/// // What prints as it was written is kept, and nobody counts the digits behind a point.
-/// assert!(!["9007199254740992", "10000000000000000000000", "0.12345678901234567891"].into_iter().any(loses_digits));
-/// ```
-pub fn loses_digits(cell: &str) -> bool {
-    let digits = cell.strip_prefix(['-', '+']).unwrap_or(cell);
-    // Fifteen digits are always kept.
-    digits.len() > 15
-        && digits.bytes().all(|byte| byte.is_ascii_digit())
-        && digits.parse::<f64>().is_ok_and(|number| number.to_string() != digits)
-}
-
-/// Whether a cell looks like a whole number, and is a key or code.
-pub(crate) fn is_code(cell: &str) -> bool {
-    has_leading_zeros(cell) || loses_digits(cell)
 }
 
 const ID_NAMES: [&str; 8] = ["id", "index", "row", "rownames", "row_number", "nr", "no", "key"];

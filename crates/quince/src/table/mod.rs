@@ -37,7 +37,7 @@ pub use write::{OutputColumn, OutputFormat, OutputValues, gzip};
 use crate::error::{Error, Place, Result, did_you_mean};
 use crate::learn::LabelType;
 use crate::matrix::Sparse;
-use crate::numbers::number_text;
+use crate::numbers::{is_code, number_text};
 use crate::run::Run;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, BooleanArray, DictionaryArray, Float64Array, LargeStringArray};
@@ -402,7 +402,7 @@ impl Column {
             return None;
         }
         let texts = || (0..self.rows()).filter_map(|i| Some((i, self.text(i)?)));
-        let (first, _) = texts().find(|(_, text)| kind::is_code(text))?;
+        let (first, _) = texts().find(|(_, text)| is_code(text))?;
         texts().all(|(_, text)| text.parse::<f64>().is_ok()).then_some(first)
     }
 

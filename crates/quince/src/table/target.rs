@@ -1,10 +1,10 @@
 //! Taking the target out of a table.
 
-use super::kind::has_leading_zeros;
 use super::{Column, ColumnData, Kind, Table};
 use crate::error::{Error, Place, Result};
 use crate::learn::{Classes, LabelType, Target, TargetView, Task};
 use crate::matrix::Matrix;
+use crate::numbers::has_leading_zeros;
 use crate::numbers::number_text;
 
 /// Rows with a known target, the target apart from them.

@@ -2,6 +2,7 @@
 
 use super::cursor::{Behind, Cursor, Layout};
 use crate::error::Result;
+use crate::numbers::is_code;
 use crate::table::kind;
 use std::ops::Range;
 
@@ -152,7 +153,7 @@ fn number_of(cell: &[u8]) -> Option<f64> {
         return Some(f64::NAN);
     }
     let text = std::str::from_utf8(cell).ok()?;
-    if kind::is_code(text) { None } else { text.parse().ok() }
+    if is_code(text) { None } else { text.parse().ok() }
 }
 
 /// Whether a number may be written otherwise than it prints: `+1`, `.5`, `1.`, `1.0`, `01.5`, `1e0`. Looks at few bytes, since every number is asked.
