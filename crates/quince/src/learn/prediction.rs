@@ -59,7 +59,10 @@ impl Prediction {
     /// ```
     pub fn labels(&self) -> Vec<u32> {
         match self {
-            Prediction::Classes { scores, probabilities } if probabilities.columns() > 0 => {
+            // A prediction that somebody has put together may have anything.
+            Prediction::Classes { scores, probabilities }
+                if (probabilities.rows(), probabilities.columns()) == (scores.rows(), scores.columns()) =>
+            {
                 (0..scores.rows()).map(|i| most_probable(probabilities.row(i), scores.row(i))).collect()
             }
             Prediction::Classes { scores, .. } => (0..scores.rows()).map(|i| largest(scores.row(i))).collect(),
