@@ -27,10 +27,6 @@ impl BayesModel {
 
     /// The code of the most probable class, on a tie the first.
     pub fn labels(&self, features: &Features<'_>, run: &Run) -> Result<Vec<u32>> {
-        if self.calibration.contamination > 0.0 {
-            // The priors that are mixed in may be for another class than the scores.
-            return Ok(self.both(features, run)?.labels());
-        }
         let starts: Vec<f64> = (0..self.totals.len()).map(|k| self.start(k)).collect();
         let likeliest = largest(&starts);
         self.product.ask(features, 1, run, |lines, labels: &mut [u32]| {

@@ -21,6 +21,7 @@
 //! are taken: calibrated probabilities are never worse than those of a baseline on the rows that they are calibrated by.
 
 use crate::error::Result;
+use crate::learn::largest;
 use crate::matrix::Matrix;
 use crate::matrix::simd::exp;
 use crate::passes::{Chunk, Merge, Pass, at_hand};
@@ -44,6 +45,9 @@ const TEMPERATURE_OF_PRIORS: f64 = 1e-15;
 
 /// The most rows to calibrate by; of more, these are taken evenly.
 pub(crate) const MAX_CALIBRATION_ROWS: usize = 20_000;
+
+/// By this share a label is more probable than a class to which the priors alone would give more.
+const LEAD: f64 = 1e-9;
 
 /// The most rounds of alternating updates.
 const MAX_ITERATIONS: usize = 60;
@@ -83,9 +87,11 @@ impl Calibration {
         let of_contamination: Vec<f64> = log_priors.iter().map(|prior| contamination * prior.exp()).collect();
         for row in scores.chunks_exact_mut(classes) {
             let total: f64 = row.iter().sum();
+            let label = largest(row) as usize;
             row.iter_mut()
                 .zip(&of_contamination)
                 .for_each(|(p, of_contamination)| *p = (1.0 - contamination) * *p / total + of_contamination);
+            favour(label, row);
         }
     }
 
@@ -175,6 +181,19 @@ impl Calibration {
             && self.biases.len() == classes
             && self.biases.iter().all(|biases| biases.is_finite())
             && (0.0..1.0).contains(&self.contamination)
+    }
+}
+
+/// Makes the probability of the label the largest. Where the priors that are mixed in are for another class than the scores, hardly
+/// anything is between the two, and they share what they have.
+fn favour(label: usize, probabilities: &mut [f64]) {
+    for _ in 0..probabilities.len() {
+        let other = largest(probabilities) as usize;
+        if probabilities[other] <= probabilities[label] {
+            return;
+        }
+        let mean = 0.5 * (probabilities[label] + probabilities[other]);
+        (probabilities[label], probabilities[other]) = (mean * (1.0 + LEAD), mean * (1.0 - LEAD));
     }
 }
 
@@ -373,6 +392,21 @@ mod tests {
             (said(odds), u32::from(stream.uniform() < 1.0 / (1.0 + (-odds).exp())))
         };
         (0..count).map(one).unzip()
+    }
+
+    #[test]
+    fn the_label_keeps_the_largest_probability_where_the_priors_are_for_another_class() {
+        let calibration = Calibration { contamination: 0.1, ..Calibration::none(3) };
+        let log_priors = [0.8f64.ln(), 0.1f64.ln(), 0.1f64.ln()];
+        for (scores, label) in
+            [([0.0, 0.05, -3.0], 1), ([0.0, 0.0, 0.1], 2), ([0.1, 0.0, 0.0], 0), ([0.0, 9.0, 0.0], 1)]
+        {
+            let mut probabilities = scores;
+            calibration.to_probabilities(&mut probabilities, &log_priors);
+            let most = probabilities.iter().copied().fold(0.0, f64::max);
+            assert!(probabilities.iter().filter(|p| **p == most).count() == 1 && probabilities[label] == most);
+            assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{probabilities:?}");
+        }
     }
 
     /// Evidence that is counted three times needs a temperature of a third.

@@ -46,8 +46,7 @@ pub enum Prediction {
 }
 
 impl Prediction {
-    /// The predicted classes (the largest probability, on a tie or without probabilities the largest score, and then the class that
-    /// comes first) or groups; of novelty 1 for novel rows and 0
+    /// The predicted classes (the largest score, on a tie the class that comes first) or groups; of novelty 1 for novel rows and 0
     /// for others. Empty for numbers.
     ///
     /// ```
@@ -59,12 +58,6 @@ impl Prediction {
     /// ```
     pub fn labels(&self) -> Vec<u32> {
         match self {
-            // A prediction that somebody has put together may have anything.
-            Prediction::Classes { scores, probabilities }
-                if (probabilities.rows(), probabilities.columns()) == (scores.rows(), scores.columns()) =>
-            {
-                (0..scores.rows()).map(|i| most_probable(probabilities.row(i), scores.row(i))).collect()
-            }
             Prediction::Classes { scores, .. } => (0..scores.rows()).map(|i| largest(scores.row(i))).collect(),
             Prediction::Numbers(_) => Vec::new(),
             Prediction::Clusters { labels, .. } => labels.clone(),
@@ -128,17 +121,6 @@ impl Prediction {
             Prediction::Novelty { scores } => scores.iter().all(|score| score.is_finite()),
         }
     }
-}
-
-/// The class with the largest probability; of several the one with the largest score, and of those the first.
-fn most_probable(probabilities: &[f64], scores: &[f64]) -> u32 {
-    let mut best = 0;
-    for k in 1..probabilities.len() {
-        if (probabilities[k], scores[k]) > (probabilities[best], scores[best]) {
-            best = k;
-        }
-    }
-    best as u32
 }
 
 /// The place of the largest number, the first of several.

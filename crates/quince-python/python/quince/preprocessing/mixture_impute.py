@@ -55,9 +55,9 @@ class MixtureImputer(Imputer):
     >>> X = np.array([[1.0, 2.0], [2.0, 4.1], [3.0, 5.9], [4.0, np.nan], [5.0, 10.0]])
     >>> imputer = MixtureImputer(n_components=1).fit(X)
     >>> imputer.transform(X)[3].round(1)
-    array([4., 8.])
+    array([4. , 7.9])
     >>> imputer.standard_deviation(X)[3].round(1)
-    array([nan, 0.2])
+    array([nan, 0.6])
     """
 
     _learnt = "_model"
