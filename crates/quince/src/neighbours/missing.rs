@@ -27,7 +27,7 @@ crate::choices! {
 /// The column of a feature that is never missing.
 const NO_INDICATOR: u32 = u32::MAX;
 
-/// How missing values are filled and told.
+/// How missing values are filled, and which have indicators.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct MissingIndicators {
     /// What a missing value of each dense feature becomes.
@@ -103,7 +103,7 @@ impl MissingIndicators {
     }
 
     /// How many dense features there are before that.
-    pub(super) fn filled(&self) -> usize {
+    pub(super) fn dense_columns(&self) -> usize {
         self.fill.len()
     }
 
@@ -124,9 +124,11 @@ impl MissingIndicators {
         }
         let fill = parts.take_vector("missing_fill", None)?;
         let indicator = parts.take_indices("missing_indicators", Some(fill.len()))?;
-        let told = || indicator.iter().copied().filter(|&indicator| indicator != NO_INDICATOR);
-        let count = told().max().map_or(0, |last| last as usize + 1);
-        if fill.iter().any(|x| !x.is_finite()) || (0..count).any(|k| !told().any(|indicator| indicator as usize == k)) {
+        let indicators = || indicator.iter().copied().filter(|&indicator| indicator != NO_INDICATOR);
+        let count = indicators().max().map_or(0, |last| last as usize + 1);
+        if fill.iter().any(|x| !x.is_finite())
+            || (0..count).any(|k| !indicators().any(|indicator| indicator as usize == k))
+        {
             return Err(parts.wrong("the indicators of missing values do not fit"));
         }
         Ok(Some(MissingIndicators { fill, indicator, count }))

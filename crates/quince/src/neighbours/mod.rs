@@ -136,7 +136,8 @@ impl Learner for Knn {
                 );
             }
         }
-        let model = KnnModel::fitted(index, kept.targets, kept.weights, k, (self.votes, smoothing)).telling(missing);
+        let model =
+            KnnModel::fitted(index, kept.targets, kept.weights, k, (self.votes, smoothing)).with_indicators(missing);
         Ok((model, report))
     }
 

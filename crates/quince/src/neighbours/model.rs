@@ -87,8 +87,8 @@ impl KnnModel {
         KnnModel { index: Arc::new(index), targets, weights, k, votes, smoothing, missing: None }
     }
 
-    /// The same with missing values that are filled and told, in the rows of the index as in queries.
-    pub(super) fn telling(self, missing: Option<MissingIndicators>) -> KnnModel {
+    /// The same with missing values that are filled and have indicators, in the rows of the index as in queries.
+    pub(super) fn with_indicators(self, missing: Option<MissingIndicators>) -> KnnModel {
         KnnModel { missing, ..self }
     }
 
@@ -224,10 +224,10 @@ impl Fitted for KnnModel {
         let kept = parts.take_rows("rows")?;
         let (rows, columns) = (kept.features().rows(), kept.features().columns());
         let missing = MissingIndicators::load(parts)?;
-        let (filled, told) = missing.as_ref().map_or((0, 0), |missing| (missing.filled(), missing.count()));
+        let (dense, indicators) = missing.as_ref().map_or((0, 0), |missing| (missing.dense_columns(), missing.count()));
         if rows == 0
-            || columns != parts.features() + told
-            || (missing.is_some() && kept.dense().columns() != filled + told)
+            || columns != parts.features() + indicators
+            || (missing.is_some() && kept.dense().columns() != dense + indicators)
         {
             return Err(parts.wrong("the rows do not have the columns of the model"));
         }
@@ -246,7 +246,7 @@ impl Fitted for KnnModel {
         let measure = Measure { metric, p, weights: parts.take_vector("feature_weights", None)? };
         let index = Index::over(kept, measure, SearchMethod::Auto, &Run::new());
         let index = index.map_err(|error| parts.wrong(&error.to_string()))?;
-        Ok(KnnModel::fitted(index, targets, weights, k, (votes, smoothing)).telling(missing))
+        Ok(KnnModel::fitted(index, targets, weights, k, (votes, smoothing)).with_indicators(missing))
     }
 }
 
