@@ -4,7 +4,7 @@ use crate::numbers::number_text;
 use std::collections::HashMap;
 
 /// With more different numbers than this a column keeps no spellings: it is hardly one of labels.
-const MAX_SPELLINGS: usize = 256;
+pub(super) const MAX_SPELLINGS: usize = 256;
 
 /// The text that each number of a column first had.
 #[derive(Clone, Debug)]

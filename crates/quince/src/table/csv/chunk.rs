@@ -17,7 +17,10 @@ pub(super) struct Chunk {
 /// What is wanted of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Want {
-    Numbers,
+    Numbers {
+        /// Whether it matters how they are written.
+        spelled: bool,
+    },
     Words,
     Nothing,
 }
@@ -35,7 +38,9 @@ pub(super) enum Piece {
 #[derive(Debug, Default)]
 pub(super) struct NumberColumn {
     pub(super) values: Vec<f64>,
-    /// Whether some may be written otherwise than they print.
+    /// Whether it matters how they are written.
+    spelled: bool,
+    /// Whether it matters, and some may be written otherwise than they print.
     pub(super) respelled: bool,
 }
 
@@ -43,7 +48,9 @@ impl NumberColumn {
     #[inline(always)]
     fn push(&mut self, number: f64, cell: &[u8]) {
         self.values.push(number);
-        self.respelled = self.respelled || is_respelled(cell);
+        if self.spelled && !self.respelled {
+            self.respelled = is_respelled(cell);
+        }
     }
 }
 
@@ -86,7 +93,7 @@ impl Chunk {
     pub(super) fn parse(&self, bytes: &[u8], layout: &Layout, wants: &[Want]) -> Result<Parsed> {
         let width = wants.len();
         let new = |want: &Want| match want {
-            Want::Numbers => Piece::Numbers(NumberColumn::default()),
+            Want::Numbers { spelled } => Piece::Numbers(NumberColumn { spelled: *spelled, ..NumberColumn::default() }),
             Want::Words => Piece::Words(WordColumn::default()),
             Want::Nothing => Piece::Nothing,
         };
@@ -156,16 +163,27 @@ fn number_of(cell: &[u8]) -> Option<f64> {
     if is_code(text) { None } else { text.parse().ok() }
 }
 
-/// Whether a number may be written otherwise than it prints: `+1`, `.5`, `1.`, `1.0`, `01.5`, `1e0`. Looks at few bytes, since every number is asked.
+/// Whether a number may be written otherwise than it prints: `+1`, `.5`, `1.`, `1.0`, `01.5`, `1e0`. Without a branch on what comes
+/// at random in numbers (a sign, a zero before the point), which a processor cannot foresee.
 #[inline(always)]
 fn is_respelled(cell: &[u8]) -> bool {
-    let digits = cell.strip_prefix(b"-").unwrap_or(cell);
-    let (Some(first), Some(last)) = (digits.first(), digits.last()) else { return false };
-    let has_point = || digits.contains(&b'.');
-    // No exponent of a finite number has more digits than three.
-    let has_exponent = || digits.iter().rev().take(5).any(|byte| byte | 0x20 == b'e');
-    let leads = *first == b'0' && digits.get(1).is_some_and(u8::is_ascii_digit);
-    !first.is_ascii_digit() || leads || *last == b'.' || (*last == b'0' && has_point()) || has_exponent()
+    let Some(last) = cell.last() else { return false };
+    let byte = |at: usize| cell.get(at).copied().unwrap_or_default();
+    let sign = usize::from(byte(0) == b'-');
+    let leads = (byte(sign) == b'0') & byte(sign + 1).is_ascii_digit();
+    let odd = !byte(sign).is_ascii_digit() | leads | (*last == b'.') | has_exponent(cell);
+    odd || (*last == b'0' && cell.contains(&b'.'))
+}
+
+/// Whether there is an `e` among the last bytes of a number. No exponent of a finite number has more digits than three, and one
+/// comes last.
+#[inline(always)]
+fn has_exponent(number: &[u8]) -> bool {
+    let is_e = |byte: u8| byte | 0x20 == b'e';
+    match number {
+        [.., a, b, c, d, _] => is_e(*a) | is_e(*b) | is_e(*c) | is_e(*d),
+        short => short.iter().any(|&byte| is_e(byte)),
+    }
 }
 
 /// Without white space around it, Unicode's as well.

@@ -95,7 +95,7 @@ impl<'a> Cursor<'a> {
         let (number, length) = fast_float2::parse_partial::<f64, _>(&self.bytes[self.at..]).ok()?;
         let end = self.at + length;
         let stops = self.bytes.get(end).is_none_or(|&byte| self.stops(byte));
-        if stops && number.is_finite() && !may_be_a_code(&self.bytes[self.at..end]) {
+        if stops && number.is_finite() && !may_be_a_code(number, &self.bytes[self.at..end]) {
             self.at = end;
             return Some(number);
         }
@@ -176,12 +176,15 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Whether a number may be a code: there is a zero before it, or it is whole and has more than fifteen digits.
+/// Whether a number may be a code: there is a zero before it, or it is whole and has more than fifteen digits. Signs and zeros
+/// come at random, and a guess of the processor that fails costs more than both looks: hence no branch on them.
 #[inline(always)]
-fn may_be_a_code(number: &[u8]) -> bool {
-    let digits = if let [b'-' | b'+', digits @ ..] = number { digits } else { number };
-    let has_zero = digits.len() > 1 && digits[0] == b'0' && digits[1].is_ascii_digit();
-    has_zero || (digits.len() > 15 && digits.iter().all(u8::is_ascii_digit))
+fn may_be_a_code(number: f64, text: &[u8]) -> bool {
+    let byte = |at: usize| text.get(at).copied().unwrap_or_default();
+    let sign = usize::from((byte(0) == b'-') | (byte(0) == b'+'));
+    let has_zero = (byte(sign) == b'0') & byte(sign + 1).is_ascii_digit();
+    // The smallest number of sixteen digits.
+    has_zero || (number.abs() >= 1e15 && text[sign..].iter().all(u8::is_ascii_digit))
 }
 
 /// How many lines end in these bytes: at LF, CRLF, or CR alone.

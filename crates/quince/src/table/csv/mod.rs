@@ -209,11 +209,15 @@ impl Written {
         Ok(texts.into_iter().filter_map(|(j, first)| Some((j, Arc::new(Spellings::new(first)?)))).collect())
     }
 
-    /// All columns of all chunks: those as numbers that are numbers in the first chunk.
+    /// All columns of all chunks: those as numbers that are numbers in the first chunk. Where so many differ in it that the
+    /// column keeps no spellings, nobody asks how the rest is written.
     fn parse(&self, run: &Run) -> Result<Vec<Parsed>> {
         let Some(first) = self.chunks.first() else { return Ok(Vec::new()) };
-        let first = first.parse(&self.bytes, &self.layout, &vec![Want::Numbers; self.width])?;
-        let likely = |piece: &Piece| if matches!(piece, Piece::Numbers(_)) { Want::Numbers } else { Want::Words };
+        let first = first.parse(&self.bytes, &self.layout, &vec![Want::Numbers { spelled: true }; self.width])?;
+        let likely = |piece: &Piece| match piece {
+            Piece::Numbers(numbers) => Want::Numbers { spelled: spellings::first_rows(&numbers.values).is_some() },
+            _ => Want::Words,
+        };
         let wants: Vec<Want> = first.columns.iter().map(likely).collect();
         let mut parsed = vec![first];
         // The first is done; nothing is wanted of it again.
@@ -315,8 +319,11 @@ fn join<W: std::borrow::Borrow<WordColumn>>(pieces: &[W]) -> LargeStringArray {
 
 /// Cuts the records from `at` on into chunks of about a megabyte.
 fn cut(bytes: &[u8], at: usize, line: u64, layout: &Layout, width: usize, run: &Run) -> Result<Vec<Chunk>> {
-    // The first chunk is short: it tells which columns are numbers.
-    let goal = |start: usize| start + if start == at { CHUNK_BYTES / 16 } else { CHUNK_BYTES };
+    // The first chunk is short: it tells which columns are numbers, and in which so many differ that nobody asks how they are
+    // written. If records are about as long as the first, it has enough of them for that.
+    let record = memchr(b'\n', &bytes[at..]).unwrap_or(0) + 1;
+    let first_bytes = record.saturating_mul(spellings::MAX_SPELLINGS * 5 / 4).clamp(CHUNK_BYTES / 16, CHUNK_BYTES);
+    let goal = |start: usize| start + if start == at { first_bytes } else { CHUNK_BYTES };
     let mut chunks = Vec::new();
     let mut start = at;
     // What a blank line means in a single column depends on what follows.
