@@ -79,32 +79,56 @@ impl MethodInfo {
         Ok(())
     }
 
-    /// An error if the method cannot learn from these examples: what every fit asks first.
+    /// An error if the method cannot learn from these examples: what every fit asks first. Only NaN and infinity are left for a
+    /// method without missing values to find, since looking for them is a pass over the data that most can spare.
     pub(crate) fn check_examples(&self, examples: &Examples<'_>) -> Result<()> {
-        let target = examples.target;
+        self.check_task(examples.target)?;
+        self.check_target(examples.target)?;
+        if examples.weights.is_some() && !self.can(Capability::SampleWeights) {
+            return Err(Error::data(
+                format!("'{}' takes no sample weights", self.name),
+                "Leave the weights out, or choose a method that takes them.",
+            ));
+        }
+        if examples.features.sparse_part().is_some() && !self.can(Capability::Sparse) {
+            return Err(Error::data(
+                format!("'{}' takes no sparse rows", self.name),
+                "Give every value of the rows, or choose a method that takes sparse ones.",
+            ));
+        }
+        Ok(())
+    }
+
+    /// An error if the method does not learn this kind of target.
+    fn check_task(&self, target: &Target) -> Result<()> {
+        let task = target.task();
+        if self.learns(task) {
+            return Ok(());
+        }
+        let what = match task {
+            Task::Classification => "classes",
+            Task::Regression => "numbers",
+            Task::Clustering => "clusters",
+        };
+        let remedy = if self.can(Capability::Novelty) {
+            "It finds novel rows: leave the target out."
+        } else if self.can(Capability::Cluster) && !self.can(Capability::Classify) {
+            "It finds clusters: leave the target out."
+        } else if task == Task::Clustering {
+            "Give every row a class or a number, or choose a method that finds clusters."
+        } else {
+            "Choose a method that learns them."
+        };
+        Err(Error::data(format!("'{}' does not learn {what}", self.name), remedy))
+    }
+
+    /// An error if the method does not learn from a target with so many classes or outputs, or without some labels.
+    fn check_target(&self, target: &Target) -> Result<()> {
         if target.has_unknown() && !self.can(Capability::SemiSupervised) {
             return Err(Error::data(
                 format!("some rows have no class, which '{}' cannot learn from", self.name),
                 "Leave them out, or use mixture.",
             ));
-        }
-        let task = target.task();
-        if !self.learns(task) {
-            let what = match task {
-                Task::Classification => "classes",
-                Task::Regression => "numbers",
-                Task::Clustering => "groups",
-            };
-            let remedy = if self.can(Capability::Novelty) {
-                "It finds novel rows: leave the target out."
-            } else if self.can(Capability::Cluster) && !self.can(Capability::Classify) {
-                "It finds clusters: leave the target out."
-            } else if task == Task::Clustering {
-                "Give every row a class or a number, or choose a method that finds clusters."
-            } else {
-                "Choose a method that learns them."
-            };
-            return Err(Error::data(format!("'{}' does not learn {what}", self.name), remedy));
         }
         match target.view() {
             TargetView::Numbers(numbers) if numbers.columns() > 1 && !self.can(Capability::MultiOutput) => {
@@ -115,6 +139,12 @@ impl MethodInfo {
             }
             TargetView::Classes { codes, .. } if codes.iter().all(|&code| code == Target::UNKNOWN) => {
                 Err(Error::data("no row has a class", "Give at least some rows a class."))
+            }
+            TargetView::Classes { classes, .. } if classes.count() > 2 && self.can(Capability::TwoClasses) => {
+                Err(Error::data(
+                    format!("'{}' learns two classes, and the target has {}", self.name, classes.count()),
+                    "Choose another method, or join classes.",
+                ))
             }
             _ => Ok(()),
         }

@@ -7,7 +7,7 @@ use super::kernel::{Gamma, Kernel, KernelSpace};
 use super::leave_one_out;
 use super::model::{Output, SvmModel};
 use super::target::{
-    CLASS_WEIGHTS, check_symmetric, class_weights, finite_norms, one_class_only, one_number, target_scale,
+    CLASS_WEIGHTS, check_symmetric, class_weights, finite_norms, one_class_only, target_of_row, target_scale,
 };
 use crate::error::{Error, Result};
 use crate::learn::{
@@ -284,7 +284,7 @@ impl Svm {
                     return Err(Error::setting("c", "cannot be infinite for numbers", "Give a finite c."));
                 }
                 for &i in &indices {
-                    target.push(one_number(numbers, i)?);
+                    target.push(target_of_row(numbers, i)?);
                 }
                 unit = if self.standardise { target_scale(&target) } else { 1.0 };
                 for &i in &indices {

@@ -62,22 +62,13 @@ pub(super) fn too_large(rows: &Features<'_>, problem: &str, remedy: &str) -> Err
 /// The largest target: its square can still be summed.
 const MAX_TARGET: f64 = 1e140;
 
-/// The target of a row, which is one number.
-pub(super) fn one_number(numbers: &Matrix, i: usize) -> Result<f64> {
-    if numbers.columns() != 1 {
-        return Err(Error::data(
-            format!("a support vector machine learns one number, and the target has {}", numbers.columns()),
-            "Train a model for each of them.",
-        ));
-    }
+/// The target of a row; an error if it is too large.
+pub(super) fn target_of_row(numbers: &Matrix, i: usize) -> Result<f64> {
     let y = numbers[(i, 0)];
-    if y.is_finite() && y.abs() > MAX_TARGET {
-        return Err(Error::data(
-            "the target has numbers whose squares cannot be added up",
-            "Give it in a larger unit.",
-        ));
+    if y.abs() <= MAX_TARGET {
+        return Ok(y);
     }
-    if y.is_finite() { Ok(y) } else { Err(Error::data("the target contains NaN or infinity", "Remove those rows.")) }
+    Err(Error::data("the target has numbers whose squares cannot be added up", "Give it in a larger unit."))
 }
 
 /// The scale of a target: its standard deviation, or one if all its values are the same. A model of the standardised target with
@@ -96,15 +87,8 @@ pub(super) fn one_class_only() -> Error {
 
 /// Factors of C for each class.
 pub(super) fn class_weights(text: &str, classes: &Classes, codes: &[u32], weights: Option<&[f64]>) -> Result<Vec<f64>> {
-    match classes.count() {
-        0 | 1 => return Err(one_class_only()),
-        2 => {}
-        more => {
-            return Err(Error::data(
-                format!("this method learns two classes, and the target has {more}"),
-                "Choose another method, or join classes.",
-            ));
-        }
+    if classes.count() < 2 {
+        return Err(one_class_only());
     }
     let mut of_classes = vec![1.0; classes.count()];
     match ClassWeights::read(text)? {

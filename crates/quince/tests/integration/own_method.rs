@@ -2,11 +2,11 @@
 
 use quince::evaluate::{Folds, Metric, compare};
 use quince::learn::{
-    Capability, Checked, Classes, Domain, DynLearner, Fitted, Learner, MethodInfo, Prediction, SavedParts, Settings,
-    Target, TargetView,
+    Capability, Checked, Classes, Domain, DynLearner, Examples, Fitted, Learner, MethodInfo, Prediction, SavedParts,
+    Settings, Target, TargetView,
 };
 use quince::linear::Ridge;
-use quince::matrix::Features;
+use quince::matrix::{Features, Sparse};
 use quince::registry::Registry;
 use quince::run::Report;
 use quince::{Matrix, Model, Result, Run};
@@ -59,7 +59,7 @@ fn value(rows: &Features<'_>, i: usize, j: usize) -> f64 {
 }
 
 impl Fitted for Means {
-    fn predict_checked(&self, rows: &Features<'_>, _: &Run) -> Result<Prediction> {
+    fn predict_rows(&self, rows: &Features<'_>, _: &Run) -> Result<Prediction> {
         let mut scores = Matrix::zeros(rows.rows(), self.0.rows());
         let mut probabilities = Matrix::zeros(rows.rows(), self.0.rows());
         for i in 0..rows.rows() {
@@ -101,11 +101,34 @@ fn a_method_of_ones_own_is_trained_compared_saved_and_loaded() {
     assert_eq!(again.predict(&iris).unwrap(), model.predict(&iris).unwrap());
     let error = Model::from_bytes(&model.to_bytes()).err().unwrap();
     assert!(error.to_string().contains("there is no method called 'nearest-mean'"), "{error}");
+    assert!(error.remedy().contains("Model::load_with"), "{}", error.remedy());
     let learners: Vec<Box<dyn DynLearner>> = vec![Box::new(NearestMean::default()), Box::new(Ridge::default())];
     let board = compare(&labelled, &learners, &Folds::K(5), None, None, &Run::new()).unwrap();
     let own = board.entrants.iter().find(|entrant| entrant.method == "nearest-mean").unwrap();
     // The means of the species are far apart.
     assert!(own.metric(Metric::Accuracy).unwrap().mean > 0.8);
+}
+
+#[test]
+fn what_a_method_does_not_declare_never_reaches_it() {
+    let (rows, run) = (Matrix::from_rows(&[[0.0], [1.0], [5.0], [6.0]]), Run::new());
+    let sparse = Sparse::from_rows(1, [vec![], vec![(0, 1.0)], vec![(0, 5.0)], vec![(0, 6.0)]]).unwrap();
+    let target = Target::labels(&["a", "a", "b", "b"]);
+    let refusal = |features: Features<'_>, weights| {
+        let examples = Examples::new(features, &target, weights).unwrap();
+        let typed = NearestMean::new().fit_examples(&examples, &run).map(drop);
+        let by_name = (&NearestMean::new() as &dyn DynLearner).fit_dyn(&examples, &run).map(drop);
+        assert_eq!(typed, by_name);
+        typed.err().map(|error| error.to_string())
+    };
+    assert_eq!(refusal(rows.features(), None), None);
+    let weights = [1.0, 2.0, 1.0, 1.0];
+    assert_eq!(refusal(rows.features(), Some(&weights)).unwrap(), "'nearest-mean' takes no sample weights");
+    assert_eq!(refusal(Features::sparse(&sparse), None).unwrap(), "'nearest-mean' takes no sparse rows");
+    let three = Target::labels(&["a", "b", "b", "c"]);
+    let examples = Examples::new(rows.features(), &three, None).unwrap();
+    let error = quince::margin::Svm::default().fit_examples(&examples, &run).err().unwrap();
+    assert_eq!(error.to_string(), "'svm' learns two classes, and the target has 3");
 }
 
 #[test]
@@ -132,15 +155,8 @@ fn a_model_that_could_not_be_read_back_is_not_saved_over_another() {
 #[test]
 fn a_model_is_a_value() {
     fn is_value<T: Clone + Send + Sync + 'static>() {}
+    // `Learner::Fitted` asks the same of what every method learns.
     is_value::<Model>();
-    is_value::<quince::baseline::ConstantModel>();
-    is_value::<quince::bayes::BayesModel>();
-    is_value::<quince::cluster::KMeansModel>();
-    is_value::<quince::linear::LinearModel>();
-    is_value::<quince::margin::LinearSvmModel>();
-    is_value::<quince::margin::SvmModel>();
-    is_value::<quince::mixture::MixtureModel>();
-    is_value::<quince::neighbours::KnnModel>();
     let x = Matrix::from_rows(&[[0.0], [1.0], [2.0]]);
     let target = Target::numbers(x.clone()).unwrap();
     let model = Model::fit_features(&x.features(), &target, None, &Ridge::default(), &Run::new()).unwrap();

@@ -31,7 +31,7 @@ pub use sgd::{Schedule, Update};
 use sgd::{Sgd, SgdSolution, Validation};
 
 use super::dual::balance;
-use super::target::{CLASS_WEIGHTS, class_weights, finite_norms, one_class_only, one_number, target_scale};
+use super::target::{CLASS_WEIGHTS, class_weights, finite_norms, one_class_only, target_of_row, target_scale};
 use crate::error::{Error, Result};
 use crate::learn::{
     Amount, Capability, Checked, Count, Domain, Examples, Learner, MethodInfo, Settings, Target, TargetView,
@@ -329,7 +329,7 @@ impl LinearSvm {
                 taking_part().map(of_row).collect()
             }
             TargetView::Numbers(target) => {
-                let target: Vec<f64> = taking_part().map(|i| one_number(target, i)).collect::<Result<_>>()?;
+                let target: Vec<f64> = taking_part().map(|i| target_of_row(target, i)).collect::<Result<_>>()?;
                 unit = if self.standardise { target_scale(&target) } else { 1.0 };
                 // The squared loss is in the square of the unit, as the squared length of the weights is.
                 let cost = if squared { c } else { unit * c };
