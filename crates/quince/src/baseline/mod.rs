@@ -269,7 +269,7 @@ impl ConstantModel {
 }
 
 impl Fitted for ConstantModel {
-    fn predict_checked(&self, rows: &Features<'_>, _run: &Run) -> Result<Prediction> {
+    fn predict_rows(&self, rows: &Features<'_>, _run: &Run) -> Result<Prediction> {
         let mut answer = Matrix::zeros(rows.rows(), self.values.len());
         (0..rows.rows()).for_each(|i| answer.row_mut(i).copy_from_slice(&self.values));
         if !self.classes {

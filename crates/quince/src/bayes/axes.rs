@@ -65,10 +65,7 @@ pub struct PrincipalAxes {
 
 /// (x - centre) · axes.
 pub(super) fn project(rows: &Features<'_>, centre: &[f64], axes: &Matrix, run: &Run) -> Result<Matrix> {
-    if rows.columns() != centre.len() {
-        let problem = format!("the rows have {} features, the model has {}", rows.columns(), centre.len());
-        return Err(Error::shape(problem, "Give the same columns as in training."));
-    }
+    rows.check_columns(centre.len())?;
     let offset = |a: usize| -(0..centre.len()).map(|j| centre[j] * axes[(j, a)]).sum::<f64>();
     let offsets: Vec<f64> = (0..axes.columns()).map(offset).collect();
     rows.multiply(axes, &offsets, run)

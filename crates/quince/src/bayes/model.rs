@@ -224,7 +224,7 @@ fn remarks_on_covariances(block: &Block, classes: &[String]) -> Vec<String> {
 }
 
 impl Fitted for BayesModel {
-    fn predict_checked(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
+    fn predict_rows(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
         self.both(rows, run)
     }
 

@@ -65,12 +65,7 @@ impl MiniBatchUpdates {
     /// Learns from one batch; says the error of its rows before it, and how far the centres moved (squared, in all).
     pub fn learn(&mut self, batch: Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<(f64, f64)> {
         super::check(&batch, weights)?;
-        if batch.columns() != self.centres.columns() {
-            return Err(Error::data(
-                format!("the rows have {} columns, the centres have {}", batch.columns(), self.centres.columns()),
-                "Give every batch the columns of the centres.",
-            ));
-        }
+        batch.check_columns(self.centres.columns())?;
         self.check()?;
         let frame = Frame::of_features(batch, weights, run)?;
         let points = frame.points(batch, weights, 0);

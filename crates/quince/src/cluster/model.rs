@@ -63,7 +63,7 @@ impl KMeansModel {
 
     /// The cluster of every row, and the (weighted) within-cluster error.
     pub fn assign(&self, rows: &Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<(Vec<u32>, f64)> {
-        self.check_columns(rows)?;
+        rows.check_columns(self.centres.columns())?;
         if rows.rows() == 0 {
             return Ok((Vec::new(), 0.0));
         }
@@ -87,21 +87,10 @@ impl KMeansModel {
         Ok((labels, error))
     }
 
-    /// An error unless rows have the columns of the centres.
-    fn check_columns(&self, rows: &Features<'_>) -> Result<()> {
-        if rows.columns() == self.centres.columns() {
-            return Ok(());
-        }
-        Err(Error::data(
-            format!("the rows have {} columns, the centres have {}", rows.columns(), self.centres.columns()),
-            "Give the same columns as in training.",
-        ))
-    }
-
     /// The distance of every row from the centre of its cluster: what [`KMeansModel::distances`] has in the column of its label, without
     /// those from all other centres.
     pub fn own_distances(&self, rows: &Features<'_>, labels: &[u32], run: &Run) -> Result<Vec<f64>> {
-        self.check_columns(rows)?;
+        rows.check_columns(self.centres.columns())?;
         let k = self.centres.rows();
         if labels.len() != rows.rows() || labels.iter().any(|&label| label as usize >= k) {
             let problem = format!("{} labels of {k} clusters do not go with {} rows", labels.len(), rows.rows());
@@ -133,7 +122,7 @@ impl KMeansModel {
 
     /// The distance of every row from every centre.
     pub fn distances(&self, rows: &Features<'_>, run: &Run) -> Result<Matrix> {
-        self.check_columns(rows)?;
+        rows.check_columns(self.centres.columns())?;
         let (k, columns) = (self.centres.rows(), rows.columns());
         let mut distances = Matrix::zeros(rows.rows(), k);
         let squares: Vec<f64> = (0..k).map(|c| squared_norm(self.centres.row(c))).collect();
@@ -167,7 +156,7 @@ impl KMeansModel {
 }
 
 impl Fitted for KMeansModel {
-    fn predict_checked(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
+    fn predict_rows(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
         let (labels, _) = self.assign(rows, None, run)?;
         Ok(Prediction::Clusters { labels, distances: self.distances(rows, run)? })
     }

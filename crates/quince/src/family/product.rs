@@ -155,12 +155,7 @@ impl Product {
         run: &Run,
         write: impl Fn(&Tile<'_>, &Scores, &mut [T]) + Sync,
     ) -> Result<Vec<T>> {
-        if features.columns() != self.features {
-            return Err(Error::data(
-                format!("the rows have {} features, the model has {}", features.columns(), self.features),
-                "Give the same columns as in training.",
-            ));
-        }
+        features.check_columns(self.features)?;
         if features.dense_columns() != self.dense {
             return self.ask_of(&features.split_at(self.dense)?.features(), width, run, write);
         }

@@ -34,7 +34,7 @@ use std::sync::Arc;
 /// ```
 pub trait Learner: Settings + Serialize + DeserializeOwned + Default + Clone + Send + Sync + 'static {
     /// What comes out.
-    type Fitted: Fitted;
+    type Fitted: Fitted + Clone;
 
     /// Name, summary, capabilities and settings, for the registry.
     const INFO: MethodInfo;
@@ -122,13 +122,14 @@ pub(crate) fn check_settings<L: Learner>(learner: &L) -> Result<()> {
 
 /// What a method has learnt. Its own type is found again by [`Model::fitted`](crate::Model::fitted).
 pub trait Fitted: Any + Send + Sync {
-    /// Predicts for every row: what a method writes. Everybody calls [`Fitted::predict`].
-    fn predict_checked(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction>;
+    /// Predicts for every row: what a method writes. Everybody calls [`Fitted::predict`]. The rows may have any columns;
+    /// [`Features::check_columns`] refuses other than the model's.
+    fn predict_rows(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction>;
 
     /// Predicts for every row. An error if the rows have other columns than those it was fitted to, or values that lead to no
     /// finite answer.
     fn predict(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
-        let prediction = self.predict_checked(rows, run)?;
+        let prediction = self.predict_rows(rows, run)?;
         if prediction.is_finite() {
             return Ok(prediction);
         }

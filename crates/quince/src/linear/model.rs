@@ -67,12 +67,7 @@ impl LinearModel {
 
     /// The plain outputs b₀ + Bᵀx, one column each.
     pub fn outputs(&self, rows: &Features<'_>, run: &Run) -> Result<Matrix> {
-        if rows.columns() != self.coefficients.rows() {
-            return Err(Error::data(
-                format!("the rows have {} features, the model has {}", rows.columns(), self.coefficients.rows()),
-                "Give the same columns as in training.",
-            ));
-        }
+        rows.check_columns(self.coefficients.rows())?;
         rows.outputs(&self.coefficients, &self.intercept, run)
     }
 }
@@ -90,7 +85,7 @@ fn check_parameters(coefficients: &Matrix, intercept: &[f64]) -> Result<()> {
 }
 
 impl Fitted for LinearModel {
-    fn predict_checked(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
+    fn predict_rows(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
         let outputs = self.outputs(rows, run)?;
         if self.classes == 0 {
             return Ok(Prediction::Numbers(outputs));

@@ -271,8 +271,8 @@ impl SvmModel {
     /// Scores f(x) of rows.
     pub fn scores(&self, rows: &Features<'_>, run: &Run) -> Result<Vec<f64>> {
         let columns = self.support_vectors.features().columns();
-        if self.kernel != Kernel::Precomputed && !self.beta.is_empty() && rows.columns() != columns {
-            return Err(other_columns(rows.columns(), columns));
+        if self.kernel != Kernel::Precomputed && !self.beta.is_empty() {
+            rows.check_columns(columns)?;
         }
         if let Some(weights) = &self.weights {
             return Ok(rows.outputs(weights, &[self.bias], run)?.into_values());
@@ -330,13 +330,6 @@ impl SvmModel {
     }
 }
 
-pub(super) fn other_columns(given: usize, wanted: usize) -> Error {
-    Error::data(
-        format!("the rows have {given} features, the model has {wanted}"),
-        "Give the same columns as in training.",
-    )
-}
-
 /// The remark of a fit that was stopped by its budget.
 pub(super) const RESUME: &str = "the budget ran out; the fit can be resumed from this model";
 
@@ -378,7 +371,7 @@ fn linear_weights(kernel: &Kernel, support_vectors: &Rows, beta: &[f64]) -> Opti
 }
 
 impl Fitted for SvmModel {
-    fn predict_checked(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
+    fn predict_rows(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
         let scores = self.scores(rows, run)?;
         Ok(match self.output {
             Output::Numbers => Prediction::Numbers(Matrix::column_vector(scores)),

@@ -258,6 +258,15 @@ impl<'a> Features<'a> {
         }
     }
 
+    /// An error unless these rows have as many columns as a model has.
+    pub fn check_columns(&self, of_model: usize) -> Result<()> {
+        if self.columns() == of_model {
+            return Ok(());
+        }
+        let problem = format!("the rows have {} features, the model has {of_model}", self.columns());
+        Err(Error::shape(problem, "Give the same columns as in training."))
+    }
+
     /// An error unless every value is finite.
     pub fn check_finite(&self) -> Result<()> {
         self.check_finite_from(0)

@@ -290,7 +290,7 @@ impl MixtureModel {
 }
 
 impl Fitted for MixtureModel {
-    fn predict_checked(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
+    fn predict_rows(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
         if self.has_classes() {
             return self.classes(rows, run);
         }

@@ -228,12 +228,7 @@ impl Model {
 
     /// Predicts for features that are encoded already.
     pub fn predict_features(&self, features: &Features<'_>, run: &Run) -> Result<Prediction> {
-        if features.columns() != self.encoder.width() {
-            return Err(Error::shape(
-                format!("the rows have {} features, the model has {}", features.columns(), self.encoder.width()),
-                "Give the same columns as in training.",
-            ));
-        }
+        features.check_columns(self.encoder.width())?;
         let prediction = self.fitted.predict(features, run)?;
         self.check_prediction(&prediction, features.rows())?;
         Ok(prediction.with_probabilities_if(self.has_probabilities()))

@@ -204,12 +204,7 @@ impl SearchStructure {
 
     /// The `k` nearest of the rows, which must be those it was made for, to every query.
     pub fn nearest(&self, rows: &Features<'_>, queries: &Features<'_>, k: usize, run: &Run) -> Result<Nearest> {
-        if queries.columns() != rows.columns() {
-            return Err(Error::data(
-                format!("the queries have {} columns, the rows have {}", queries.columns(), rows.columns()),
-                "Give the same columns.",
-            ));
-        }
+        queries.check_columns(rows.columns())?;
         check_k(k, rows.rows())?;
         if queries.dense_columns() != rows.dense_columns() {
             // Sparse rows asked with dense queries, or the other way round.

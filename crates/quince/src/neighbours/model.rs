@@ -196,7 +196,7 @@ fn is_smoothing(smoothing: f64) -> bool {
 }
 
 impl Fitted for KnnModel {
-    fn predict_checked(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
+    fn predict_rows(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
         let nearest = match &self.missing {
             None => self.index.nearest(rows, self.k, run)?,
             Some(missing) => self.index.nearest(&missing.apply(rows, run)?.features(), self.k, run)?,

@@ -274,7 +274,7 @@ fn a_model_is_of_the_method_that_was_fitted() {
 fn batches_of_no_rows_no_centres_and_other_columns_are_refused() {
     let mut updates = MiniBatchUpdates::new(rows());
     assert_eq!(refused(updates.learn(Matrix::zeros(0, 2).features(), None, &run())), "data");
-    assert_eq!(refused(updates.learn(Matrix::zeros(2, 3).features(), None, &run())), "data");
+    assert_eq!(refused(updates.learn(Matrix::zeros(2, 3).features(), None, &run())), "shape");
     assert_eq!(refused(updates.learn(Matrix::zeros(2, 2).features(), Some(&[1.0]), &run())), "shape");
     assert!(updates.learn(Matrix::from_rows(&[[f64::NAN, 1.0]]).features(), None, &run()).is_err());
     assert!(MiniBatchUpdates::new(Matrix::zeros(0, 2)).model(0.0).is_err());

@@ -116,10 +116,7 @@ impl CentroidModel {
     /// Squared distances of rows from all centroids, in units of each feature.
     fn squared_distances(&self, rows: &Features<'_>, units: &[f64], run: &Run) -> Result<Matrix> {
         let (classes, columns) = (self.centroids.rows(), self.centroids.columns());
-        if rows.columns() != columns {
-            let problem = format!("the rows have {} features, the model has {columns}", rows.columns());
-            return Err(Error::shape(problem, "Give the same columns as in training."));
-        }
+        rows.check_columns(columns)?;
         let mut centroids = self.centroids.clone();
         (0..classes).for_each(|k| centroids.row_mut(k).iter_mut().zip(units).for_each(|(x, unit)| *x /= unit));
         let mut distances = Matrix::zeros(rows.rows(), classes);
@@ -150,7 +147,7 @@ fn manhattan(x: &[f64], y: &[f64]) -> f64 {
 }
 
 impl Fitted for CentroidModel {
-    fn predict_checked(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
+    fn predict_rows(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
         let discriminants = self.discriminants(rows, run)?;
         let probabilities = softmax(&discriminants, 1.0);
         if !self.has_equal_priors() {

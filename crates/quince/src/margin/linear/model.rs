@@ -199,9 +199,7 @@ impl LinearSvmModel {
 
     /// Scores w·x + b of rows.
     pub fn scores(&self, rows: &Features<'_>, run: &Run) -> Result<Vec<f64>> {
-        if rows.columns() != self.weights.rows() {
-            return Err(crate::margin::model::other_columns(rows.columns(), self.weights.rows()));
-        }
+        rows.check_columns(self.weights.rows())?;
         Ok(rows.outputs(&self.weights, &[self.bias], run)?.into_values())
     }
 
@@ -215,7 +213,7 @@ impl LinearSvmModel {
 }
 
 impl Fitted for LinearSvmModel {
-    fn predict_checked(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
+    fn predict_rows(&self, rows: &Features<'_>, run: &Run) -> Result<Prediction> {
         let scores = self.scores(rows, run)?;
         Ok(match self.output {
             Output::Numbers => Prediction::Numbers(Matrix::column_vector(scores)),
