@@ -4,8 +4,8 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::sync::Arc;
 
-/// What is said of a file that never was a model.
-pub(crate) const NOT_A_MODEL: &str = "this is not a quince model";
+/// What to do about a file that a newer release wrote.
+pub(crate) const UPDATE: &str = "Update quince.";
 
 /// What every fallible call of quince returns.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -87,6 +87,8 @@ pub enum Error {
         path: String,
         /// Why it is refused.
         problem: String,
+        /// What to do about it.
+        remedy: String,
     },
     /// The user asked to stop.
     Cancelled,
@@ -122,12 +124,21 @@ impl Error {
             | Error::Shape { remedy, .. }
             | Error::NotFinite { remedy, .. }
             | Error::Setting { remedy, .. }
-            | Error::Unknown { remedy, .. } => remedy,
-            Error::Model { problem, .. } if problem == NOT_A_MODEL => "Give a file that was saved by quince.",
-            Error::Model { .. } => "Train the model again, or copy the file again from where it was made.",
+            | Error::Unknown { remedy, .. }
+            | Error::Model { remedy, .. } => remedy,
             Error::OutOfTime { .. } => "Give a larger budget.",
             Error::File { .. } | Error::Cancelled => "",
         }
+    }
+
+    /// A file is not a model, or not a whole one.
+    pub(crate) fn model(path: &str, problem: impl Into<String>) -> Error {
+        Error::unopened(path, problem, "Train the model again, or copy the file again from where it was made.")
+    }
+
+    /// A file is not a model of this release: what is wrong, and what to do about it.
+    pub(crate) fn unopened(path: &str, problem: impl Into<String>, remedy: impl Into<String>) -> Error {
+        Error::Model { path: path.to_string(), problem: problem.into(), remedy: remedy.into() }
     }
 
     pub(crate) fn table(place: Place, problem: impl Into<String>, remedy: impl Into<String>) -> Error {
@@ -190,7 +201,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::File { path, problem, .. } | Error::Model { path, problem } => write!(f, "{path}: {problem}"),
+            Error::File { path, problem, .. } | Error::Model { path, problem, .. } => write!(f, "{path}: {problem}"),
             Error::Table { place, problem, .. } => write!(f, "{place}{problem}"),
             Error::Data { problem, .. } | Error::Shape { problem, .. } | Error::NotFinite { problem, .. } => {
                 f.write_str(problem)

@@ -26,9 +26,7 @@ pub trait DynLearner: Send + Sync {
     fn resumes(&self) -> bool;
 
     /// See [`Learner::has_probabilities`].
-    fn has_probabilities_dyn(&self) -> bool {
-        true
-    }
+    fn has_probabilities_dyn(&self) -> bool;
 
     /// Whether this is what the method learns.
     fn learns(&self, fitted: &dyn Fitted) -> bool;
@@ -161,6 +159,17 @@ impl Method {
     /// range.
     pub fn unchecked(&self, settings: &Value) -> Result<Box<dyn DynLearner>> {
         (self.unchecked)(settings)
+    }
+
+    /// The method with the settings of a saved model, of which those are left out that this release does not know: they said how to
+    /// fit, and the model is fitted. Only whether scores are probabilities is still asked of them.
+    pub(crate) fn of_file(&self, settings: &Value) -> Result<Box<dyn DynLearner>> {
+        let mut all = self.defaults();
+        if let (Value::Object(all), Value::Object(given)) = (&mut all, settings) {
+            let known = all.iter_mut().filter_map(|(name, value)| Some((value, given.get(name)?)));
+            known.for_each(|(value, given)| *value = given.clone());
+        }
+        self.unchecked(&all)
     }
 
     /// Takes what the method has learnt out of what was saved.

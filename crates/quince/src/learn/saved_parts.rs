@@ -3,7 +3,7 @@
 //! An array is held as its bytes in a file, little-endian. Saving encodes each array once; loading borrows the bytes of the
 //! file, and decodes an array when a method takes it. So a model is never in memory more than twice: as numbers and as bytes.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, UPDATE};
 use crate::matrix::{Matrix, Rows, Sparse};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -298,7 +298,8 @@ impl<'file> SavedParts<'file> {
     pub(crate) fn check_all_taken(&self) -> Result<()> {
         match self.arrays.keys().next() {
             Some(name) => {
-                Err(self.wrong(&format!("the array '{name}' is unknown: a newer quince may have written it")))
+                let problem = format!("the array '{name}' is unknown: a newer quince may have written it");
+                Err(Error::unopened(&self.path, problem, UPDATE))
             }
             None => Ok(()),
         }
@@ -306,7 +307,7 @@ impl<'file> SavedParts<'file> {
 
     /// An error that says why this is no model.
     pub fn wrong(&self, problem: &str) -> Error {
-        Error::Model { path: self.path.clone(), problem: problem.to_string() }
+        Error::model(&self.path, problem)
     }
 }
 

@@ -14,7 +14,7 @@
 use super::Model;
 use super::replace::replace_file_by;
 use crate::encode::Encoder;
-use crate::error::{Error, NOT_A_MODEL, Result};
+use crate::error::{Error, Result, UPDATE};
 use crate::learn::{Classes, ElementType, ExamplesDigest, LabelType, SavedArray, SavedParts, Task};
 use crate::registry::Registry;
 use crate::run::Report;
@@ -212,7 +212,7 @@ fn digest<'a>(mut pieces: impl Iterator<Item = &'a [u8]>) -> String {
 }
 
 fn read_file(bytes: &[u8], path: &str, registry: &Registry) -> Result<Model> {
-    let wrong = |problem: &str| Error::Model { path: path.to_string(), problem: problem.to_string() };
+    let wrong = |problem: &str| Error::model(path, problem);
     check_whole(bytes, path)?;
     // From here on the file is as some program wrote it, but not necessarily one of ours.
     let mut header = read_header(bytes, path)?;
@@ -220,17 +220,26 @@ fn read_file(bytes: &[u8], path: &str, registry: &Registry) -> Result<Model> {
     header.encoder.load_arrays(&mut parts)?;
     parts.features = header.encoder.width();
     parts.classes = header.classes.as_ref().map_or(0, Classes::count);
-    let method = *registry.method(&header.method).map_err(|error| wrong(&error.to_string()))?;
+    let method = *registry.method(&header.method).map_err(|error| {
+        let remedy = "Update quince, or open the file with a registry that has the method (`Model::load_with`).";
+        Error::unopened(path, error.to_string(), remedy)
+    })?;
     let classification = header.task == Task::Classification;
     if !header.encoder.is_sound() || classification != (parts.classes > 0) || !method.info.learns(header.task) {
         return Err(wrong("the quince header contradicts itself"));
     }
     let fitted = method.load(&mut parts)?;
     parts.check_all_taken()?;
-    let learner = method.unchecked(&header.settings);
+    let learner = method.of_file(&header.settings).map_err(|error| {
+        Error::unopened(
+            path,
+            format!("the settings cannot be read: {error}; a newer quince may have written them"),
+            UPDATE,
+        )
+    })?;
     Ok(Model {
         method,
-        has_probabilities: learner.map_or(true, |learner| learner.has_probabilities_dyn()),
+        has_probabilities: learner.has_probabilities_dyn(),
         settings: header.settings,
         target: header.target,
         task: header.task,
@@ -250,28 +259,28 @@ fn read_file(bytes: &[u8], path: &str, registry: &Registry) -> Result<Model> {
 
 /// An error unless the bytes are a model, and as they were written.
 fn check_whole(bytes: &[u8], path: &str) -> Result<()> {
-    let wrong = |problem: &str| Err(Error::Model { path: path.to_string(), problem: problem.to_string() });
     if bytes.len() < CHECKSUM.end || &bytes[8..CHECKSUM.start] != HEAD {
-        return wrong(NOT_A_MODEL);
+        let remedy = "Give a file that was saved by quince.";
+        return Err(Error::unopened(path, "this is not a quince model", remedy));
     }
     if bytes[CHECKSUM] != *digest(std::iter::once(bytes)).as_bytes() {
-        return wrong("the file is cut short or was changed: its checksum does not match");
+        return Err(Error::model(path, "the file is cut short or was changed: its checksum does not match"));
     }
     Ok(())
 }
 
 /// quince's own header.
 fn read_header(bytes: &[u8], path: &str) -> Result<Header> {
-    let wrong = |problem: &str| Error::Model { path: path.to_string(), problem: problem.to_string() };
+    let wrong = |problem: &str| Error::model(path, problem);
     let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| not_safetensors(path, &e))?;
     let text = metadata.metadata().as_ref().and_then(|map| map.get("quince"));
     let text = text.ok_or_else(|| wrong("no quince header"))?;
     let header: Value = serde_json::from_str(text).map_err(|_| wrong("the quince header is not JSON"))?;
     let format = header["format"].as_u64().unwrap_or(0);
     if format > u64::from(FORMAT) {
-        return Err(wrong(&format!(
-            "the file has format {format}; this quince reads up to {FORMAT}: a newer quince wrote it"
-        )));
+        let problem =
+            format!("the file has format {format}; this quince reads up to {FORMAT}: a newer quince wrote it");
+        return Err(Error::unopened(path, problem, UPDATE));
     }
     serde_json::from_value(header).map_err(|e| wrong(&format!("the quince header is not right: {e}")))
 }
@@ -287,7 +296,7 @@ fn read_arrays<'file>(bytes: &'file [u8], path: &str) -> Result<BTreeMap<String,
             Dtype::U8 => ElementType::U8,
             _ => {
                 let problem = format!("the array '{name}' has a type that no quince writes");
-                return Err(Error::Model { path: path.to_string(), problem });
+                return Err(Error::model(path, problem));
             }
         };
         let (shape, bytes) = (tensor.shape().to_vec(), tensor.data().into());
@@ -297,5 +306,5 @@ fn read_arrays<'file>(bytes: &'file [u8], path: &str) -> Result<BTreeMap<String,
 }
 
 fn not_safetensors(path: &str, error: &SafeTensorError) -> Error {
-    Error::Model { path: path.to_string(), problem: format!("not a safetensors file: {error}") }
+    Error::model(path, format!("not a safetensors file: {error}"))
 }

@@ -86,7 +86,9 @@ impl DynLearner for Refitted {
     fn resumes(&self) -> bool {
         false
     }
-
+    fn has_probabilities_dyn(&self) -> bool {
+        self.0.has_probabilities_dyn()
+    }
     fn learns(&self, fitted: &dyn quince::learn::Fitted) -> bool {
         self.0.learns(fitted)
     }

@@ -5,8 +5,10 @@ use crate::{allocations, example, scratch};
 use quince::baseline::Baseline;
 use quince::learn::{Capability, Classes, Count, Examples, Learner, Target};
 use quince::linear::{LeastSquares, Ridge};
+use quince::margin::LinearSvm;
 use quince::matrix::{Features, Sparse};
 use quince::neighbours::{Knn, KnnModel};
+use quince::prelude::Fit as _;
 use quince::registry::METHODS;
 use quince::run::{Certificate, Report, Stream};
 use quince::table::{Cells, Format, ReadOptions};
@@ -75,7 +77,11 @@ fn a_changed_byte_is_noticed_wherever_it_is() {
 
 /// The file with other JSON and a checksum that is right again: what a careful liar would write.
 fn forge(change: impl FnOnce(String) -> String) -> Vec<u8> {
-    let bytes = iris_model().to_bytes();
+    forge_of(&iris_model(), change)
+}
+
+fn forge_of(model: &Model, change: impl FnOnce(String) -> String) -> Vec<u8> {
+    let bytes = model.to_bytes();
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let json = change(String::from_utf8(bytes[8..8 + length].to_vec()).unwrap());
     let mut forged = (json.len() as u64).to_le_bytes().to_vec();
@@ -133,7 +139,24 @@ fn lies_in_the_header_are_refused_without_a_large_allocation() {
 #[test]
 fn a_newer_format_says_that_a_newer_quince_wrote_it() {
     let newer = forge(|json| json.replace(r#"{\"format\":1,"#, r#"{\"format\":2,"#));
-    assert!(Model::from_bytes(&newer).err().unwrap().to_string().contains("a newer quince wrote it"));
+    let error = Model::from_bytes(&newer).err().unwrap();
+    assert!(error.to_string().contains("a newer quince wrote it"));
+    assert_eq!(error.remedy(), "Update quince.");
+}
+
+#[test]
+fn a_setting_of_another_release_does_not_make_probabilities_of_scores() {
+    let scores = LinearSvm::new().probabilities(false);
+    let model = scores.fit(&[[0.0], [1.0], [5.0], [6.0]], &["a", "a", "b", "b"]).unwrap();
+    assert!(!model.has_probabilities());
+    let with = |new: &str| {
+        let forged = forge_of(&model, |json| json.replace(r#"\"settings\":{"#, &format!(r#"\"settings\":{{{new},"#)));
+        assert!(forged.len() > model.to_bytes().len());
+        Model::from_bytes(&forged)
+    };
+    let foreign = with(r#"\"of_a_later_release\":3"#).unwrap();
+    assert!(!foreign.has_probabilities());
+    assert_eq!(foreign.settings()["of_a_later_release"], 3);
 }
 
 #[test]
