@@ -174,7 +174,21 @@ macro_rules! label {
     )*};
 }
 
-label!(String, bool, i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
+label!(String, i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
+
+/// Booleans are spelled as data frames spell them.
+impl TargetValue for bool {
+    fn target_of(values: &[bool]) -> Result<Target> {
+        let name = |value: &bool| if *value { "True" } else { "False" };
+        Ok(Target::labels(&values.iter().map(name).collect::<Vec<_>>()))
+    }
+}
+
+impl Label for bool {
+    fn from_name(name: &str) -> Option<bool> {
+        name.to_ascii_lowercase().parse().ok()
+    }
+}
 
 impl TargetValue for &str {
     fn target_of(values: &[&str]) -> Result<Target> {

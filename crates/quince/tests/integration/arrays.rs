@@ -1,5 +1,6 @@
 //! Rows and labels in the shapes that Rust programs have them in, and answers of one type each.
 
+use quince::learn::LabelType;
 use quince::prelude::*;
 
 /// Two groups of rows, far apart.
@@ -54,6 +55,11 @@ fn labels_come_back_as_they_went_in() {
     assert_eq!(numbers.labels::<i64>(&ask).unwrap(), [-7, 10]);
     let booleans = knn.fit(&ROWS, &vec![true, true, true, false, false, false]).unwrap();
     assert_eq!(booleans.labels::<bool>(&ask).unwrap(), [true, false]);
+    // Python and Arrow spell them so, and a model may come from there or go there.
+    assert_eq!(booleans.classes().unwrap().names(), ["False", "True"]);
+    assert_eq!(booleans.classes().unwrap().label_type(), LabelType::Booleans);
+    let spelled = knn.fit(&ROWS, &["true", "true", "true", "False", "False", "False"]).unwrap();
+    assert_eq!(spelled.labels::<bool>(&ask).unwrap(), [true, false]);
     let probabilities = booleans.probabilities(&ask).unwrap();
     assert_eq!((probabilities.rows(), probabilities.columns()), (2, 2));
     // The classes are in order: false, true.
