@@ -7,6 +7,7 @@ use quince::evaluate::{Comparison, Contestants, Folds, Metric, compare};
 use quince::learn::{DynLearner, Target};
 use quince::registry::{self, Method, Registry};
 use quince::{Error, Result};
+use serde_json::json;
 
 pub fn run(options: &Compare, session: &Session) -> Result<()> {
     let table = session.table(&options.table, &options.kinds)?;
@@ -18,17 +19,18 @@ pub fn run(options: &Compare, session: &Session) -> Result<()> {
     let learners = learners(options, &contestants.methods)?;
     let folds = Folds::of(&options.folds, options.hold_out, supervised.groups)?;
     let weights = supervised.weights.as_deref();
-    let mut comparison = compare(&supervised.labelled, &learners, &folds, by, weights, &session.run)?;
-    comparison.left_out = contestants.left_out;
+    let comparison = compare(&supervised.labelled, &learners, &folds, by, weights, &session.run)?;
     session.progress.finish();
     for warning in &comparison.warnings {
         session.say(&format!("warning: {warning}"));
     }
-    for method in &comparison.left_out {
+    for method in &contestants.left_out {
         session.say(&format!("note: {} {}", method.method, method.reason));
     }
     if session.json {
-        show::print_json(&comparison)
+        let mut all = serde_json::to_value(&comparison).unwrap_or_default();
+        all["left_out"] = json!(contestants.left_out);
+        show::print_json(&all)
     } else {
         show::print(&leaderboard(&comparison, &folds))
     }

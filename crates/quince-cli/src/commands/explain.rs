@@ -15,6 +15,10 @@ pub fn run(options: &Explain, session: &Session) -> Result<()> {
             let table = TableOptions { table: table.clone(), how: options.how.clone() };
             let (_, table) = session.table_for(&model, &table, false)?;
             session.progress.finish();
+            if *row > table.rows() {
+                let problem = format!("there is no row {row}: the table has {}", table.rows());
+                return Err(Error::data(problem, "Rows are counted from 1, without the header."));
+            }
             model.explain_row(&table, row.saturating_sub(1), &session.run)?
         }
         (Some(_), None) => return Err(together("row", "says which row, but not of which table")),

@@ -5,7 +5,6 @@
 //! from all rows, and a method that knows its exact leave-one-out predictions is asked for them instead of being
 //! fitted once per row.
 
-use super::contestants::LeftOut;
 use super::encoders::{Encoded, Encoders};
 use super::folds::{Folds, make_splits};
 use super::leave_one_out::leave_each_out;
@@ -79,8 +78,6 @@ pub struct Comparison {
     pub by: Metric,
     /// The methods, the best first; those without a result last.
     pub entrants: Vec<Entrant>,
-    /// Methods that learn such a target and were not compared, where none was named: what [`Contestants`](super::Contestants) says.
-    pub left_out: Vec<LeftOut>,
     /// What the user should know.
     pub warnings: Vec<String>,
 }
@@ -148,7 +145,6 @@ pub fn compare(
         folds: splits.map_or(target.rows(), |splits| splits.len()),
         by,
         entrants,
-        left_out: Vec::new(),
         warnings,
     })
 }

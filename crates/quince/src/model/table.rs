@@ -123,7 +123,7 @@ impl Model {
         self.encoder.encode(table, MissingValues::for_method(self.method.info), run)
     }
 
-    /// What spoke for the answer to one row of a table.
+    /// What spoke for the answer to one row of a table, counted from 0.
     ///
     /// ```
     /// use quince::prelude::*;
@@ -134,10 +134,7 @@ impl Model {
     /// # quince::Result::Ok(())
     /// ```
     pub fn explain_row(&self, table: &Table, row: usize, run: &Run) -> Result<Explanation> {
-        if row >= table.rows() {
-            let problem = format!("there is no row {}: the table has {}", row + 1, table.rows());
-            return Err(Error::data(problem, "Rows are counted from 1, without the header."));
-        }
+        table.check_rows(&[row])?;
         self.explain_features(&self.encode(&table.take(&[row]), run)?.features())
     }
 

@@ -164,7 +164,7 @@ impl Table {
     }
 
     /// An error if one of these rows is not in the table.
-    fn check_rows(&self, rows: &[usize]) -> Result<()> {
+    pub(crate) fn check_rows(&self, rows: &[usize]) -> Result<()> {
         match rows.iter().find(|&&row| row >= self.rows()) {
             None => Ok(()),
             Some(row) => Err(Error::data(
