@@ -97,6 +97,10 @@ package: ## the library as a package, and its tests as packaged
 	tar -xzf "$(TARGET)"/package/quince-*.crate -C "$$folder"; \
 	$(CARGO) test --all-features --release --locked --manifest-path "$$folder"/quince-*/Cargo.toml
 
+.PHONY: command
+command: ## the command, into release/ where cargo builds
+	$(CARGO) build --release --locked -p quince-cli
+
 .PHONY: doc
 doc: ## the library's reference, warnings refused
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --release --locked
@@ -131,7 +135,7 @@ wheel: venv ## build the Python package and install it into the environment
 	"$(VENV_PYTHON)" -m pip install --quiet --force-reinstall --no-deps "$(TARGET)"/wheels/quince-*.whl
 
 .PHONY: python-test
-python-test: wheel ## the Python package's tests, on the wheel just built
+python-test: wheel command ## the Python package's tests, on the wheel just built
 	"$(VENV_PYTHON)" -m pytest $(PACKAGE)/tests -q
 	"$(VENV_PYTHON)" docs/generator/tests/python_examples.py
 

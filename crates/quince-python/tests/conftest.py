@@ -26,9 +26,9 @@ def iris_csv() -> Path:
 
 @pytest.fixture(scope="session")
 def command() -> str:
-    """The command `quince`, if it has been built."""
+    """The command `quince`, which `make python-test` builds."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     built = shutil.which("quince", path=str(target / "release"))
     if built is None:
-        pytest.skip("the command quince has not been built: cargo build --release")
+        pytest.fail("the command quince has not been built: cargo build --release")
     return built

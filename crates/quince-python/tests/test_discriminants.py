@@ -300,7 +300,7 @@ def test_a_gaussian_classifier_is_all_that_lies_between(rng):
 
 @pytest.fixture
 def vowels():
-    """The ledger's B11: two formants of men and women, ten vowels, and who spoke them."""
+    """Two formants of men and women, ten vowels, and who spoke them."""
     table = pd.read_csv(ROOT / "examples/data/vowels.csv")
     table = table[table["type"] != "c"]
     return table[["f1", "f2"]].to_numpy(float), table["vowel"].to_numpy(str), table["speaker"].to_numpy()

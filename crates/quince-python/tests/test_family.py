@@ -1,4 +1,4 @@
-"""Distributions against scipy's, and the ledger's joint tables."""
+"""Distributions against scipy's, and joint tables worked out on paper."""
 
 import pickle
 

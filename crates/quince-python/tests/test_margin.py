@@ -277,7 +277,7 @@ def test_all_three_ways_have_one_optimum(tumours):
 
 
 def test_implicit_steps_come_near_the_optimum_far_from_zero():
-    """The ledger's four points: w = (1, 0), b = -6, and an objective of 1/2 where C is 1, so alpha 1/4."""
+    """Four points whose optimum is known: w = (1, 0), b = -6, and an objective of 1/2 where C is 1, so alpha 1/4."""
     X, y = np.array([[5.0, 1.0], [5.0, 2.0], [7.0, 2.0], [7.0, 3.0]]), np.array([-1, -1, 1, 1])
     how = {"alpha": 0.25, "average": True, "max_iter": 20_000, "tol": None, "random_state": 0}
     model = quince.SGDClassifier(learning_rate="implicit", **how).fit(X, y)

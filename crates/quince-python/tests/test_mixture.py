@@ -179,7 +179,7 @@ def test_topics_are_found_dense_and_sparse():
 
 
 def test_counts_with_missing_values_are_imputed():
-    # T5 of the ledger.
+    # The worked example T5 of the Rust tests.
     rows = np.array([[3, 5, 6, 2], [0, np.nan, 3, 1], [1, 2, np.nan, 6.0]])
     model = quince.MultinomialMixture(1, alpha=0.0, tol=0.0, max_iter=2000)
     with warnings.catch_warnings():

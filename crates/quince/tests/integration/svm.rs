@@ -206,7 +206,7 @@ fn a_precomputed_kernel_is_no_table() {
 
 #[test]
 fn duplicates_share_the_coefficient_of_their_row() {
-    // The four points of the ledger (S1), the inner ones ten times: together the duplicates have 0.5, each at most C.
+    // The four points of the reference (S1), the inner ones ten times: together the duplicates have 0.5, each at most C.
     let inner = [[5.0, 2.0], [7.0, 2.0]].repeat(10).concat();
     let rows = Matrix::new(22, 2, [inner, vec![5.0, 1.0, 7.0, 3.0]].concat()).unwrap();
     let target = Target::classes(Classes::of(["a", "b"]), (0..22).map(|i| i % 2).collect()).unwrap();

@@ -1,4 +1,8 @@
-//! Reference numbers, one file per area. A test's name begins with the number of its example.
+//! Reference numbers, one file per area: worked examples of a first course in machine learning, computed on paper or by another
+//! implementation.
+//!
+//! Where a test's name begins with a letter and a number, here and elsewhere, it is the example's: T tables, X texts, L linear models, D and K
+//! distances and neighbours, B probabilities and Bayes, C clusters and mixtures, S margins, E evaluation.
 
 mod bayes;
 mod clusters;

@@ -17,7 +17,7 @@ fn fact(report: &Report, name: &str) -> f64 {
     report.facts.iter().find(|fact| fact.0 == name).unwrap().1
 }
 
-/// The four points of the ledger.
+/// The four points of S1.
 fn toy() -> (Matrix, Target) {
     (Matrix::from_rows(&[[5.0, 1.0], [5.0, 2.0], [7.0, 2.0], [7.0, 3.0]]), classes([0, 0, 1, 1]))
 }
@@ -40,7 +40,7 @@ fn s1_the_hard_margin_of_four_points() {
     assert!((model.bias() + 6.0).abs() < 1e-9);
     assert!((2.0 / model.summary().norm - 2.0).abs() < 1e-9);
     assert_eq!(model.support_indices(), [1, 2]);
-    assert!(model.coefficients().iter().zip([-0.5, 0.5]).all(|(found, ledger)| (found - ledger).abs() < 1e-9));
+    assert!(model.coefficients().iter().zip([-0.5, 0.5]).all(|(found, expected)| (found - expected).abs() < 1e-9));
     assert!(report.holds() && fact(&report, "gap") < 1e-9);
 }
 
@@ -129,7 +129,7 @@ fn s4_stochastic_gradient_descent_reaches_the_optimum_of_the_dual() {
 
 #[test]
 fn s4_stochastic_gradient_descent_reaches_the_optimum_far_from_zero() {
-    // The ledger's points, whose optimum is w = (1, 0), b = -6 with the objective ½; and the same from further away.
+    // The points of S1, whose optimum is w = (1, 0), b = -6 with the objective ½; and the same from further away.
     for far in [0.0, 1e3, 1e6] {
         let (rows, target) = toy();
         let rows = Matrix::new(4, 2, rows.values().iter().map(|x| x + far).collect()).unwrap();

@@ -50,7 +50,7 @@ fn quick(kernel: KernelName, c: Cost) -> Svm {
     Svm { kernel, c, probabilities: false, leave_one_out: quince::margin::LeaveOneOut::Never, ..Svm::default() }
 }
 
-/// A hard margin between the ledger's four points, and a soft one between irises.
+/// A hard margin between four points, and a soft one between irises.
 pub(super) fn margin() -> Result<Figure> {
     let four = Plane::plain(vec![(5.0, 1.0), (5.0, 2.0), (7.0, 2.0), (7.0, 3.0)]);
     let sides = Target::classes(Classes::of(["left", "right"]), vec![0, 0, 1, 1])?;

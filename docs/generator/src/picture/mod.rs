@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lines_of_the_ledgers_four_points_are_labelled_with_its_numbers() {
+    fn the_lines_of_the_four_points_are_labelled_with_its_numbers() {
         let svg = figure("least-squares-lines").unwrap();
         assert!(svg.contains("y = 0.5 x \u{2212} 1") && svg.contains("x = y + 4"), "{svg}");
     }
