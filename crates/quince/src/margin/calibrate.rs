@@ -10,7 +10,7 @@ use super::svm::{Cost, LeaveOneOut, Svm};
 use super::target::{class_scores, class_weights};
 use crate::calibration::{LogOdds, softmax, temperature};
 use crate::error::{Error, Result};
-use crate::learn::{Examples, Prediction, TargetView};
+use crate::learn::{Examples, Prediction, Target, TargetView};
 use crate::run::{Report, Run, StopReason};
 
 /// A solved problem.
@@ -49,7 +49,7 @@ impl Svm {
         report: &mut Report,
         run: &Run,
     ) -> Result<()> {
-        let TargetView::Classes { codes, .. } = solved.examples.target.view() else { return Ok(()) };
+        let TargetView::Classes { .. } = solved.examples.target.view() else { return Ok(()) };
         let before = from.filter(|before| solved.is_that_of(before));
         let left_out = match before.and_then(|before| before.summary.leave_one_out) {
             Some(error) => {
@@ -73,9 +73,7 @@ impl Svm {
             Some(odds) if odds.temperature != 1.0 && (odds.offset != 0.0) == differ => odds,
             _ => {
                 let (rows, scores) = self.judged(solved, left_out, model, report, run)?;
-                let codes: Vec<u32> = rows.iter().map(|&i| codes[i]).collect();
-                let weights = solved.examples.weights.map(|all| rows.iter().map(|&i| all[i]).collect::<Vec<f64>>());
-                run.finish(|| log_odds(&scores, &codes, weights.as_deref(), differ, run))?
+                run.finish(|| log_odds_of(solved.examples, &rows, &scores, differ, run))?
             }
         };
         model.log_odds = odds;
@@ -144,6 +142,20 @@ pub(super) fn classes_differ(setting: &str, examples: &Examples<'_>) -> Result<b
     let TargetView::Classes { classes, codes } = examples.target.view() else { return Ok(false) };
     let weights = class_weights(setting, classes, codes, examples.weights)?;
     Ok(weights.windows(2).any(|pair| pair[0] != pair[1]))
+}
+
+/// How the scores of some rows become probabilities: of those examples that have these indices.
+pub(super) fn log_odds_of(
+    examples: &Examples<'_>,
+    rows: &[usize],
+    scores: &[f64],
+    classes_differ: bool,
+    run: &Run,
+) -> Result<LogOdds> {
+    let TargetView::Classes { codes, .. } = examples.target.view() else { return Err(Target::missing()) };
+    let codes: Vec<u32> = rows.iter().map(|&i| codes[i]).collect();
+    let weights: Option<Vec<f64>> = examples.weights.map(|weights| rows.iter().map(|&i| weights[i]).collect());
+    log_odds(scores, &codes, weights.as_deref(), classes_differ, run)
 }
 
 /// How scores of rows that were not learnt become probabilities. The rows count by their own weights, and not by those of their

@@ -3,7 +3,7 @@
 use super::{LinearSvm, LinearSvmModel};
 use crate::error::{Error, Result};
 use crate::learn::{Examples, TargetView};
-use crate::margin::calibrate::{add_to, classes_differ, log_odds};
+use crate::margin::calibrate::{add_to, classes_differ, log_odds_of};
 use crate::margin::leave_one_out::every_third;
 use crate::run::{Report, Run, StopReason};
 
@@ -24,27 +24,25 @@ impl LinearSvm {
     ) -> Result<()> {
         let TargetView::Classes { codes, .. } = examples.target.view() else { return Ok(()) };
         let differ = classes_differ(&self.class_weights, examples)?;
-        let mut thirds = every_third(indices.iter().map(|&i| codes[i] == 1), 0);
+        let thirds = every_third(indices.iter().map(|&i| codes[i] == 1), 0);
         let judge = match &thirds {
             Some(thirds) => in_time(report, run, || without(thirds))?,
             None => None,
         };
         if thirds.is_some() && judge.is_none() {
-            thirds = None;
             report.remarks.push(NO_TIME_TO_CALIBRATE.into());
         }
-        run.finish(|| {
-            let is_held_out = |k: usize| thirds.as_ref().is_none_or(|thirds| thirds[k]);
-            let rows: Vec<usize> = (0..indices.len()).filter(|&k| is_held_out(k)).map(|k| indices[k]).collect();
+        let held_out = thirds.filter(|_| judge.is_some());
+        let is_judged = |k: &usize| held_out.as_ref().is_none_or(|held_out| held_out[*k]);
+        let rows: Vec<usize> = (0..indices.len()).filter(is_judged).map(|k| indices[k]).collect();
+        let odds = run.finish(|| {
             let taken = examples.features.take(&rows);
             let scores = judge.as_ref().unwrap_or(model).scores(&taken.features(), run)?;
-            let codes: Vec<u32> = rows.iter().map(|&i| codes[i]).collect();
-            let weights: Option<Vec<f64>> = examples.weights.map(|weights| rows.iter().map(|&i| weights[i]).collect());
-            let odds = log_odds(&scores, &codes, weights.as_deref(), differ, run)?;
-            model.calibrated(odds);
-            add_to(report, &odds);
-            Ok(())
-        })
+            log_odds_of(examples, &rows, &scores, differ, run)
+        })?;
+        model.calibrated(odds);
+        add_to(report, &odds);
+        Ok(())
     }
 }
 
