@@ -296,6 +296,22 @@ def test_steps_that_diverge_are_warned_of_and_implicit_ones_do_not():
     assert model.score(X, y) > 0.9
 
 
+def test_probabilities_by_rows_that_were_learnt_are_warned_of():
+    X, y = classes()
+    some = np.concatenate([np.flatnonzero(y == "no"), np.flatnonzero(y == "yes")[:2]])
+    said = "class 'yes' has only 2 rows"
+    with pytest.warns(UserWarning, match=said):
+        quince.SVC(probability=True).fit(X[some], y[some])
+    table = pd.DataFrame(X[some]).assign(y=y[some])
+    with pytest.warns(UserWarning, match=said):
+        quince.train(table, "y", "linear-svm")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quince.SVC().fit(X[some], y[some])
+        quince.train(table, "y", "linear-svm", {"probabilities": False})
+        quince.SVC(probability=True).fit(X, y)
+
+
 @pytest.mark.parametrize("threads", [2, 8])
 def test_the_number_of_threads_changes_no_bit(threads):
     X, y = classes(3000, 8)

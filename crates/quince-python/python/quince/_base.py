@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any, ClassVar
@@ -56,6 +57,13 @@ def names_of(classes: NDArray[Any]) -> list[str]:
         return str(int(label)) if whole else str(label)
 
     return [name(label) for label in classes.tolist()]
+
+
+def warn_if_too_sure(report: dict[str, Any], stacklevel: int) -> None:
+    """Warns of probabilities that were calibrated by rows that the model has learnt: the report says why."""
+    for remark in report["remarks"]:
+        if "probabilities come from the rows learnt from" in remark:
+            warnings.warn(f"{remark[0].upper()}{remark[1:]}.", UserWarning, stacklevel=stacklevel + 1)
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 from sklearn.exceptions import ConvergenceWarning
 
 from quince import _quince
+from quince._base import warn_if_too_sure
 from quince._quince import Model
 from quince._threads import effective
 
@@ -82,6 +83,7 @@ def train(
         budget=budget,
     )
     _warn_if_unfinished(learnt)
+    warn_if_too_sure(learnt.report, stacklevel=2)
     return learnt
 
 

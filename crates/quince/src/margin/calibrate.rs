@@ -4,14 +4,52 @@
 use super::certificate::GapCertificate;
 use super::dual::{Dual, Solution, SolverOptions};
 use super::leave_one_out;
-use super::linear::NO_TIME_TO_CALIBRATE;
-use super::model::SvmModel;
+use super::model::{SvmModel, counted};
 use super::svm::{Cost, LeaveOneOut, Svm};
 use super::target::{class_scores, class_weights};
 use crate::calibration::{LogOdds, softmax, temperature};
 use crate::error::{Error, Result};
 use crate::learn::{Examples, Prediction, Target, TargetView};
 use crate::run::{Report, Run, StopReason};
+
+/// Why scores become probabilities by rows that the model has learnt, and not by rows held out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OwnScores {
+    /// The budget is used up.
+    NoTime,
+    /// A class has fewer rows than there are folds.
+    FewRows,
+    /// The solver did not converge, and would not do so with fewer rows.
+    Unfinished,
+}
+
+impl OwnScores {
+    /// What a user should know, about a model of these rows among the examples.
+    pub(super) fn remark(self, examples: &Examples<'_>, rows: &[usize]) -> String {
+        let (reason, remedy) = match self {
+            OwnScores::NoTime => ("the budget left no time to calibrate on held-out rows".into(), ""),
+            OwnScores::FewRows => {
+                let (class, count) = smallest_class(examples, rows);
+                let reason = format!("class '{class}' has only {}, too few to hold any out", counted(count, "row"));
+                (reason, "; three of each class are enough")
+            }
+            OwnScores::Unfinished => {
+                let reason = "the fit has not converged, and is not repeated without some of the rows";
+                (reason.into(), "; scale the columns, or allow more steps")
+            }
+        };
+        format!("{reason}: probabilities come from the rows learnt from, and are too sure{remedy}")
+    }
+}
+
+/// The class that has the fewest of these rows, and how many.
+fn smallest_class(examples: &Examples<'_>, rows: &[usize]) -> (String, usize) {
+    let TargetView::Classes { classes, codes } = examples.target.view() else { return (String::new(), 0) };
+    let mut counts = vec![0; classes.count()];
+    rows.iter().for_each(|&i| counts[codes[i] as usize] += 1);
+    let smallest = classes.names().iter().cloned().zip(counts).min_by_key(|(_, count)| *count);
+    smallest.unwrap_or_default()
+}
 
 /// A solved problem.
 pub(super) struct Solved<'s> {
@@ -117,16 +155,19 @@ impl Svm {
         if let Some(scores) = left_out {
             return Ok((dual.indices.clone(), scores));
         }
-        if solved.solution.stop == StopReason::Converged {
-            let options = self.options(1.0, dual.count());
-            if let Some(found) = leave_one_out::held_out(dual, solved.solution, &options, self.bias, run)? {
-                return Ok(found);
+        let why = match solved.solution.stop {
+            StopReason::Converged => {
+                let options = self.options(1.0, dual.count());
+                match leave_one_out::held_out(dual, solved.solution, &options, self.bias, run)? {
+                    Ok(found) => return Ok(found),
+                    Err(why) => why,
+                }
             }
-        }
-        model.own_scores = solved.solution.stop == StopReason::Budget || run.out_of_time();
-        if model.own_scores {
-            report.remarks.push(NO_TIME_TO_CALIBRATE.into());
-        }
+            StopReason::Budget => OwnScores::NoTime,
+            _ => OwnScores::Unfinished,
+        };
+        model.own_scores = true;
+        report.remarks.push(why.remark(solved.examples, &dual.indices));
         Ok((dual.indices.clone(), solved.own_scores()))
     }
 

@@ -4,9 +4,10 @@
 //! refit, so their share bounds the leave-one-out error (Vapnik 1995). A refit has a warm start from the solution for all rows,
 //! without the row and with Σβ brought back to zero.
 
+use super::calibrate::OwnScores;
 use super::certificate::{BiasRule, GapCertificate};
 use super::dual::{Dual, Solution, SolverOptions, balance};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::run::{Run, StopReason};
 
 /// `auto` computes leave-one-out scores if support vectors squared, times rows, are at most this many: about a millisecond.
@@ -54,29 +55,44 @@ pub(super) fn scores(
     Ok(Some(scores))
 }
 
-/// Every third row of each class, and its score by the model of the others: of few rows all, in three folds. `None` if a class has
-/// too few, or there is no time.
+/// Rows, and the score of each by a model that has not learnt it.
+pub(super) type HeldOut = (Vec<usize>, Vec<f64>);
+
+/// Every third row of each class, and its score by the model of the others: of few rows all, in three folds. Otherwise the reason
+/// why there are none.
 pub(super) fn held_out(
     dual: &Dual<'_>,
     solution: &Solution,
     options: &SolverOptions,
     rule: BiasRule,
     run: &Run,
-) -> Result<Option<(Vec<usize>, Vec<f64>)>> {
+) -> Result<std::result::Result<HeldOut, OwnScores>> {
     let options =
         SolverOptions { tolerance: (TOLERANCE_FACTOR * options.tolerance).min(0.1).max(options.tolerance), ..*options };
     let folds = if dual.count() <= MAX_ROWS_FOR_THREE_FOLDS { 3 } else { 1 };
     let (mut rows, mut scores) = (Vec::new(), Vec::new());
+    let mut why = OwnScores::NoTime;
     for fold in 0..folds {
-        let Some(held_out) = every_third(dual.target.iter().map(|y| *y > 0.0), fold) else { return Ok(None) };
+        let Some(held_out) = every_third(dual.target.iter().map(|y| *y > 0.0), fold) else {
+            return Ok(Err(OwnScores::FewRows));
+        };
         if run.out_of_time() {
             break;
         }
-        let Some(found) = dual.scores_without(|i| held_out[i], solution, &options, rule, run)? else { break };
-        rows.extend((0..dual.count()).filter(|&i| held_out[i]).map(|i| dual.indices[i]));
-        scores.extend(found);
+        match dual.scores_without(|i| held_out[i], solution, &options, rule, run) {
+            Ok(Some(found)) => {
+                rows.extend((0..dual.count()).filter(|&i| held_out[i]).map(|i| dual.indices[i]));
+                scores.extend(found);
+            }
+            Ok(None) => {
+                why = OwnScores::Unfinished;
+                break;
+            }
+            Err(Error::OutOfTime { .. }) => break,
+            Err(other) => return Err(other),
+        }
     }
-    Ok((!rows.is_empty()).then_some((rows, scores)))
+    Ok(if rows.is_empty() { Err(why) } else { Ok((rows, scores)) })
 }
 
 /// Which rows are every third of their class, in one of three folds; `None` if one class has none.
@@ -98,7 +114,7 @@ pub(super) fn error(dual: &Dual<'_>, scores: &[f64]) -> f64 {
 
 impl Dual<'_> {
     /// Scores of some rows by the model of all others, with a warm start from the solution for all rows; `None` if that takes too
-    /// many steps or too long: the scores of a model that is not finished have another size.
+    /// many steps, and an error if it takes too long: the scores of a model that is not finished have another size.
     fn scores_without(
         &self,
         leave_out: impl Fn(usize) -> bool,
@@ -112,8 +128,10 @@ impl Dual<'_> {
         let mut start: Vec<f64> = kept.iter().map(|&i| solution.beta[i]).collect();
         balance(&mut start);
         let solution = others.solve_near(start, options, run)?;
-        let cut_short = solution.stop == StopReason::StepLimit && options.steps < SolverOptions::most_steps(0);
-        if cut_short || solution.stop == StopReason::Budget {
+        if solution.stop == StopReason::Budget {
+            return Err(Error::OutOfTime { what: "the method".into() });
+        }
+        if solution.stop == StopReason::StepLimit && options.steps < SolverOptions::most_steps(0) {
             return Ok(None);
         }
         let certificate = others.certify(&solution, rule, solution.stop == StopReason::Converged);

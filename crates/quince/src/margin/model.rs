@@ -41,7 +41,7 @@ pub struct SvmModel {
     pub(super) weights: Option<Matrix>,
     /// How scores become probabilities.
     pub(super) log_odds: LogOdds,
-    /// Whether that was learnt from scores of the rows that the model has learnt, for want of time.
+    /// Whether that was learnt from scores of the rows that the model has learnt, as a fit that goes on tries to mend.
     pub(super) own_scores: bool,
     /// How far below zero the scores of free support vectors are: rows no further below are not novel.
     pub(super) slack: f64,

@@ -204,6 +204,59 @@ fn a_fit_without_time_to_calibrate_says_so_and_is_calibrated_when_resumed() {
     assert!((whole.temperature() / fresh.temperature() - 1.0).abs() < 0.02);
 }
 
+/// The remarks that tell of probabilities by rows that were learnt.
+fn too_sure(report: &Report) -> Vec<String> {
+    report.remarks.iter().filter(|remark| remark.contains("are too sure")).cloned().collect()
+}
+
+#[test]
+fn probabilities_by_rows_that_were_learnt_are_told_where_a_class_has_too_few() {
+    let (rows, target) = noisy(40, 3);
+    let TargetView::Classes { classes, codes } = target.view() else { panic!() };
+    // Two rows of 'b', or three, and all of 'a'.
+    let with = |count: usize| -> Vec<usize> {
+        let of_b = (0..40).filter(|&i| codes[i] == 1).take(count);
+        (0..40).filter(|&i| codes[i] == 0).chain(of_b).collect()
+    };
+    assert_eq!(classes.names(), ["a", "b"]);
+    for count in [2, 3] {
+        let (rows, target) = (rows.take_rows(&with(count)), target.take(&with(count)));
+        let examples = Examples::new(rows.features(), &target, None).unwrap();
+        let kernel = Svm { leave_one_out: LeaveOneOut::Never, ..Svm::default() };
+        let (model, of_kernel) = kernel.fit_examples(&examples, &Run::new()).unwrap();
+        let mut said = vec![too_sure(&of_kernel)];
+        let (_, resumed) = Learner::resume(&kernel, &model, &examples, &Run::new()).unwrap().unwrap();
+        said.push(too_sure(&resumed));
+        for solver in [Solver::Dual, Solver::Interior, Solver::Sgd] {
+            let linear = LinearSvm { solver, ..LinearSvm::default() };
+            said.push(too_sure(&linear.fit_examples(&examples, &Run::new()).unwrap().1));
+            let without = LinearSvm { probabilities: false, ..linear };
+            assert!(too_sure(&without.fit_examples(&examples, &Run::new()).unwrap().1).is_empty());
+        }
+        for said in said {
+            assert_eq!(said.len(), usize::from(count < 3), "{said:?}");
+            assert!(said.iter().all(|one| one.contains("class 'b' has only 2 rows")), "{said:?}");
+        }
+    }
+}
+
+#[test]
+fn probabilities_of_a_fit_that_has_not_converged_are_told_to_be_too_sure() {
+    let (rows, target) = noisy(300, 3);
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    let whole = Svm { leave_one_out: LeaveOneOut::Never, ..Svm::default() };
+    let (model, finished) = whole.fit_examples(&examples, &Run::new()).unwrap();
+    assert!(too_sure(&finished).is_empty(), "{finished:?}");
+    let short = Svm { steps: model.summary().steps / 2, ..whole.clone() };
+    let (model, unfinished) = short.fit_examples(&examples, &Run::new()).unwrap();
+    assert_eq!(unfinished.stop, StopReason::StepLimit);
+    let said = too_sure(&unfinished);
+    assert!(said.len() == 1 && said[0].contains("has not converged") && said[0].contains("more steps"), "{said:?}");
+    // One that goes on to its end is calibrated on rows held out.
+    let (_, resumed) = Learner::resume(&whole, &model, &examples, &Run::new()).unwrap().unwrap();
+    assert!(resumed.stop == StopReason::Converged && too_sure(&resumed).is_empty(), "{resumed:?}");
+}
+
 /// Checks the probabilities of a fit to two normal classes, one in five rows of the rarer, whose rows cost more by the settings.
 fn is_better_than_any_temperature<L: Learner>(settings: &L, offset: impl Fn(&L::Fitted) -> f64) {
     let mut stream = Stream::new(11, 0);

@@ -13,7 +13,7 @@ from sklearn.utils import Tags, column_or_1d, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from quince._base import FLOATS, Estimator, for_extension, names_of, weights_of
+from quince._base import FLOATS, Estimator, for_extension, names_of, warn_if_too_sure, weights_of
 from quince._quince import Model, fit, linear_outputs, predict
 from quince._threads import effective
 
@@ -37,6 +37,7 @@ class SupportVectorMachine(Estimator):
         elif model.report["stop"] == "stalled":
             remedy = "Rounding leaves no better step: scale the columns, or give a larger tol."
             warnings.warn(remedy, ConvergenceWarning, stacklevel=3)
+        warn_if_too_sure(model.report, stacklevel=3)
         return model
 
     def _scores(self, X: Any) -> NDArray[np.float64]:

@@ -3,12 +3,9 @@
 use super::{LinearSvm, LinearSvmModel};
 use crate::error::{Error, Result};
 use crate::learn::{Examples, TargetView};
-use crate::margin::calibrate::{add_to, classes_differ, log_odds_of};
+use crate::margin::calibrate::{OwnScores, add_to, classes_differ, log_odds_of};
 use crate::margin::leave_one_out::every_third;
 use crate::run::{Report, Run, StopReason};
-
-/// The remark of a fit whose budget left no time for a second one.
-pub(in crate::margin) const NO_TIME_TO_CALIBRATE: &str = "the budget left no time to calibrate on held-out rows: probabilities come from the rows learnt from, and are too sure";
 
 impl LinearSvm {
     /// Finds the log odds of scores from every third row of each class, scored by a model fitted `without` them. The rows
@@ -29,8 +26,9 @@ impl LinearSvm {
             Some(thirds) => in_time(report, run, || without(thirds))?,
             None => None,
         };
-        if thirds.is_some() && judge.is_none() {
-            report.remarks.push(NO_TIME_TO_CALIBRATE.into());
+        if judge.is_none() {
+            let why = if thirds.is_none() { OwnScores::FewRows } else { OwnScores::NoTime };
+            report.remarks.push(why.remark(examples, indices));
         }
         let held_out = thirds.filter(|_| judge.is_some());
         let is_judged = |k: &usize| held_out.as_ref().is_none_or(|held_out| held_out[*k]);

@@ -23,7 +23,6 @@ mod sgd;
 mod sgd_fit;
 mod system;
 
-pub(super) use calibrate::NO_TIME_TO_CALIBRATE;
 pub use loss::Loss;
 pub use model::{LinearSvmModel, Link};
 pub(super) use model::{row_table, weight_table};
