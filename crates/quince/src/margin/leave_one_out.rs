@@ -127,7 +127,7 @@ impl Dual<'_> {
         let others = self.part(&kept);
         let mut start: Vec<f64> = kept.iter().map(|&i| solution.beta[i]).collect();
         balance(&mut start);
-        let solution = others.solve_near(start, options, run)?;
+        let solution = others.solve_near(start, solution, options, run)?;
         if solution.stop == StopReason::Budget {
             return Err(Error::OutOfTime { what: "the method".into() });
         }

@@ -262,6 +262,11 @@ impl Run {
         self.deadline.get().map(|deadline| deadline.saturating_sub(self.clock.now()))
     }
 
+    /// The time by the run's clock, if there is a budget that it counts for.
+    pub(crate) fn budgeted_time(&self) -> Option<Duration> {
+        self.deadline.get().map(|_| self.clock.now())
+    }
+
     /// Does a piece of work with at most half of the time that is left (all of it for the last piece), so that no slow
     /// method starves those after it.
     pub(crate) fn share<T>(&self, last: bool, work: impl FnOnce() -> T) -> T {

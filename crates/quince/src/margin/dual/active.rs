@@ -92,15 +92,17 @@ impl<'a, T: Multiply> ActiveSet<'a, T> {
         chosen
     }
 
-    /// Makes sure that the kernel rows of these rows are cached; returns how many kernels had to be computed.
-    pub(super) fn compute_missing_kernels(&mut self, dual: &Dual<'_>, chosen: &[usize], run: &Run) -> Result<usize> {
+    /// Makes sure that the kernel rows of these rows are cached; returns how many multiplications that took.
+    pub(super) fn compute_missing_kernels(&mut self, dual: &Dual<'_>, chosen: &[usize], run: &Run) -> Result<f64> {
         let missing = self.cache.reserve(chosen);
         if !missing.is_empty() {
             let wanted: Vec<usize> = missing.iter().map(|&k| dual.indices[self.rows[k]]).collect();
             let queries = dual.space.queries(&dual.rows, &wanted);
             self.kernel_rows.fill(&queries, self.cache.slots_mut(&missing), run)?;
         }
-        Ok(missing.len() * self.rows.len())
+        // Of the rows that take part.
+        let share = self.rows.len() as f64 / dual.count() as f64;
+        Ok(share * dual.multiplications(missing.iter().map(|&k| self.rows[k])))
     }
 
     /// The problem of a working set whose kernel rows are cached.

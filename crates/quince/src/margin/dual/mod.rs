@@ -43,7 +43,7 @@ use active::ActiveSet;
 use duplicates::DuplicateRows;
 use sample::WarmStart;
 use stalled::{LowestViolation, Rounds};
-use time::TimeEstimate;
+use time::{KernelSpeed, TimeEstimate};
 use working_set::{Variable, WorkingSet};
 
 /// Rows in a working set.
@@ -65,8 +65,8 @@ const STEPS_PER_ROW_BEFORE_LINEAR: usize = 10;
 /// In single precision the solver stops at this share of the tolerance, so that the check in double precision passes.
 const SINGLE_PRECISION_RESERVE: f64 = 0.95;
 
-/// So many kernels are summed to know the speed of that, where there is a budget.
-const SPEED_TRIAL: usize = 2_000_000;
+/// At most so many multiplications are made to know how long kernels take, where there is a budget.
+const SPEED_TRIAL: f64 = 5e7;
 
 /// Classes count as inseparable if the hard margin is narrower than this share of the largest distance between rows.
 const MIN_MARGIN_SHARE: f64 = 1e-4;
@@ -134,6 +134,8 @@ pub(super) struct Solution {
     pub(super) blocks: usize,
     /// How much the dual objective had risen after each block.
     pub(super) trace: Vec<f64>,
+    /// How long kernels took, if there is a budget: solves of other rows of these need not try again.
+    speed: KernelSpeed,
 }
 
 impl Solution {
@@ -151,6 +153,7 @@ impl Solution {
             steps: 0,
             blocks: 0,
             trace: Vec::new(),
+            speed: KernelSpeed::default(),
         }
     }
 
@@ -187,14 +190,25 @@ impl Dual<'_> {
     /// Solves the problem from a feasible start; without one from zero, or from the solution for a sample.
     pub(super) fn solve(&self, start: Option<Vec<f64>>, options: &SolverOptions, run: &Run) -> Result<Solution> {
         let time = &mut TimeEstimate::default();
-        let Some(duplicates) = DuplicateRows::find(self, run)? else { return self.solve_by(start, options, time, run) };
-        let start = start.map(|beta| duplicates.sum_by_group(&beta));
-        Ok(duplicates.expand(self, duplicates.merge(self).solve_by(start, options, time, run)?))
+        let solution = match DuplicateRows::find(self, run)? {
+            None => self.solve_by(start, options, time, run)?,
+            Some(duplicates) => {
+                let start = start.map(|beta| duplicates.sum_by_group(&beta));
+                duplicates.expand(self, duplicates.merge(self).solve_by(start, options, time, run)?)
+            }
+        };
+        Ok(Solution { speed: time.summed, ..solution })
     }
 
-    /// Solves the problem from a start that is near to its solution.
-    pub(super) fn solve_near(&self, start: Vec<f64>, options: &SolverOptions, run: &Run) -> Result<Solution> {
-        self.solve_by(Some(start), options, &mut TimeEstimate::default(), run)
+    /// Solves the problem, whose rows are some of those of another one, from a start that follows from the solution of that one.
+    pub(super) fn solve_near(
+        &self,
+        start: Vec<f64>,
+        solved: &Solution,
+        options: &SolverOptions,
+        run: &Run,
+    ) -> Result<Solution> {
+        self.solve_by(Some(start), options, &mut TimeEstimate::with(solved.speed), run)
     }
 
     /// By steps; where they do not get on, and the kernel is linear, as a linear model.
@@ -226,8 +240,8 @@ impl Dual<'_> {
     ) -> Result<Solution> {
         let exact: KernelRows<'_, f64> = self.space.kernel_rows(&self.rows, &self.indices);
         let mut solution = Solution::zero(self);
-        if run.time_left().is_some() && !time.summed.is_known() {
-            time.summed.time(|| self.try_speed(&exact, run))?;
+        if run.budgeted_time().is_some() && !time.summed.is_known() {
+            time.summed.time(run, || self.try_speed(&exact, run))?;
         }
         if let Some(start) = &start {
             self.set_coefficients(start, &exact, &mut solution, time, run)?;
@@ -306,7 +320,7 @@ impl Dual<'_> {
         run: &Run,
     ) -> Result<()> {
         let change: Vec<f64> = beta.iter().zip(&solution.beta).map(|(new, old)| new - old).collect();
-        time.summed.time(|| run.finish(|| self.update_gradient(&change, exact, &mut solution.gradient, run)))?;
+        time.summed.time(run, || run.finish(|| self.update_gradient(&change, exact, &mut solution.gradient, run)))?;
         solution.beta.copy_from_slice(beta);
         if solution.gradient.iter().all(|gradient| gradient.is_finite()) {
             return Ok(());
@@ -315,14 +329,14 @@ impl Dual<'_> {
         Err(too_large(&self.rows, problem, "Scale the columns, or give a smaller degree, constant or gamma."))
     }
 
-    /// Subtracts KΔβ from the gradient; returns how many kernels were computed.
+    /// Subtracts KΔβ from the gradient; returns how many multiplications that took.
     fn update_gradient<T: Multiply>(
         &self,
         change: &[f64],
         kernel_rows: &KernelRows<'_, T>,
         gradient: &mut [f64],
         run: &Run,
-    ) -> Result<((), usize)> {
+    ) -> Result<((), f64)> {
         let moved: Vec<usize> = (0..change.len()).filter(|&i| change[i] != 0.0).collect();
         // In batches, because queries are copies of their rows.
         for some in moved.chunks(4096) {
@@ -330,16 +344,27 @@ impl Dual<'_> {
             let rows: Vec<usize> = some.iter().map(|&i| self.indices[i]).collect();
             kernel_rows.add(&self.space.queries(&self.rows, &rows), &weights, gradient, run)?;
         }
-        Ok(((), moved.len() * self.count()))
+        Ok(((), self.multiplications(moved.into_iter())))
     }
 
-    /// Sums a few kernels, to know how long it takes; returns how many.
-    fn try_speed(&self, exact: &KernelRows<'_, f64>, run: &Run) -> Result<((), usize)> {
-        let some = (SPEED_TRIAL / self.count().max(1)).clamp(1, self.count());
-        let queries = self.space.queries(&self.rows, &self.indices[..some]);
-        let mut sums = vec![0.0; self.count()];
-        run.finish(|| exact.add(&queries, &vec![0.0; some], &mut sums, run))?;
-        Ok(((), some * self.count()))
+    /// About how many multiplications the kernels of these rows with all rows take.
+    fn multiplications(&self, rows: impl Iterator<Item = usize>) -> f64 {
+        self.count() as f64 * rows.map(|i| self.space.multiplications(&self.rows, self.indices[i])).sum::<f64>()
+    }
+
+    /// Sums a few kernels, to know how long that takes; returns how many multiplications they took.
+    fn try_speed(&self, exact: &KernelRows<'_, f64>, run: &Run) -> Result<((), f64)> {
+        let of_row = |i: usize| self.space.multiplications(&self.rows, self.indices[i]);
+        // As many rows as possible, because their number is what a gradient has many of; then queries.
+        let longest = (0..self.count()).map(of_row).fold(1.0, f64::max);
+        let rows = ((SPEED_TRIAL / longest) as usize).clamp(1, self.count());
+        let queries = ((SPEED_TRIAL / (longest * rows as f64)) as usize).clamp(1, self.count());
+        let some: Vec<usize> = (0..queries).map(|k| k * self.count() / queries).collect();
+        let indices: Vec<usize> = some.iter().map(|&i| self.indices[i]).collect();
+        let mut sums = vec![0.0; rows];
+        let packed = self.space.queries(&self.rows, &indices);
+        run.finish(|| exact.add(&packed, &vec![0.0; queries], &mut sums, run))?;
+        Ok(((), rows as f64 * some.into_iter().map(of_row).sum::<f64>()))
     }
 
     /// The largest gradient of rows that can be raised, and the smallest of rows that can be lowered.
@@ -411,7 +436,7 @@ impl Dual<'_> {
                 break;
             }
             let chosen = active.select_working_set((max_up, min_down), &last, self.epsilon);
-            time.cached.time(|| active.compute_missing_kernels(self, &chosen, run).map(|kernels| ((), kernels)))?;
+            time.cached.time(run, || active.compute_missing_kernels(self, &chosen, run).map(|work| ((), work)))?;
             let mut working_set: WorkingSet<T> = active.working_set(&chosen, self.epsilon, run);
             working_set.stop_at(BLOCK_TOLERANCE_SHARE, 0.5 * options.tolerance);
             working_set.limit = (STEPS_PER_ROW * chosen.len()).min(options.steps - solution.steps);

@@ -97,14 +97,14 @@ fn extend<T: Multiply>(
 ) -> Result<WarmStart> {
     let count = dual.count();
     // The gradients of both are computed in single precision, at half the cost, and in double precision at the end.
-    let kernels = (found.iter().filter(|beta| **beta != 0.0).count() * count) as f64;
+    let kernels = dual.multiplications((0..count).filter(|&i| found[i] != 0.0));
     // The gradient of the sample's solution may be wanted once more, if that turns out to be better.
     let products = |scale: f64| (0.5 * (1.0 + scale) + (scale + 1.0) * time.rows_factor) * kernels;
     if time.lacks_time_for(products(1.0), run) {
         return Ok(WarmStart::OutOfTime(found));
     }
     let is_whole = !time.lacks_time_for(PAYS_FROM * products(scale), run);
-    time.other_kernels = time.rows_factor * kernels;
+    time.other_multiplications = time.rows_factor * kernels;
     let kernel_rows: KernelRows<'_, T> = dual.space.kernel_rows(&dual.rows, &dual.indices);
     let gradient_of = |beta: &[f64]| {
         let mut gradient = dual.target.clone();
@@ -193,10 +193,8 @@ mod tests {
             epsilon: 0.3,
         };
         let options = SolverOptions::of(0.1, 100.0, 0, true, count);
-        let mut time = TimeEstimate {
-            summed: super::super::time::KernelSpeed::of(1e15, 1e6 * seconds),
-            ..TimeEstimate::default()
-        };
+        // A kernel of two columns takes 34 multiplications.
+        let mut time = TimeEstimate::with(super::super::time::KernelSpeed::of(34e15, 1e6 * seconds));
         let run = Run::new().clock(TickClock::new(Duration::ZERO)).budget(Duration::from_secs(10));
         let mut solution = Solution::zero(&dual);
         (warm_start::<f32>(&dual, &options, &mut time, &mut solution, &run).unwrap(), high)

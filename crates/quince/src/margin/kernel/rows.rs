@@ -20,6 +20,9 @@ use crate::run::Run;
 /// Rows per task: a multiple of a panel.
 pub(super) const ROWS_PER_TASK: usize = 32 * INTERLEAVED;
 
+/// What the function of an inner product costs, in multiplications.
+pub(super) const FUNCTION_COST: usize = 32;
+
 /// Many rows, packed so that a block of their kernels is one matrix product.
 pub(in crate::margin) struct KernelRows<'a, T> {
     pub(super) function: Function<T>,
@@ -107,7 +110,7 @@ impl<T: Multiply> KernelRows<'_, T> {
 
     /// Tasks between two checks of the budget: about half a billion multiplications.
     fn tasks_per_check(&self, queries: usize) -> usize {
-        let columns = 32
+        let columns = FUNCTION_COST
             + match &self.layout {
                 RowLayout::Dense(panels) => panels.columns(),
                 RowLayout::Sparse(sparse_rows) => 2 * sparse_rows.values.len() / self.count.max(1),

@@ -1,6 +1,6 @@
 //! How rows are packed for a kernel: dense, sparse, or not at all where kernels are given.
 
-use super::rows::{KernelRows, Queries, QueryLayout, ROWS_PER_TASK, RowLayout, tasks_per_check};
+use super::rows::{FUNCTION_COST, KernelRows, Queries, QueryLayout, ROWS_PER_TASK, RowLayout, tasks_per_check};
 use super::sparse::{INTERLEAVED, SparseRows};
 use super::sum::SumTask;
 use super::{Function, Kernel};
@@ -65,6 +65,16 @@ impl KernelSpace {
             run.check()?;
         }
         Ok(())
+    }
+
+    /// About how many multiplications a kernel of row `i` takes, with what its function takes.
+    pub(in crate::margin) fn multiplications(&self, rows: &Features<'_>, i: usize) -> f64 {
+        let columns = match rows.sparse_part() {
+            _ if self.kernel == Kernel::Precomputed => 0,
+            Some(part) if self.sparse => 2 * (part.row(i).0.len() + rows.dense_columns()),
+            _ => self.columns,
+        };
+        (FUNCTION_COST + columns) as f64
     }
 
     /// γ‖x‖² of a row, for kernels that need it.
