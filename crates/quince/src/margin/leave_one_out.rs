@@ -37,17 +37,13 @@ pub(super) fn scores(
     let mut scores: Vec<f64> =
         (0..dual.count()).map(|i| dual.target[i] - solution.gradient[i] + certificate.bias).collect();
     let support: Vec<usize> = (0..dual.count()).filter(|&i| solution.beta[i] != 0.0).collect();
-    let cancel = run.cancel_flag();
     let at_a_time = run.thread_count().max(1);
     for (done, some) in support.chunks(at_a_time).enumerate() {
         run.progress("leaving rows out", done * at_a_time, support.len());
         // Refits are small: each has a thread for itself.
-        let found = run.map(some.len(), |k| {
-            let run = Run::new().threads(1).cancel(&cancel);
-            dual.scores_without(|i| i == some[k], solution, options, rule, &run)
-        });
-        for (&i, score) in some.iter().zip(found) {
-            let Some(score) = score? else { return Ok(None) };
+        let without = |k: usize, run: &Run| dual.scores_without(|i| i == some[k], solution, options, rule, run);
+        for (&i, score) in some.iter().zip(run.map_watched(some.len(), without)?) {
+            let Some(score) = score else { return Ok(None) };
             scores[i] = score[0];
         }
         run.check()?;

@@ -24,6 +24,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+/// How long a thread that waits for others does so before it looks whether to stop.
+const TIME_BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+
 /// A flag that another thread (a Ctrl-C handler, a window) raises to stop a run.
 ///
 /// ```
@@ -252,11 +255,6 @@ impl Run {
         self.deadline.get().is_some_and(|deadline| self.clock.now() >= deadline)
     }
 
-    /// What another thread needs to make a run of its own that is cancelled with this one.
-    pub(crate) fn cancel_flag(&self) -> Cancel {
-        self.cancel.clone()
-    }
-
     /// How much of the budget is left; `None` if there is none.
     pub(crate) fn time_left(&self) -> Option<Duration> {
         self.deadline.get().map(|deadline| deadline.saturating_sub(self.clock.now()))
@@ -315,6 +313,40 @@ impl Run {
         pool::map(self.threads, count, task)
     }
 
+    /// As [`Run::map`], for tasks that may take long: each has a run to look at, which ends when this one is cancelled or out of
+    /// time. Where other threads work, this one waits and looks for both; an observer lives on it alone.
+    pub(crate) fn map_watched<T: Send>(
+        &self,
+        count: usize,
+        task: impl Fn(usize, &Run) -> Result<T> + Sync + Send,
+    ) -> Result<Vec<T>> {
+        if self.threads <= 1 || count <= 1 {
+            return (0..count).map(|i| task(i, self)).collect();
+        }
+        let (threads, stop) = (self.threads, Cancel::new());
+        let (send, receive) = std::sync::mpsc::channel::<()>();
+        let (stopped, results) = std::thread::scope(|scope| {
+            let workers = scope.spawn(|| {
+                // Dropped at the end, however that comes.
+                let _working = send;
+                pool::map(threads, count, |i| task(i, &Run::new().threads(1).cancel(&stop)))
+            });
+            let mut stopped = Ok(());
+            while receive.recv_timeout(TIME_BETWEEN_LOOKS) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+                if stopped.is_ok() {
+                    stopped = self.check().inspect_err(|_| stop.cancel());
+                }
+            }
+            match workers.join() {
+                Ok(results) => (stopped, results),
+                // The work panicked: so do we, with what it said.
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        });
+        stopped?;
+        results.into_iter().collect()
+    }
+
     /// Runs `task` on each item of `items`, which it may change.
     pub fn each<T: Send>(&self, items: &mut [T], task: impl Fn(usize, &mut T) + Sync + Send) {
         pool::each(self.threads, items, task);
@@ -336,7 +368,7 @@ impl Run {
         let (send, receive) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || send.send(work()));
         loop {
-            match receive.recv_timeout(Duration::from_millis(20)) {
+            match receive.recv_timeout(TIME_BETWEEN_LOOKS) {
                 Ok(result) => return Ok(result),
                 Err(std::sync::mpsc::RecvTimeoutError::Timeout) => self.check()?,
                 // The work panicked: so do we, with what it said.
@@ -404,6 +436,35 @@ mod tests {
         assert_eq!(Run::new().threads(1).thread_count(), 1);
         assert!(Run::new().threads(0).thread_count() <= cores);
         assert_eq!(Run::new().threads_exactly(cores + 1).thread_count(), cores + 1);
+    }
+
+    /// Raises its hand at the third look.
+    struct Third(u32);
+
+    impl Observer for Third {
+        fn progress(&mut self, _: &str, _: u64, _: u64) {}
+
+        fn poll(&mut self) -> bool {
+            self.0 += 1;
+            self.0 == 3
+        }
+    }
+
+    #[test]
+    fn tasks_that_are_watched_end_with_the_run_on_any_number_of_threads() {
+        // Without a stop they would never end.
+        let forever = |_: usize, run: &Run| -> Result<()> {
+            loop {
+                run.check()?;
+            }
+        };
+        let tick = Duration::from_millis(50);
+        for threads in [1, 2, 8] {
+            let run = || Run::new().threads_exactly(threads).clock(TickClock::new(tick));
+            assert_eq!(run().observe(Third(0)).map_watched(5, forever), Err(Error::Cancelled));
+            assert_eq!(run().budget(5 * tick).map_watched(5, forever).unwrap_err().code(), "out-of-time");
+            assert_eq!(run().map_watched(5, |i, _| Ok(i * i)), Ok(vec![0, 1, 4, 9, 16]));
+        }
     }
 
     #[test]

@@ -3,8 +3,10 @@
 use crate::clock::{budget_of_looks, check_heeds_cancel};
 use quince::learn::{Classes, Examples, Fitted, Learner, Target};
 use quince::margin::{Cost, KernelName, LeaveOneOut, Svm, SvmModel};
-use quince::run::{Report, StopReason, Stream};
-use quince::{Matrix, Model, Run};
+use quince::run::{Observer, Report, StopReason, Stream, TickClock};
+use quince::{Error, Matrix, Model, Run};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Many rows of two classes that overlap a lot.
 pub(crate) fn noisy(count: usize, columns: usize) -> (Matrix, Target) {
@@ -43,6 +45,60 @@ fn the_number_of_threads_changes_no_bit() {
 fn a_fit_heeds_a_cancel_and_is_never_silent_for_long() {
     let (rows, target) = noisy(60_000, 20);
     check_heeds_cancel(40, "svm", |run| Model::fit_features(&rows.features(), &target, None, &plain(), run).err());
+}
+
+/// Counts the looks of each refit for rows that are left out, and cancels at one of them.
+#[derive(Clone, Default)]
+struct Refits {
+    looks: Arc<Mutex<Vec<usize>>>,
+    cancel_at: Option<(usize, usize)>,
+}
+
+impl Observer for Refits {
+    fn progress(&mut self, stage: &str, _: u64, _: u64) {
+        if stage == "leaving rows out" {
+            self.looks.lock().unwrap().push(0);
+        }
+    }
+
+    fn poll(&mut self) -> bool {
+        let mut looks = self.looks.lock().unwrap();
+        let refits = looks.len();
+        let Some(last) = looks.last_mut() else { return false };
+        *last += 1;
+        self.cancel_at == Some((refits, *last))
+    }
+}
+
+#[test]
+fn a_refit_for_a_row_that_is_left_out_looks_at_the_run() {
+    // Costs that are large make many blocks of a refit.
+    let (rows, target) = noisy(700, 5);
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    let settings = Svm { leave_one_out: LeaveOneOut::Always, c: Cost::Finite(1e3), tolerance: 1e-6, ..plain() };
+    let tick = Duration::from_millis(50);
+    let fit = |cancel_at: Option<(usize, usize)>, budget: Option<u32>| {
+        let refits = Refits { cancel_at, ..Refits::default() };
+        let run = Run::new().threads(1).clock(TickClock::new(tick)).observe(refits.clone());
+        let run = budget.into_iter().fold(run, |run, ticks| run.budget(tick * ticks));
+        let fitted = settings.fit_examples(&examples, &run);
+        let looks = refits.looks.lock().unwrap().clone();
+        (fitted, looks)
+    };
+    // Cancelled in the midst of the second refit.
+    let (fitted, looks) = fit(Some((2, 5)), None);
+    assert_eq!(fitted.err(), Some(Error::Cancelled));
+    assert!(looks.len() == 2 && looks[0] > 5 && looks[1] == 5, "{looks:?}");
+    // Of the budgets that are enough for the solve, some end in the midst of the first refit.
+    let fits = (0..).map(|k| fit(None, Some(1.1f64.powi(k) as u32)));
+    let (fitted, looks) = fits.skip_while(|(_, looks)| looks.is_empty()).next().unwrap();
+    let (model, report) = fitted.unwrap();
+    assert_eq!((report.stop, model.summary().leave_one_out, looks.len()), (StopReason::Converged, None, 1));
+    let said = report.remarks.iter().any(|remark| remark.contains("no time for the leave-one-out error"));
+    assert!(said, "{report:?}");
+    // Exact leave-one-out has nothing to give then.
+    let run = budget_of_looks(40);
+    assert_eq!(settings.leave_one_out_examples(&examples, &run).unwrap_err().code(), "out-of-time");
 }
 
 #[test]
