@@ -147,7 +147,13 @@ impl Visitor<'_> {
             }
             let to = coordinates.len().min(from + self.rows.piece());
             let (piece, pool) = (&mut coordinates[from..to], run.thread_pool());
-            let kept = pool.inside(|| lanes.visit_all(self, piece, lane, pool));
+            let kept = if lanes.blocks(piece.len()) == 0 {
+                // One lane is work for this thread: waking another one for it takes time, and leaves the caches behind.
+                self.visit(piece, lane);
+                lane.live
+            } else {
+                pool.inside(|| lanes.visit_all(self, piece, lane, pool))
+            };
             (0..kept).for_each(|at| coordinates.swap(live + at, from + at));
             live += kept;
         }

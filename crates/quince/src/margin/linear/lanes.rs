@@ -12,6 +12,9 @@ use super::coordinate_descent::Visitor;
 use crate::matrix::Features;
 use crate::run::ThreadPool;
 
+/// The changes of fewer columns are added before another thread is awake; in two halves all the same, which have the same bits.
+const MIN_COLUMNS_FOR_TWO_THREADS: usize = 16_384;
+
 /// The state of a lane: w and Σβ, and the KKT violations it has met.
 #[derive(Default)]
 pub(super) struct Lane {
@@ -60,11 +63,11 @@ impl Lanes {
     }
 
     /// How many blocks of equal size these rows are split into; none if one lane is better.
-    fn blocks(&self, rows: usize) -> usize {
+    pub(super) fn blocks(&self, rows: usize) -> usize {
         if self.agreement > 0 { rows / self.least_rows } else { 0 }
     }
 
-    /// Visits all rows once. Skipped ones go to the end; returns how many were not skipped.
+    /// Visits all rows once, block by block. Skipped ones go to the end; returns how many were not skipped.
     pub(super) fn visit_all(
         &mut self,
         visitor: &Visitor<'_>,
@@ -72,12 +75,7 @@ impl Lanes {
         lane: &mut Lane,
         pool: ThreadPool,
     ) -> usize {
-        let blocks = self.blocks(all.len());
-        if blocks == 0 {
-            visitor.visit(all, lane);
-            return lane.live;
-        }
-        let rows = all.len().div_ceil(blocks);
+        let rows = all.len().div_ceil(self.blocks(all.len()).max(1));
         let mut live = 0;
         for from in (0..all.len()).step_by(rows) {
             let to = all.len().min(from + rows);
@@ -122,13 +120,16 @@ impl Lanes {
     }
 }
 
+/// Half of w, of both copies, and the products of that half.
+type Half<'w> = (&'w mut [f64], &'w mut [f64], &'w mut [f64], (f64, f64));
+
 /// Adds to w the changes of two copies. Returns the products of the old w with the change, and of the change with itself; the first
 /// copy becomes the change.
 fn add_up(weights: &mut [f64], one: &mut [f64], two: &mut [f64], pool: ThreadPool) -> (f64, f64) {
     let middle = weights.len() / 2;
     let (weights, one, two) = (weights.split_at_mut(middle), one.split_at_mut(middle), two.split_at_mut(middle));
     let mut halves = [(weights.0, one.0, two.0, (0.0, 0.0)), (weights.1, one.1, two.1, (0.0, 0.0))];
-    pool.each(&mut halves, |_, (weights, one, two, (along, squares))| {
+    let add = |(weights, one, two, (along, squares)): &mut Half<'_>| {
         for ((w, one), two) in weights.iter_mut().zip(one.iter_mut()).zip(two.iter()) {
             let change = (*one - *w) + (*two - *w);
             *along += *w * change;
@@ -136,7 +137,12 @@ fn add_up(weights: &mut [f64], one: &mut [f64], two: &mut [f64], pool: ThreadPoo
             *w += change;
             *one = change;
         }
-    });
+    };
+    if 2 * middle < MIN_COLUMNS_FOR_TWO_THREADS {
+        halves.iter_mut().for_each(add);
+    } else {
+        pool.each(&mut halves, |_, half| add(half));
+    }
     let [left, right] = halves.map(|half| half.3);
     (left.0 + right.0, left.1 + right.1)
 }
