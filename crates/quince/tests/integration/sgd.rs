@@ -5,8 +5,10 @@ use crate::layouts::{LAYOUTS, random, with_layout};
 use crate::svm::{fact, noisy};
 use quince::learn::{Classes, Examples, Learner, Target};
 use quince::margin::{Intercept, LinearSvm, LinearSvmModel, Loss, Penalty, Schedule, Solver, Update};
-use quince::run::{StopReason, Stream};
+use quince::run::{Observer, StopReason, Stream, TickClock};
 use quince::{Matrix, Model, Run};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Columns whose units differ by a factor of 10,000, far from zero, and a class that follows from them but for noise.
 fn unscaled(count: usize) -> (Matrix, Target) {
@@ -104,6 +106,53 @@ fn descent_that_its_budget_stops_has_an_answer() {
             assert!(report.remarks.iter().any(|remark| remark.contains("can be resumed")), "{report:?}");
         }
     }
+}
+
+/// Counts looks, and how many there were before the first epoch and before each later one.
+#[derive(Clone, Default)]
+struct Epochs(Arc<Mutex<(usize, Vec<usize>)>>);
+
+impl Observer for Epochs {
+    fn progress(&mut self, stage: &str, _: u64, _: u64) {
+        let mut heard = self.0.lock().unwrap();
+        let looks = heard.0;
+        if stage == "epochs" {
+            heard.1.push(looks);
+        }
+    }
+
+    fn poll(&mut self) -> bool {
+        self.0.lock().unwrap().0 += 1;
+        false
+    }
+}
+
+#[test]
+fn every_pass_over_the_rows_looks_at_the_run() {
+    let (rows, target) = noisy(40_960, 4);
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    let plain = LinearSvm {
+        solver: Solver::Sgd,
+        epochs: 3,
+        tolerance: 0.0,
+        certify: false,
+        probabilities: false,
+        ..LinearSvm::default()
+    };
+    let looks = |settings: &LinearSvm| {
+        let heard = Epochs::default();
+        let run = Run::new().threads(1).clock(TickClock::new(Duration::from_millis(50))).observe(heard.clone());
+        settings.fit_examples(&examples, &run).unwrap();
+        heard.0.lock().unwrap().1.clone()
+    };
+    // At least one for every 4096 rows: of their lengths, of the epoch, and of the rows that early stopping looks at.
+    let (explicit, implicit) = (LinearSvm { update: Update::Explicit, ..plain.clone() }, looks(&plain));
+    let before = implicit[0] - looks(&explicit)[0];
+    assert!(before >= 10, "{before}");
+    assert!(implicit.windows(2).all(|pair| pair[1] - pair[0] >= 10), "{implicit:?}");
+    let early = LinearSvm { early_stopping: true, validation_fraction: 0.5, ..plain };
+    let halves = looks(&early);
+    assert!(halves.windows(2).all(|pair| pair[1] - pair[0] >= 10), "{halves:?}");
 }
 
 #[test]

@@ -107,17 +107,31 @@ pub(super) struct Validation<'a> {
 }
 
 impl Validation<'_> {
-    /// The weighted share of rows that are on the right side.
-    fn accuracy(&self, (weights, bias): (&[f64], f64)) -> f64 {
+    /// The weighted share of rows that are on the right side; `None` if time ran out.
+    fn accuracy(&self, (weights, bias): (&[f64], f64), run: &Run) -> Result<Option<f64>> {
         let rows = RowAccess::new(self.rows);
         let (mut right, mut all) = (0.0, 0.0);
         for (i, &positive) in self.positive.iter().enumerate() {
+            if i % rows_per_look(&rows) == 0 && is_over(run)? {
+                return Ok(None);
+            }
             let weight = self.weights.map_or(1.0, |weights| weights[i]);
             all += weight;
             right += if (rows.product(i, weights) + bias > 0.0) == positive { weight } else { 0.0 };
         }
-        right / all
+        Ok(Some(right / all))
     }
+}
+
+/// After how many rows a pass looks whether to stop.
+fn rows_per_look(rows: &RowAccess<'_>) -> usize {
+    rows.piece().min(4096)
+}
+
+/// Whether time has run out; an error if the run is cancelled.
+fn is_over(run: &Run) -> Result<bool> {
+    run.check_cancelled()?;
+    Ok(run.out_of_time())
 }
 
 /// Counts epochs without improvement, of the loss or of an accuracy.
@@ -223,7 +237,8 @@ struct Descent<'d> {
 }
 
 impl<'d> Descent<'d> {
-    fn new(sgd: &'d Sgd<'d>, start: Option<(Vec<f64>, f64)>) -> Result<Descent<'d>> {
+    /// At the start, and whether there was time for what steps need.
+    fn new(sgd: &'d Sgd<'d>, start: Option<(Vec<f64>, f64)>, run: &Run) -> Result<(Descent<'d>, bool)> {
         let (rows, count) = (RowAccess::new(sgd.rows).about(sgd.means.clone()), sgd.positive.len());
         let fits = rows.count() == count
             && sgd.weights.is_none_or(|weights| weights.len() == count)
@@ -233,10 +248,12 @@ impl<'d> Descent<'d> {
         }
         let (direction, bias) = start.unwrap_or_else(|| (vec![0.0; rows.columns()], 0.0));
         let bias = bias - rows.shift(&direction);
-        let squared_lengths = sgd.squared_lengths(&rows)?;
+        let lengths = sgd.squared_lengths(&rows, run)?;
+        let in_time = lengths.is_some();
+        let squared_lengths = lengths.unwrap_or_default();
         let lag = if sgd.average > 0 { vec![0.0; rows.columns()] } else { Vec::new() };
         let l1_applied = if sgd.l1_penalty > 0.0 { vec![0.0; rows.columns()] } else { Vec::new() };
-        Ok(Descent {
+        let descent = Descent {
             sgd,
             rows,
             a: ScaledWeights { direction, scale: 1.0, lag, scales: 0.0, bias, biases: 0.0, counted: 0.0 },
@@ -247,19 +264,17 @@ impl<'d> Descent<'d> {
             changed: false,
             l1_due: 0.0,
             l1_applied,
-        })
+        };
+        Ok((descent, in_time))
     }
 
     /// Visits all rows in this order; returns the sum of their losses, `None` if time ran out.
     fn epoch(&mut self, order: &[u32], run: &Run) -> Result<Option<f64>> {
-        let rows_per_check = self.rows.piece().min(4096);
+        let rows_per_look = rows_per_look(&self.rows);
         let mut total_loss = 0.0;
         for (at, &i) in order.iter().enumerate() {
-            if at % rows_per_check == 0 {
-                run.check_cancelled()?;
-                if run.out_of_time() {
-                    return Ok(None);
-                }
+            if at % rows_per_look == 0 && is_over(run)? {
+                return Ok(None);
             }
             if let Some(&next) = order.get(at + PREFETCH_DISTANCE) {
                 self.prefetch(next as usize);
@@ -376,14 +391,14 @@ impl<'d> Descent<'d> {
 impl Sgd<'_> {
     /// Descends from a start (zero if there is none).
     pub fn fit(&self, start: Option<(Vec<f64>, f64)>, run: &Run) -> Result<SgdSolution> {
-        let mut descent = Descent::new(self, start)?;
+        let (mut descent, in_time) = Descent::new(self, start, run)?;
         let count = self.positive.len();
         let mut order: Vec<u32> = (0..count as u32).collect();
         let mut stream = run.stream(0);
-        let (mut epochs, mut stop) = (0, StopReason::StepLimit);
+        let (mut epochs, mut stop) = (0, if in_time { StopReason::StepLimit } else { StopReason::Budget });
         let mut improvement = Improvement::new();
         let mut trace = Vec::new();
-        while epochs < self.epochs {
+        while in_time && epochs < self.epochs {
             run.progress("epochs", epochs, self.epochs);
             if self.shuffle {
                 stream.shuffle(&mut order);
@@ -408,7 +423,11 @@ impl Sgd<'_> {
                 None => improvement.note(total_loss, self.tolerance * count as f64),
                 Some(held_out) => {
                     let (weights, bias) = descent.parts();
-                    improvement.note(-held_out.accuracy((&weights, bias)), self.tolerance);
+                    let Some(accuracy) = held_out.accuracy((&weights, bias), run)? else {
+                        stop = StopReason::Budget;
+                        break;
+                    };
+                    improvement.note(-accuracy, self.tolerance);
                 }
             }
             if improvement.without >= self.patience {
@@ -436,14 +455,21 @@ impl Sgd<'_> {
         self.weights.map_or(1.0, |weights| weights[i])
     }
 
-    /// The squared length of each row, with b's share; none for explicit steps.
-    fn squared_lengths(&self, rows: &RowAccess<'_>) -> Result<Vec<f64>> {
+    /// The squared length of each row, with b's share, of which explicit steps need none; `None` if time ran out.
+    fn squared_lengths(&self, rows: &RowAccess<'_>, run: &Run) -> Result<Option<Vec<f64>>> {
         if self.update == Update::Explicit {
-            return Ok(Vec::new());
+            return Ok(Some(Vec::new()));
         }
         let of_bias = if self.intercept { self.intercept_decay } else { 0.0 };
-        let lengths: Vec<f64> = (0..self.positive.len()).map(|i| rows.squared_length(i) + of_bias).collect();
-        if lengths.iter().all(|length| length.is_finite()) { Ok(lengths) } else { Err(self.rows.not_finite()) }
+        let mut lengths = Vec::with_capacity(self.positive.len());
+        while lengths.len() < self.positive.len() {
+            if is_over(run)? {
+                return Ok(None);
+            }
+            let to = self.positive.len().min(lengths.len() + rows_per_look(rows));
+            lengths.extend((lengths.len()..to).map(|i| rows.squared_length(i) + of_bias));
+        }
+        if lengths.iter().all(|length| length.is_finite()) { Ok(Some(lengths)) } else { Err(self.rows.not_finite()) }
     }
 
     /// t₀ of the optimal schedule. The first explicit step moves a weight of a typical size, λ^-¼, by no more than that (Bottou 2010);
