@@ -98,6 +98,7 @@ impl Learner for OneClassSvm {
             low: vec![0.0; count],
             high,
             epsilon: 0.0,
+            unit: 1.0,
         };
         let options = SolverOptions::of(self.tolerance, self.cache, self.steps, self.shrinking, count);
         let solution = dual.solve(Some(start), &options, run)?;

@@ -244,7 +244,7 @@ impl Svm {
         let solution = dual.solve(start, &options, run)?;
         let certificate = dual.certify(&solution, self.bias, solution.stop == StopReason::Converged);
         let mut model = SvmModel::of(&dual, &solution, &certificate, output(examples.target));
-        let mut report = model.report(&solution, options.tolerance, dual.unit());
+        let mut report = model.report(&solution, options.tolerance, dual.unit);
         if solution.stop == StopReason::Budget {
             report.remarks.push(super::model::RESUME.into());
         }
@@ -264,7 +264,7 @@ impl Svm {
         let c = self.c.value();
         let cost = |i: usize, of_class: f64| if c.is_finite() { c * weight(i) * of_class } else { c };
         let (mut target, mut low, mut high) = (Vec::new(), Vec::new(), Vec::new());
-        let mut unit = 1.0;
+        let (mut unit, mut scale) = (1.0, 1.0);
         match examples.target.view() {
             TargetView::Classes { classes, codes } => {
                 let weights = class_weights(&self.class_weights, classes, codes, examples.weights)?;
@@ -286,7 +286,8 @@ impl Svm {
                 for &i in &indices {
                     target.push(target_of_row(numbers, i)?);
                 }
-                unit = if self.standardise { target_scale(&target) } else { 1.0 };
+                scale = target_scale(&target);
+                unit = if self.standardise { scale } else { 1.0 };
                 for &i in &indices {
                     low.push(-unit * cost(i, 1.0));
                     high.push(unit * cost(i, 1.0));
@@ -295,7 +296,7 @@ impl Svm {
             TargetView::None(_) => return Err(Target::missing()),
         }
         let epsilon = if matches!(examples.target.view(), TargetView::Numbers(_)) { unit * self.epsilon } else { 0.0 };
-        Ok((Dual { rows: examples.features, space, indices, target, low, high, epsilon }, unit))
+        Ok((Dual { rows: examples.features, space, indices, target, low, high, epsilon, unit: scale }, unit))
     }
 }
 

@@ -3,6 +3,7 @@
 use super::certificate::BiasRule;
 use super::dual::{Dual, Solution, SolverOptions};
 use super::kernel::{Kernel, KernelSpace};
+use super::target::target_scale;
 use super::{Intercept, LinearSvm, Loss, Solver};
 use crate::learn::{Classes, Examples, Learner, Target};
 use crate::matrix::{Features, Matrix, Sparse};
@@ -58,6 +59,7 @@ impl Sample {
             low: some(&|y| y < 0.0, -c),
             high: some(&|y| y > 0.0, c),
             epsilon: epsilon.unwrap_or(0.0),
+            unit: epsilon.map_or(1.0, |_| target_scale(&self.target)),
         }
     }
 

@@ -39,7 +39,7 @@ impl Dual<'_> {
         let near = self.at(self.within_bounds(self.without_remainders(&inside.beta)), &found, run)?;
         let snapped = self.at(self.snapped(&inside, options.tolerance), &found, run)?;
         // The fewer support vectors the better, if the gap is small enough.
-        let enough = GAP_PER_VIOLATION * options.tolerance / self.unit();
+        let enough = GAP_PER_VIOLATION * options.tolerance / self.unit;
         let mut last = [snapped, near, inside, found]
             .into_iter()
             .reduce(|one, other| if self.relative_gap(&one) <= enough { one } else { self.better(one, other) })
@@ -128,5 +128,69 @@ impl Dual<'_> {
             balance(&mut beta);
         }
         beta
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::duplicates::DuplicateRows;
+    use super::*;
+    use crate::margin::kernel::{Kernel, KernelSpace};
+    use crate::margin::target::target_scale;
+    use crate::run::Stream;
+
+    /// Numbers of which a few far from the others are in many rows: merged, those weigh next to nothing.
+    fn rows_and_numbers(copies: usize, apart: f64) -> (Matrix, Vec<f64>) {
+        let mut stream = Stream::new(4, 0);
+        let (mut values, mut target) = (Vec::new(), Vec::new());
+        for _ in 0..60 {
+            let row = [stream.normal(), 1e4 * stream.normal()];
+            values.extend(row);
+            target.push(row[0] + 1e-4 * row[1] + 0.3 * stream.normal());
+        }
+        for copy in 0..copies {
+            let sign = if copy % 2 == 0 { 1.0 } else { -1.0 };
+            values.extend([3.0 * sign + apart * copy as f64, 0.0]);
+            target.push(300.0 * sign);
+        }
+        (Matrix::new(60 + copies, 2, values).unwrap(), target)
+    }
+
+    #[test]
+    fn a_gap_is_as_small_as_asked_whether_duplicates_are_merged_or_not() {
+        let run = Run::new();
+        for apart in [0.0, 1e-9] {
+            let (rows, target) = rows_and_numbers(600, apart);
+            let (count, unit) = (target.len(), target_scale(&target));
+            let space = KernelSpace::of(&rows.features(), Kernel::Linear);
+            let dual = Dual {
+                rows: rows.features(),
+                space: &space,
+                indices: (0..count).collect(),
+                low: vec![-1.0; count],
+                high: vec![1.0; count],
+                epsilon: 0.1,
+                unit,
+                target,
+            };
+            let merged = DuplicateRows::find(&dual, &run).unwrap().map(|duplicates| duplicates.merge(&dual));
+            assert_eq!(merged.as_ref().map(Dual::count), (apart == 0.0).then_some(62));
+            let dual = merged.unwrap_or(dual);
+            // The targets of 62 rows have a fifth of the standard deviation of all, which is the unit.
+            assert_eq!(dual.unit, unit);
+            for tolerance in (0..60).map(|k| 10f64.powf(-0.2 * f64::from(k))) {
+                // Without any step, so that the gap decides which solution is taken.
+                let options = SolverOptions { tolerance: unit * tolerance, cache: 1 << 20, steps: 0, shrinking: true };
+                let from = Solution { stop: StopReason::StepLimit, ..Solution::zero(&dual) };
+                let found = dual.solve_as_linear(from, &options, &mut TimeEstimate::default(), &run).unwrap();
+                let asked = GAP_PER_VIOLATION * tolerance;
+                assert!(
+                    found.relative_gap.is_none_or(|gap| gap <= asked),
+                    "{apart}: {asked:e} {:?}",
+                    found.relative_gap
+                );
+                assert_eq!(found.stop == StopReason::Stalled, found.stalled);
+            }
+        }
     }
 }

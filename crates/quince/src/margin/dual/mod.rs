@@ -85,6 +85,9 @@ pub(super) struct Dual<'a> {
     pub(super) high: Vec<f64>,
     /// Half the width ε of the insensitive tube; zero for classes.
     pub(super) epsilon: f64,
+    /// The unit of the target, by which a KKT violation is measured: the standard deviation of numbers, one for classes. It is that
+    /// of the whole problem, also where duplicates are merged, or for a sample or a fold.
+    pub(super) unit: f64,
 }
 
 /// When the solver stops, and what it may use.
@@ -184,6 +187,7 @@ impl Dual<'_> {
             low: some(&self.low),
             high: some(&self.high),
             epsilon: self.epsilon,
+            unit: self.unit,
         }
     }
 

@@ -191,6 +191,7 @@ mod tests {
             low,
             high: high.clone(),
             epsilon: 0.3,
+            unit: 1.0,
         };
         let options = SolverOptions::of(0.1, 100.0, 0, true, count);
         // A kernel of two columns takes 34 multiplications.

@@ -108,6 +108,7 @@ mod tests {
             high: target.iter().map(|y| f64::max(*y, 0.0)).collect(),
             target,
             epsilon: 0.0,
+            unit: 1.0,
         }
     }
 

@@ -5,7 +5,6 @@ use super::{Loss, MAX_COLUMNS_FOR_INTERIOR};
 use crate::error::Result;
 use crate::margin::dual::Dual;
 use crate::margin::kernel::Kernel;
-use crate::margin::target::target_scale;
 use crate::run::{Run, StopReason};
 
 /// The relative duality gap to aim at: far below any tolerance, because then it is known which rows are at their bounds.
@@ -24,11 +23,6 @@ impl Dual<'_> {
 
     fn is_regression(&self) -> bool {
         self.low.iter().zip(&self.high).any(|(low, high)| *low < 0.0 && *high > 0.0)
-    }
-
-    /// The unit of the target.
-    pub(in crate::margin) fn unit(&self) -> f64 {
-        if self.is_regression() { target_scale(&self.target) } else { 1.0 }
     }
 
     /// β of the linear model, the number of steps to it, and why they ended.
@@ -50,7 +44,7 @@ impl Dual<'_> {
             intercept: InterceptPenalty::Free,
             loss: Loss::Hinge,
             regression: self.is_regression(),
-            unit: self.unit(),
+            unit: self.unit,
         };
         let solution = problem.interior_point(None, GAP, MAX_STEPS, run)?;
         Ok((solution.beta, solution.iterations, solution.stop))
