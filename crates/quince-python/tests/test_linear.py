@@ -9,6 +9,7 @@ import sklearn.linear_model as theirs
 from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.datasets import load_iris, make_multilabel_classification
+from sklearn.utils import compute_sample_weight
 
 import quince
 
@@ -273,6 +274,21 @@ def test_class_weights_by_label():
     parameters = {"class_weight": {0: 1.0, 1: 5.0, 2: 0.5}}
     mine, other = quince.RidgeClassifier(**parameters).fit(X, y), theirs.RidgeClassifier(**parameters).fit(X, y)
     assert_allclose(mine.coef_, other.coef_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {"no": 0.7, "yes": 3.0}], ids=str)
+def test_class_weights_are_a_saved_setting_with_the_bits_of_weights_of_rows(rng, class_weight):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:130], np.array(["no", "yes"])[(y[:130] == 1).astype(int)]
+    for own in (None, rng.uniform(0, 2, len(y))):
+        mine = quince.RidgeClassifier(class_weight=class_weight).fit(X, y, own)
+        assert mine._fitted_model().settings["class_weights"] != "none"
+        weights = compute_sample_weight(class_weight, y) * (1.0 if own is None else own)
+        other = quince.RidgeClassifier().fit(X, y, weights)
+        assert mine.coef_.tobytes() == other.coef_.tobytes() and mine.intercept_ == other.intercept_
+    # A weight of zero is no setting, and leaves rows out.
+    none, other = quince.RidgeClassifier(class_weight={"no": 0.0}), theirs.RidgeClassifier(class_weight={"no": 0.0})
+    assert_allclose(none.fit(X, y).coef_, other.fit(X, y).coef_, atol=1e-9)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.csc_array])

@@ -59,6 +59,14 @@ def names_of(classes: NDArray[Any]) -> list[str]:
     return [name(label) for label in classes.tolist()]
 
 
+def written_class_weights(classes: NDArray[Any], of_classes: NDArray[np.float64]) -> str | None:
+    """The setting `class_weights` for weights of classes; None where it has no words for them, and rows are to be weighed."""
+    names = names_of(classes)
+    if (of_classes <= 0).any() or any("," in name or name != name.strip() for name in names):
+        return None
+    return ",".join(f"{name}={weight!r}" for name, weight in zip(names, of_classes.tolist(), strict=True))
+
+
 def warn_if_too_sure(report: dict[str, Any], stacklevel: int) -> None:
     """Warns of probabilities that were calibrated by rows that the model has learnt: the report says why."""
     for remark in report["remarks"]:

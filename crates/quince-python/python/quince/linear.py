@@ -21,11 +21,11 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import LabelBinarizer
-from sklearn.utils import Tags, column_or_1d, compute_sample_weight
+from sklearn.utils import Tags, column_or_1d, compute_class_weight, compute_sample_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from quince._base import FLOATS, Estimator, columns_of, for_extension, names_of
+from quince._base import FLOATS, Estimator, columns_of, for_extension, names_of, written_class_weights
 from quince._quince import Model, fit, linear_outputs, with_coefficients
 from quince._threads import effective
 
@@ -239,17 +239,23 @@ class _Ridge(_LinearModel):
     }
 
     def _fit_ridge(
-        self, X: Any, y: NDArray[Any], outputs: int, weights: NDArray[Any] | None, classes: list[str] | None = None
+        self,
+        X: Any,
+        y: NDArray[Any],
+        outputs: int,
+        weights: NDArray[Any] | None,
+        also: dict[str, Any] | None = None,
+        **given: Any,
     ) -> None:
         self.solver_ = self._solver(sparse.issparse(X))
         iterates = self.solver_ in ("lsqr", "sag", "saga")
         self.n_iter_ = np.ones(outputs, dtype=np.int32) if iterates else None
         self._flat_coef, self._flat_intercept = outputs == 1, self._flat_intercept and outputs == 1
-        settings = {"intercept": self.fit_intercept, "positive": self.positive, "probabilities": False}
+        settings = {"intercept": self.fit_intercept, "positive": self.positive, "probabilities": False, **(also or {})}
         alphas = np.broadcast_to(self._alphas(outputs), outputs)
         distinct = np.unique(alphas)
         models = [
-            self._fit("ridge", X, y, weights, {**settings, "alpha": alpha}, classes=classes, threads=effective(None))
+            self._fit("ridge", X, y, weights, {**settings, "alpha": alpha}, threads=effective(None), **given)
             for alpha in distinct.tolist()
         ]
         model = models[-1]
@@ -331,6 +337,8 @@ class Ridge(MultiOutputMixin, RegressorMixin, _Ridge):
     >>> Ridge(alpha=0.1).fit(X, X @ [1, 2] + 3).coef_.round(3)
     array([0.992, 1.908])
     """
+
+    _implied: ClassVar = {**_Ridge._implied, "class_weights": "numbers have no classes"}
 
     def __init__(
         self,
@@ -415,7 +423,7 @@ class RidgeClassifier(ClassifierMixin, _Ridge):
     0.85
     """
 
-    _accepted: ClassVar = {**_Ridge._accepted, "class_weight": "becomes weights of the rows"}
+    _settings: ClassVar = {**_Ridge._settings, "class_weight": "class_weights"}
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_Ridge._parameter_constraints,
         "class_weight": [dict, StrOptions({"balanced"}), None],
@@ -461,19 +469,35 @@ class RidgeClassifier(ClassifierMixin, _Ridge):
             y = column_or_1d(y, warn=True)
         self.classes_ = binarizer.classes_
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=X.dtype)
-        if self.class_weight:
-            by_class = compute_sample_weight(self.class_weight, y)
-            weights = by_class if weights is None else weights * by_class
         self._flat_intercept = False
         self._labels = ("sparse" if sparse.issparse(y) else "dense") if several else None
         outputs = indicators.shape[1]
         if several or len(self.classes_) < 2:
             dense = indicators.toarray() if sparse.issparse(indicators) else indicators
-            self._fit_ridge(X, columns_of(dense), outputs, weights)
+            self._fit_ridge(X, columns_of(dense), outputs, self._weighed_by_class(y, weights))
         else:
             codes = np.searchsorted(self.classes_, y).astype(np.uint32)
-            self._fit_ridge(X, codes, outputs, weights, classes=names_of(self.classes_))
+            given = self._weights_apart(y, weights) if self.class_weight else {"weights": weights}
+            self._fit_ridge(X, codes, outputs, classes=names_of(self.classes_), **given)
         return self
+
+    def _weighed_by_class(self, y: NDArray[Any], weights: NDArray[Any] | None) -> NDArray[Any] | None:
+        """Weights of rows, times those of their classes."""
+        if not self.class_weight:
+            return weights
+        by_class = compute_sample_weight(self.class_weight, y)
+        return by_class if weights is None else weights * by_class
+
+    def _weights_apart(self, y: NDArray[Any], weights: NDArray[Any] | None) -> dict[str, Any]:
+        """What a fit is given of weights: a setting for those of classes, and those of rows."""
+        written = written_class_weights(
+            self.classes_, compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        )
+        if written is None:
+            return {"weights": self._weighed_by_class(y, weights)}
+        # scikit-learn balances numbers of rows here, whatever they weigh.
+        setting = "balanced" if isinstance(self.class_weight, str) and weights is None else written
+        return {"weights": weights, "also": {"class_weights": setting}}
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """The output for each class; for two classes one output, positive for the second."""

@@ -6,6 +6,7 @@
 //!
 //! This module is the vocabulary that tables, encoders, methods and models share, and stands below all of them.
 
+mod class_weights;
 mod dynamic;
 mod examples;
 mod feature_map;
@@ -30,6 +31,7 @@ pub use saved_parts::SavedParts;
 pub use settings::{IntoSetting, SettingValue, Settings};
 pub use target::{Classes, LabelType, Target, TargetView, Task};
 
+pub(crate) use class_weights::{CLASS_WEIGHTS, ClassWeights, class_weights};
 pub(crate) use examples::{ExamplesDigest, check_weights};
 pub(crate) use input::labels_of;
 pub(crate) use learner::{check_settings, named};

@@ -42,6 +42,7 @@ impl LeastSquares {
             positive: self.positive,
             cutoff: self.tolerance,
             calibrates: self.probabilities,
+            class_weights: "none".into(),
         }
     }
 

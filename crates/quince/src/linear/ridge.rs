@@ -3,7 +3,7 @@
 use super::least_squares::CAPABILITIES;
 use super::{LinearModel, Quadratic};
 use crate::error::Result;
-use crate::learn::{Checked, Domain, Learner, MethodInfo, Prediction, Settings};
+use crate::learn::{CLASS_WEIGHTS, Checked, Domain, Learner, MethodInfo, Prediction, Settings};
 use crate::run::{Report, Run};
 
 crate::settings! {
@@ -23,6 +23,8 @@ crate::settings! {
         intercept: bool = true, in Domain::Boolean;
         /// Allow no coefficient below zero.
         positive: bool = false, in Domain::Boolean;
+        /// Weights of the rows of each class: none, balanced, or label=number,label=number.
+        class_weights: String = "none".into(), in Domain::Parsed(CLASS_WEIGHTS);
         /// Whether probabilities are calibrated, on exact leave-one-out scores.
         probabilities: bool = true, in Domain::Boolean;
     }
@@ -36,6 +38,7 @@ impl Ridge {
             positive: self.positive,
             cutoff: 0.0,
             calibrates: self.probabilities,
+            class_weights: self.class_weights.clone(),
         }
     }
 }

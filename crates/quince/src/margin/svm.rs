@@ -6,13 +6,11 @@ use super::dual::{Dual, SolverOptions};
 use super::kernel::{Gamma, Kernel, KernelSpace};
 use super::leave_one_out;
 use super::model::{Output, SvmModel};
-use super::target::{
-    CLASS_WEIGHTS, check_symmetric, class_weights, finite_norms, one_class_only, target_of_row, target_scale,
-};
+use super::target::{check_symmetric, class_weights, finite_norms, one_class_only, target_of_row, target_scale};
 use crate::error::{Error, Result};
 use crate::learn::{
-    Capability, Checked, Domain, Examples, IntoSetting, Learner, MethodInfo, PlainValue, Prediction, SettingValue,
-    Settings, Target, TargetView,
+    CLASS_WEIGHTS, Capability, Checked, Domain, Examples, IntoSetting, Learner, MethodInfo, PlainValue, Prediction,
+    SettingValue, Settings, Target, TargetView,
 };
 use crate::matrix::{Features, Matrix};
 use crate::run::{Report, Run, StopReason};

@@ -13,7 +13,15 @@ from sklearn.utils import Tags, column_or_1d, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from quince._base import FLOATS, Estimator, for_extension, names_of, warn_if_too_sure, weights_of
+from quince._base import (
+    FLOATS,
+    Estimator,
+    for_extension,
+    names_of,
+    warn_if_too_sure,
+    weights_of,
+    written_class_weights,
+)
 from quince._quince import Model, fit, linear_outputs, predict
 from quince._threads import effective
 
@@ -103,13 +111,9 @@ class TwoClasses:
     ) -> tuple[NDArray[np.float64], dict[str, Any]]:
         """The weight of each class, and what a fit is given of weights: a setting for classes, and those of rows."""
         of_classes, of_both = self._weights(X, y, codes, sample_weight, partial=partial)
-        names = names_of(self.classes_)
-        if (of_classes == 1.0).all():
+        written = written_class_weights(self.classes_, of_classes)
+        if (of_classes == 1.0).all() or written is None:
             return of_classes, {"weights": of_both}
-        if (of_classes <= 0).any() or any("," in name or name != name.strip() for name in names):
-            # The setting has no words for these: rows are weighed instead.
-            return of_classes, {"weights": of_both}
-        written = ",".join(f"{name}={weight!r}" for name, weight in zip(names, of_classes.tolist(), strict=True))
         setting = "balanced" if isinstance(self.class_weight, str) else written
         return of_classes, {"weights": weights_of(sample_weight, X), "also": {"class_weights": setting}}
 

@@ -30,10 +30,11 @@ pub use sgd::{Schedule, Update};
 use sgd::{Sgd, SgdSolution, Validation};
 
 use super::dual::balance;
-use super::target::{CLASS_WEIGHTS, class_weights, finite_norms, one_class_only, target_of_row, target_scale};
+use super::target::{class_weights, finite_norms, one_class_only, target_of_row, target_scale};
 use crate::error::{Error, Result};
 use crate::learn::{
-    Amount, Capability, Checked, Count, Domain, Examples, Learner, MethodInfo, Settings, Target, TargetView,
+    Amount, CLASS_WEIGHTS, Capability, Checked, Count, Domain, Examples, Learner, MethodInfo, Settings, Target,
+    TargetView,
 };
 use crate::run::{Certificate, Report, Run, StopReason};
 use coordinate_descent::{LinearSolution, Method};
