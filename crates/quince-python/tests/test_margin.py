@@ -296,6 +296,28 @@ def test_steps_that_diverge_are_warned_of_and_implicit_ones_do_not():
     assert model.score(X, y) > 0.9
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_squared_hinge_with_its_defaults_is_better_than_no_weights(seed):
+    """Columns of wdbc as they are, from thousandths to thousands: explicit steps end at weights of 1e16."""
+    X, y = load_breast_cancer(return_X_y=True)
+
+    def check(model):
+        margins = np.where(y == 1, 1.0, -1.0) * model.decision_function(X)
+        assert (np.maximum(0.0, 1.0 - margins) ** 2).mean() < 1.0
+        assert model.score(X, y) > np.bincount(y).max() / len(y) + 0.1
+
+    with pytest.warns(ConvergenceWarning, match="Explicit steps have diverged"):
+        model = quince.SGDClassifier("squared_hinge", random_state=seed).fit(X, y)
+    check(model)
+    same = quince.SGDClassifier("squared_hinge", learning_rate="implicit", average=True, random_state=seed).fit(X, y)
+    assert model.coef_.tobytes() == same.coef_.tobytes() and model.n_iter_ == same.n_iter_
+    parts = quince.SGDClassifier("squared_hinge", random_state=seed)
+    order = np.random.default_rng(seed).permutation(len(y))
+    for part in np.array_split(np.tile(order, 4), 40):
+        parts.partial_fit(X[part], y[part], classes=[0, 1])
+    check(parts)
+
+
 def test_probabilities_by_rows_that_were_learnt_are_warned_of():
     X, y = classes()
     some = np.concatenate([np.flatnonzero(y == "no"), np.flatnonzero(y == "yes")[:2]])

@@ -3,7 +3,7 @@
 use crate::clock::budget_of_looks;
 use crate::layouts::{LAYOUTS, random, with_layout};
 use crate::svm::{fact, noisy};
-use quince::learn::{Classes, Examples, Learner, Target};
+use quince::learn::{Amount, Classes, Examples, Learner, Target, TargetView};
 use quince::margin::{Intercept, LinearSvm, LinearSvmModel, Loss, Penalty, Schedule, Solver, Update};
 use quince::run::{Observer, StopReason, Stream, TickClock};
 use quince::{Matrix, Model, Run};
@@ -168,6 +168,82 @@ fn explicit_steps_that_diverge_are_refused() {
     };
     let error = settings.fit_examples(&examples, &Run::new()).err().unwrap();
     assert!(error.to_string().contains("has diverged") && error.remedy().contains("update=implicit"), "{error}");
+}
+
+#[test]
+fn safeguarded_steps_are_explicit_ones_unless_these_diverge() {
+    let (far, classes) = unscaled(2_000);
+    let (near, others) = noisy(2_000, 6);
+    let of = |update: Update, schedule: Schedule| LinearSvm {
+        loss: Loss::SquaredHinge,
+        update,
+        schedule,
+        learning_rate: 1e-3,
+        solver: Solver::Sgd,
+        probabilities: false,
+        certify: false,
+        ..LinearSvm::default()
+    };
+    let fit = |rows: &Matrix, target: &Target, settings: &LinearSvm, run: &Run| {
+        let examples = Examples::new(rows.features(), target, None).unwrap();
+        let (model, report) = settings.fit_examples(&examples, run).unwrap();
+        let told = report.remarks.iter().any(|remark| remark.contains("explicit steps have diverged"));
+        (model.weights().to_vec(), model.bias(), told)
+    };
+    for (rows, target, diverges) in [(&far, &classes, true), (&near, &others, false)] {
+        let schedule = if diverges { Schedule::Optimal } else { Schedule::Constant };
+        let (weights, bias, told) = fit(rows, target, &of(Update::Safeguarded, schedule), &Run::new());
+        let same = if diverges { Update::Implicit } else { Update::Explicit };
+        assert_eq!((weights, bias, told), {
+            let (weights, bias, _) = fit(rows, target, &of(same, schedule), &Run::new());
+            (weights, bias, diverges)
+        });
+    }
+    // Out of time, it is at worst no weights.
+    for looks in 0..8 {
+        let (weights, bias, _) =
+            fit(&far, &classes, &of(Update::Safeguarded, Schedule::Optimal), &budget_of_looks(looks));
+        assert!(mean_loss(&far, &classes, &weights, bias) <= 1.0 + 1e-12, "{looks}: {weights:?}");
+    }
+}
+
+/// The mean squared hinge.
+fn mean_loss(rows: &Matrix, target: &Target, weights: &[f64], bias: f64) -> f64 {
+    let TargetView::Classes { codes, .. } = target.view() else { panic!() };
+    let of_row = |(i, code): (usize, &u32)| {
+        let score = bias + rows.row(i).iter().zip(weights).map(|(x, weight)| x * weight).sum::<f64>();
+        (1.0 - score * (2.0 * f64::from(*code) - 1.0)).max(0.0).powi(2)
+    };
+    codes.iter().enumerate().map(of_row).sum::<f64>() / codes.len() as f64
+}
+
+#[test]
+fn real_columns_in_any_unit_are_learnt_by_the_squared_hinge() {
+    // Thirty columns of tumours from thousandths to thousands, as they are; 357 of 569 are benign.
+    let labelled = crate::example("wdbc.csv").labelled("diagnosis", None).unwrap();
+    let (columns, target) = (labelled.table.columns(), &labelled.target);
+    let values = (0..569).flat_map(|i| columns.iter().map(move |column| column.number(i).unwrap())).collect();
+    let rows = Matrix::new(569, 30, values).unwrap();
+    let examples = Examples::new(rows.features(), target, None).unwrap();
+    let TargetView::Classes { codes, .. } = target.view() else { panic!() };
+    for update in [Update::Implicit, Update::Safeguarded] {
+        for average in [true, false] {
+            let settings = LinearSvm {
+                loss: Loss::SquaredHinge,
+                lambda: Amount::Fixed(1e-4),
+                solver: Solver::Sgd,
+                update,
+                average,
+                ..LinearSvm::default()
+            };
+            let (model, report) = settings.fit_examples(&examples, &Run::new()).unwrap();
+            let scores = model.scores(&rows.features(), &Run::new()).unwrap();
+            let right = scores.iter().zip(codes).filter(|(score, code)| (**score > 0.0) == (**code == 1)).count();
+            println!("{update:?} {average}: {right} of 569");
+            assert!(right as f64 > 0.85 * 569.0, "{update:?} {average}: {right} of 569");
+            assert!(mean_loss(&rows, target, model.weights(), model.bias()) < 1.0, "{report:?}");
+        }
+    }
 }
 
 #[test]

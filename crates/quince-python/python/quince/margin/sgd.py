@@ -86,7 +86,8 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
         The schedule of the learning rate: 1 / (alpha (t + t0)); eta0; eta0 / t ** power_t; eta0, divided by five after
         every n_iter_no_change epochs without improvement. 'implicit' is 1 / (alpha (t + t0)) with implicit steps about the
         means of columns, which scikit-learn does not have: they diverge in no unit, and with average=True come near the optimum
-        however far from zero the columns are.
+        however far from zero the columns are. They are also taken, averaged and with a warning, where the steps of 'optimal' have
+        diverged for the squared hinge, whose gradient has no limit.
     eta0 : float, default=0.01
         The first learning rate of the last three.
     power_t : float, default=0.5
@@ -152,7 +153,7 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
     _implied: ClassVar = {
         "average_from": "a whole number as average says from which step on",
         "certify": "scikit-learn has no duality gap",
-        "update": "the learning rate says whether steps are implicit; scikit-learn's are not",
+        "update": "the learning rate says whether steps are implicit; scikit-learn's are not, but where those diverge",
         "intercept_rate": "lower where rows are sparse",
     }
     _accepted: ClassVar = {
@@ -259,9 +260,11 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
         # Without a penalty, and with alpha=0, only the schedule needs alpha.
         penalty = PENALTIES[self.penalty] if self.alpha > 0 else "none"
         implicit = self.learning_rate == "implicit"
+        # Only its gradient has no limit; and who gives a first learning rate has chosen the steps.
+        safeguarded = self.loss == "squared_hinge" and self.learning_rate == "optimal"
         return {
             "solver": "sgd",
-            "update": "implicit" if implicit else "explicit",
+            "update": "implicit" if implicit else "safeguarded" if safeguarded else "explicit",
             "loss": LOSSES[self.loss],
             "penalty": penalty,
             "l1_ratio": 0.15 if self.l1_ratio is None else float(self.l1_ratio),
@@ -305,16 +308,24 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
         if start is not None:
             from_model = known_linear_svm(*start, names_of(self.classes_), settings)
         self._learn(X, codes, given["weights"], settings, from_model)
-        trace = self._model.report["trace"]
-        # That of the perceptron has no unit, and its steps are never too large.
-        if self.loss != "perceptron" and self.learning_rate != "implicit" and trace and trace[-1] > DIVERGED_LOSS:
+        # The loss of the perceptron has no unit, and its steps are never too large.
+        report = self._model.report
+        trace = report["trace"]
+        if any("explicit steps have diverged" in remark for remark in report["remarks"]):
+            warnings.warn(
+                "Explicit steps have diverged, so implicit ones were taken, as with learning_rate='implicit' and average=True. Give "
+                "those, or scale the columns with StandardScaler.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        elif self.loss != "perceptron" and self.learning_rate != "implicit" and trace and trace[-1] > DIVERGED_LOSS:
             warnings.warn(
                 f"The steps were too large: the mean loss of the last epoch is {trace[-1]:.3g}, and that of no weights at all "
                 "is at most 1. Scale the columns with StandardScaler, or give learning_rate='implicit'.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        if self.tol is not None and self.tol > -np.inf and self._model.report["stop"] != "converged":
+        if self.tol is not None and self.tol > -np.inf and report["stop"] != "converged":
             self._warn_not_converged()
         return self
 

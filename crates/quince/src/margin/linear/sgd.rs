@@ -43,6 +43,8 @@ crate::choices! {
         Implicit = "implicit",
         /// Where it begins.
         Explicit = "explicit",
+        /// Where it begins; but if that diverges, all is done again with implicit steps, and averaged.
+        Safeguarded = "safeguarded",
     }
 }
 
@@ -249,8 +251,7 @@ impl<'d> Descent<'d> {
         let (direction, bias) = start.unwrap_or_else(|| (vec![0.0; rows.columns()], 0.0));
         let bias = bias - rows.shift(&direction);
         let lengths = sgd.squared_lengths(&rows, run)?;
-        let in_time = lengths.is_some();
-        let squared_lengths = lengths.unwrap_or_default();
+        let (in_time, squared_lengths) = (lengths.is_some(), lengths.unwrap_or_default());
         let lag = if sgd.average > 0 { vec![0.0; rows.columns()] } else { Vec::new() };
         let l1_applied = if sgd.l1_penalty > 0.0 { vec![0.0; rows.columns()] } else { Vec::new() };
         let descent = Descent {
@@ -289,8 +290,8 @@ impl<'d> Descent<'d> {
     fn visit(&mut self, i: usize) -> f64 {
         let eta = self.next_rate();
         let loss = match self.sgd.update {
-            Update::Explicit => self.explicit_step(i, eta),
             Update::Implicit => self.implicit_step(i, eta),
+            Update::Explicit | Update::Safeguarded => self.explicit_step(i, eta),
         };
         let (sgd, a) = (self.sgd, &mut self.a);
         if sgd.l1_penalty > 0.0 {
@@ -310,8 +311,8 @@ impl<'d> Descent<'d> {
     fn next_rate(&self) -> f64 {
         let (sgd, step) = (self.sgd, self.step as f64);
         match (sgd.schedule, sgd.update) {
-            (Schedule::Optimal, Update::Explicit) => 1.0 / (sgd.schedule_penalty * (self.offset + step - 1.0)),
             (Schedule::Optimal, Update::Implicit) => 1.0 / (sgd.schedule_penalty * (self.offset + step)),
+            (Schedule::Optimal, _) => 1.0 / (sgd.schedule_penalty * (self.offset + step - 1.0)),
             (Schedule::InverseScaling, _) => sgd.learning_rate / step.powf(sgd.power),
             (Schedule::Constant | Schedule::Adaptive, _) => self.learning_rate,
         }
@@ -457,7 +458,7 @@ impl Sgd<'_> {
 
     /// The squared length of each row, with b's share, of which explicit steps need none; `None` if time ran out.
     fn squared_lengths(&self, rows: &RowAccess<'_>, run: &Run) -> Result<Option<Vec<f64>>> {
-        if self.update == Update::Explicit {
+        if self.update != Update::Implicit {
             return Ok(Some(Vec::new()));
         }
         let of_bias = if self.intercept { self.intercept_decay } else { 0.0 };

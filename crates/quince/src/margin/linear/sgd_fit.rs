@@ -107,7 +107,7 @@ impl LinearSvm {
         if from.is_none() && !(rows.positive.contains(&true) && rows.positive.contains(&false)) {
             return Err(one_class_only());
         }
-        let (mut model, mut report) = self.descend(&rows, from, run)?;
+        let (mut model, mut report) = self.descend_safely(&rows, from, run)?;
         if self.certify && self.loss == Loss::Perceptron {
             let problem = run.finish(|| self.pose(examples, run))?;
             report.remarks.push(run.finish(|| mistakes_in_words(&problem, &model, run))?);
@@ -121,10 +121,50 @@ impl LinearSvm {
         }
         if self.probabilities {
             let indices: Vec<usize> = (0..rows.count()).map(|k| rows.index(k)).collect();
-            let without = |held_out: &[bool]| self.descend(&rows.part(|k| !held_out[k]), None, run);
+            let without = |held_out: &[bool]| self.descend_safely(&rows.part(|k| !held_out[k]), None, run);
             self.calibrate(&mut model, examples, &indices, without, &mut report, run)?;
         }
         Ok((model, report))
+    }
+
+    /// Descends on some rows; by implicit steps if others have diverged, and are safeguarded.
+    fn descend_safely(
+        &self,
+        rows: &TwoClassRows<'_>,
+        from: Option<&LinearSvmModel>,
+        run: &Run,
+    ) -> Result<(LinearSvmModel, Report)> {
+        if self.update != Update::Safeguarded {
+            return self.descend(rows, from, run);
+        }
+        match self.descend(rows, from, run) {
+            Ok((model, report)) if !run.finish(|| self.is_worse_than_none(rows, &model, run))? => {
+                return Ok((model, report));
+            }
+            // What is no number is refused.
+            Ok(_) | Err(Error::Data { .. }) => {}
+            Err(other) => return Err(other),
+        }
+        // Averaged, which is what comes near the optimum in any unit.
+        let again = LinearSvm { update: Update::Implicit, average: true, average_from: Count::Auto, ..self.clone() };
+        let (model, mut report) = again.descend(rows, from, run)?;
+        report.remarks.push("explicit steps have diverged, so implicit ones were taken instead".into());
+        Ok((model, report))
+    }
+
+    /// Whether the objective is above that of no weights at all, or no number.
+    fn is_worse_than_none(&self, rows: &TwoClassRows<'_>, model: &LinearSvmModel, run: &Run) -> Result<bool> {
+        let taken = rows.taken();
+        let scores = model.scores(&features_of(rows, &taken), run)?;
+        let loss = |k: usize, score: f64| {
+            let y = if rows.positive[k] { 1.0 } else { -1.0 };
+            rows.c * rows.weights.as_ref().map_or(1.0, |weights| weights[k]) * self.loss.of(y, score)
+        };
+        let (of_squares, of_sizes) = self.penalty_shares();
+        let penalty = |weight: &f64| 0.5 * of_squares * weight * weight + of_sizes * weight.abs();
+        let losses: f64 = scores.iter().enumerate().map(|(k, score)| loss(k, *score)).sum();
+        let objective = losses + model.weights().iter().map(penalty).sum::<f64>();
+        Ok(objective.is_nan() || objective > (0..rows.count()).map(|k| loss(k, 0.0)).sum())
     }
 
     /// Descends on some rows.
