@@ -139,7 +139,7 @@ impl<'a, T: Multiply> ActiveSet<'a, T> {
     }
 
     /// Leaves out rows that have been held at a bound for a while, and renumbers `last`.
-    pub(super) fn shrink(&mut self, dual: &Dual<'a>, last: &mut Vec<usize>, run: &Run) {
+    pub(super) fn shrink(&mut self, dual: &Dual<'a>, last: &mut Vec<usize>, run: &Run) -> Result<()> {
         let (max_up, min_down) = self.kkt_bounds(dual.epsilon);
         for ((row, gradient), times_at_rest) in self.variables.iter().zip(&self.gradient).zip(&mut self.times_at_rest) {
             let is_at_rest = gradient + row.up(dual.epsilon) < min_down && gradient + row.down(dual.epsilon) > max_up;
@@ -148,18 +148,19 @@ impl<'a, T: Multiply> ActiveSet<'a, T> {
         let keep: Vec<usize> =
             (0..self.rows.len()).filter(|&k| self.times_at_rest[k] < CHECKS_BEFORE_SHRINKING).collect();
         if (self.rows.len() - keep.len()) * SHRINK_ONE_IN < self.rows.len() || keep.len() < 2 {
-            return;
+            return Ok(());
         }
         let mut place = vec![None; self.rows.len()];
         keep.iter().enumerate().for_each(|(new, &old)| place[old] = Some(new));
         *last = last.iter().filter_map(|&k| place[k]).collect();
-        self.cache.compact(&keep, run);
+        self.cache.compact(&keep, run)?;
         self.rows = keep.iter().map(|&k| self.rows[k]).collect();
         self.variables = keep.iter().map(|&k| self.variables[k]).collect();
         self.gradient = keep.iter().map(|&k| self.gradient[k]).collect();
         self.times_at_rest = vec![0; keep.len()];
         let indices: Vec<usize> = self.rows.iter().map(|&i| dual.indices[i]).collect();
         self.kernel_rows = dual.space.kernel_rows(&dual.rows, &indices);
+        Ok(())
     }
 }
 

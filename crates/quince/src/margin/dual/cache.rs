@@ -1,7 +1,11 @@
 //! A cache of kernel rows, as many as fit into a number of bytes. The least recently used are evicted.
 
+use crate::error::Result;
 use crate::matrix::simd::Lane;
 use crate::run::Run;
+
+/// After moving this many numbers the run is asked whether it is cancelled.
+const NUMBERS_PER_LOOK: usize = 1 << 24;
 
 /// No row, or no slot.
 const NO_SLOT: u32 = u32::MAX;
@@ -97,22 +101,29 @@ impl<T: Lane> Cache<T> {
     }
 
     /// Keeps some of the rows and of the columns (both in order), and renumbers both.
-    pub(super) fn compact(&mut self, keep: &[usize], run: &Run) {
+    pub(super) fn compact(&mut self, keep: &[usize], run: &Run) -> Result<()> {
         let mut occupied: Vec<(usize, usize)> =
             (0..).zip(keep).filter(|(_, old)| self.slot_of[**old] != NO_SLOT).map(|(new, old)| (new, *old)).collect();
         let rows: Vec<usize> = occupied.iter().map(|(_, old)| *old).collect();
         let mut slots = self.slots_mut(&rows);
-        // What is kept moves to the front of its own slot.
-        run.each(&mut slots, |_, row| {
-            for (to, &from) in keep.iter().enumerate() {
-                row[to] = row[from];
-            }
-        });
+        let rows_per_look = (NUMBERS_PER_LOOK / keep.len().max(1)).max(1);
+        for some in slots.chunks_mut(rows_per_look) {
+            run.check_cancelled()?;
+            // What is kept moves to the front of its own slot.
+            run.each(some, |_, row| {
+                for (to, &from) in keep.iter().enumerate() {
+                    row[to] = row[from];
+                }
+            });
+        }
         occupied.sort_unstable_by_key(|(_, old)| self.slot_of[*old]);
         let tight = 2 * keep.len() < self.stride;
         let mut slot_of = vec![NO_SLOT; keep.len()];
         let mut kept: Vec<(u32, u64)> = Vec::new();
         for (new, old) in occupied {
+            if kept.len() % rows_per_look == 0 {
+                run.check_cancelled()?;
+            }
             let slot = self.slot_of[old] as usize;
             let from = slot * self.stride;
             let to = kept.len() * if tight { keep.len() } else { self.stride };
@@ -125,5 +136,6 @@ impl<T: Lane> Cache<T> {
         }
         (self.length, self.slot_of, self.occupied) = (keep.len(), slot_of, kept);
         self.capacity = (self.values.len() / self.stride.max(1)).min(keep.len());
+        Ok(())
     }
 }

@@ -459,7 +459,7 @@ impl Dual<'_> {
             }
             last = chosen;
             if options.shrinking && solution.blocks.is_multiple_of(BLOCKS_PER_SHRINKING) {
-                active.shrink(self, &mut last, run);
+                active.shrink(self, &mut last, run)?;
             }
         }
         Ok(beta)
