@@ -29,6 +29,13 @@ unsafe impl GlobalAlloc for Watching {
         unsafe { System.alloc(layout) }
     }
 
+    // Not by writing zeros, as it would be otherwise: the system has pages that are zero, and a gigabyte of them takes no time.
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        let _ = LARGEST.try_with(|largest| largest.set(largest.get().max(layout.size())));
+        count(layout.size() as isize);
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count(-(layout.size() as isize));
         unsafe { System.dealloc(pointer, layout) }
