@@ -11,12 +11,15 @@
 
 use super::cells::{Cells, Raw, most_cells};
 use super::kind::{self, Kind};
+use super::spellings::SpellingsBuilder;
 use super::{Column, ColumnData};
 use crate::error::{Error, Place, Result};
 use crate::matrix::afford;
+use crate::numbers::{loses_digits, number_text};
 use arrow_array::LargeStringArray;
 use arrow_array::builder::{ArrayBuilder, LargeStringBuilder};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 enum Type {
     Numeric,
@@ -118,13 +121,17 @@ fn rows<'a>(
         return Err(refuse(source, None, "there is no row behind @data", "Add rows."));
     };
     afford(8.0 * (numbers.len() * attributes.len()) as f64, "the table")?;
-    let finished = columns.into_iter().map(|mut column| {
+    let (mut finished, mut spellings) = (Vec::with_capacity(columns.len()), HashMap::new());
+    for (j, mut column) in columns.into_iter().enumerate() {
         column.fill(numbers.len(), &mut letters).ok_or_else(|| too_many(last))?;
-        Ok(column.finish())
-    });
-    let columns = finished.collect::<Result<_>>()?;
+        if let Some(found) = std::mem::take(&mut column.spellings).finish() {
+            spellings.insert(j, Arc::new(found));
+        }
+        finished.push(column.finish());
+    }
     let names = attributes.iter().map(|attribute| attribute.name.clone()).collect();
-    Ok(Cells { source: source.into(), names, columns, rows: numbers.len(), lines: numbers, ..Cells::default() })
+    let (rows, columns) = (numbers.len(), finished);
+    Ok(Cells { source: source.into(), names, columns, rows, lines: numbers, spellings, ..Cells::default() })
 }
 
 /// A column while rows are read. Rows without a cell of it are filled in when the next has one.
@@ -133,6 +140,9 @@ struct ColumnBuilder<'a> {
     known: HashSet<&'a str>,
     numbers: Vec<f64>,
     words: LargeStringBuilder,
+    spellings: SpellingsBuilder,
+    /// Whether a number has more digits than a float keeps, so that all of them stay as they are written.
+    loses_digits: bool,
 }
 
 impl<'a> ColumnBuilder<'a> {
@@ -141,16 +151,18 @@ impl<'a> ColumnBuilder<'a> {
             Type::Nominal(words) => words.iter().map(String::as_str).collect(),
             Type::Numeric | Type::Text => HashSet::new(),
         };
-        ColumnBuilder { attribute, known, numbers: Vec::new(), words: LargeStringBuilder::new() }
+        let (spellings, words) = (SpellingsBuilder::default(), LargeStringBuilder::new());
+        ColumnBuilder { attribute, known, numbers: Vec::new(), words, spellings, loses_digits: false }
     }
 
     /// What sparse rows leave out, up to this many rows; `None` if more letters would repeat than are left.
     fn fill(&mut self, rows: usize, letters: &mut usize) -> Option<()> {
         let word = match &self.attribute.kind {
-            Type::Numeric => {
+            Type::Numeric if !self.loses_digits => {
                 self.numbers.resize(rows, 0.0);
                 return Some(());
             }
+            Type::Numeric => Some("0"),
             Type::Nominal(words) => words.first().map(String::as_str),
             Type::Text => Some(""),
         };
@@ -168,7 +180,18 @@ impl<'a> ColumnBuilder<'a> {
                     let problem = format!("'{}' is not a number", kind::shorten(cell.unwrap_or_default()));
                     (problem, "Mend the cell, or write ? for a missing value.".to_string())
                 })?;
-                self.numbers.push(number);
+                if !self.loses_digits && cell.is_some_and(loses_digits) {
+                    self.loses_digits = true;
+                    for number in std::mem::take(&mut self.numbers) {
+                        self.words.append_option((!number.is_nan()).then(|| number_text(number)));
+                    }
+                }
+                if self.loses_digits {
+                    self.words.append_option(cell);
+                } else {
+                    self.numbers.push(number);
+                    self.spellings.note(number, cell.unwrap_or_default());
+                }
             }
             Type::Nominal(words) if cell.is_some_and(|cell| !self.known.contains(cell)) => {
                 let problem = format!("'{}' is none of its words", kind::shorten(cell.unwrap_or_default()));
@@ -181,8 +204,8 @@ impl<'a> ColumnBuilder<'a> {
 
     fn finish(mut self) -> Raw {
         match &self.attribute.kind {
-            Type::Numeric => Raw::Numbers(self.numbers),
-            Type::Text => Raw::Words(self.words.finish()),
+            Type::Numeric if !self.loses_digits => Raw::Numbers(self.numbers),
+            Type::Numeric | Type::Text => Raw::Words(self.words.finish()),
             Type::Nominal(_) => nominal(&self.attribute.name, self.words.finish()),
         }
     }
@@ -360,6 +383,24 @@ mod tests {
         let table = read("@attribute n real\n@attribute a {no,yes}\n@data\n{0 1,0 2}\n{1 yes}\n{}\n").unwrap();
         let cells = |j: usize| (0..3).map(|i| table.columns()[j].number(i).unwrap()).collect::<Vec<f64>>();
         assert_eq!((cells(0), cells(1)), (vec![2.0, 0.0, 0.0], vec![0.0, 1.0, 0.0]));
+    }
+
+    #[test]
+    fn numbers_of_more_digits_than_a_float_keeps_are_words_and_labels_are_spelled_as_they_are() {
+        let head = "@attribute key numeric\n@attribute x real\n@attribute y {1.0,2.0}\n@attribute z numeric\n@data\n";
+        // 2^53 + 1 is the first whole number that a float does not keep.
+        let rows =
+            "7,0.5,1.0,1.0\n?,1.5,2.0,+2\n9007199254740993,2.5,1.0,1\n9007199254740993,0.5,2.0,2\n{1 1.5,2 2.0}\n";
+        let table = read(&format!("{head}{rows}{rows}")).unwrap();
+        let kinds: Vec<Kind> = table.columns().iter().map(Column::kind).collect();
+        assert_eq!(kinds, [Kind::Category, Kind::Number, Kind::Category, Kind::Count]);
+        let keys = [0, 1, 2, 4].map(|i| table.columns()[0].text(i).map(|text| text.into_owned()));
+        assert_eq!(keys.map(|key| key.unwrap_or_default()), ["7", "", "9007199254740993", "0"]);
+        for (target, expected) in [("y", &["1.0", "2.0"][..]), ("z", &["0", "1.0", "+2"])] {
+            let labelled = table.labelled(target, Some(crate::learn::Task::Classification)).unwrap();
+            let crate::learn::TargetView::Classes { classes, .. } = labelled.target.view() else { panic!("classes") };
+            assert_eq!(classes.names(), expected, "{target}");
+        }
     }
 
     #[test]

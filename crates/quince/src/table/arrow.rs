@@ -1,9 +1,11 @@
 //! Tables from Arrow data: record batches, or a stream handed over by its C interface (pandas, polars, pyarrow).
 
+use super::cells::is_too_long;
 use super::kind::{self, Kind};
 use super::{Column, ColumnData, Table};
 use crate::error::{Error, Result};
 use crate::learn::LabelType;
+use crate::numbers::loses_digits;
 use arrow_array::builder::LargeStringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
@@ -69,7 +71,7 @@ fn label_type(kind: &DataType) -> Option<LabelType> {
         DataType::Boolean => Some(LabelType::Booleans),
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(LabelType::Words),
         DataType::Dictionary(_, values) => label_type(values),
-        kind if kind.is_integer() => Some(LabelType::Integers),
+        kind if kind.is_integer() || matches!(kind, DataType::Decimal128(_, 0)) => Some(LabelType::Integers),
         kind if kind.is_floating() || matches!(kind, DataType::Decimal128(..)) => Some(LabelType::Numbers),
         _ => None,
     }
@@ -118,6 +120,10 @@ fn column_of(name: &str, parts: &[ArrayRef]) -> Result<Column> {
         }
         DataType::Null => kind::column_of_words(name.into(), LargeStringArray::new_null(rows)),
         _ => {
+            // As floats some keys would be others: the rule for words finds the kind of what loses digits.
+            if let Some(digits) = exact_digits(parts).filter(|digits| digits.iter().flatten().any(loses_digits)) {
+                return Ok(kind::column_of_words(name.into(), digits));
+            }
             let mut values = Vec::new();
             if !parts.iter().all(|part| numbers_of(part, &mut values).is_some()) {
                 let texts: Option<Vec<_>> = parts.iter().map(dates_of).collect();
@@ -180,6 +186,21 @@ pub(super) fn is_readable(kind: &DataType) -> bool {
     words || numbers || dates || of_values || matches!(kind, DataType::Boolean | DataType::Null)
 }
 
+/// Whole numbers as words, if some have more digits than a float keeps.
+pub(super) fn exact_digits(parts: &[ArrayRef]) -> Option<LargeStringArray> {
+    fn digits<T: ArrowPrimitiveType<Native: Into<i128>>>(parts: &[ArrayRef]) -> Option<LargeStringArray> {
+        let arrays: Vec<_> = parts.iter().map(|part| part.as_primitive_opt::<T>()).collect::<Option<_>>()?;
+        let whole = || arrays.iter().flat_map(|array| array.iter()).map(|x| x.map(Into::<i128>::into));
+        whole().flatten().any(is_too_long).then(|| whole().map(|x| x.map(|x| x.to_string())).collect())
+    }
+    match parts.first()?.data_type() {
+        DataType::Int64 => digits::<Int64Type>(parts),
+        DataType::UInt64 => digits::<UInt64Type>(parts),
+        DataType::Decimal128(_, 0) => digits::<Decimal128Type>(parts),
+        _ => None,
+    }
+}
+
 /// Appends the numbers of an array, missing values as not-a-number. `None` if the type is not one of numbers.
 fn numbers_of(array: &ArrayRef, values: &mut Vec<f64>) -> Option<()> {
     macro_rules! primitive {
@@ -227,7 +248,8 @@ fn words_of(parts: &[ArrayRef]) -> Option<LargeStringArray> {
             DataType::Dictionary(..) => {
                 let dictionary = part.as_any_dictionary_opt()?;
                 let mut numbers = Vec::new();
-                let names = match words_of(std::slice::from_ref(dictionary.values())) {
+                let values = std::slice::from_ref(dictionary.values());
+                let names = match words_of(values).or_else(|| exact_digits(values)) {
                     Some(names) => names,
                     None => {
                         numbers_of(dictionary.values(), &mut numbers)?;

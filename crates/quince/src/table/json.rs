@@ -5,15 +5,17 @@
 //! missing values. A column that holds lists or objects is ignored, and says so.
 
 use super::cells::{Cells, Raw, is_too_long, most_cells};
+use super::spellings::{Spellings, first_rows};
 use super::{Column, kind};
 use crate::error::{Error, Place, Result};
-use crate::numbers::number_text;
+use crate::numbers::{loses_digits, number_text};
 use crate::run::Run;
 use arrow_array::LargeStringArray;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The values of some rows, by column.
 #[derive(Default)]
@@ -118,7 +120,10 @@ pub(super) fn parse(text: &str, source: &str, run: &Run) -> Result<Cells> {
     crate::matrix::afford(8.0 * cells as f64, "the table")?;
     let columns = run.map(all.names.len(), |j| column(&all.names[j], &all.values[j], rows));
     let exact = (0..all.names.len()).filter_map(|j| Some((j, exact_digits(&all.values[j], rows)?))).collect();
-    Ok(Cells { source: source.into(), names: all.names, columns, rows, lines: all.lines, exact, ..Cells::default() })
+    let of_numbers = (0..all.names.len()).filter(|&j| matches!(columns[j], Raw::Numbers(_)));
+    let spellings = of_numbers.filter_map(|j| Some((j, Arc::new(spellings(&all.values[j])?)))).collect();
+    let (names, lines) = (all.names, all.lines);
+    Ok(Cells { source: source.into(), names, columns, rows, lines, exact, spellings, ..Cells::default() })
 }
 
 /// Whether the first object is not closed where its line ends.
@@ -134,9 +139,22 @@ fn plain(error: &serde_json::Error) -> String {
     format!("this is not JSON as it is expected: {problem}")
 }
 
+/// A number that is written without a point.
+fn whole(value: &Value) -> Option<i128> {
+    value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from))
+}
+
+/// How the numbers of a column are written, if some have a point that they do not need: 1.0.
+fn spellings(values: &[(usize, Value)]) -> Option<Spellings> {
+    let numbers: Vec<f64> = values.iter().map(|(_, value)| value.as_f64().unwrap_or(f64::NAN)).collect();
+    if !values.iter().zip(&numbers).any(|((_, value), number)| value.is_f64() && number.fract() == 0.0) {
+        return None;
+    }
+    Spellings::new(first_rows(&numbers)?.into_iter().map(|k| (numbers[k], values[k].1.to_string())))
+}
+
 /// The whole numbers of a column as words, if some have more digits than a float keeps.
 fn exact_digits(values: &[(usize, Value)], rows: usize) -> Option<LargeStringArray> {
-    let whole = |value: &Value| value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from));
     if !values.iter().filter_map(|(_, value)| whole(value)).any(is_too_long) {
         return None;
     }
@@ -147,7 +165,10 @@ fn exact_digits(values: &[(usize, Value)], rows: usize) -> Option<LargeStringArr
 
 fn column(name: &str, values: &[(usize, Value)], rows: usize) -> Raw {
     let kinds = |test: &dyn Fn(&Value) -> bool| values.iter().all(|(_, value)| value.is_null() || test(value));
-    if kinds(&Value::is_number) && !values.iter().all(|(_, value)| value.is_null()) {
+    // As floats some keys would be others: what loses digits stays as it is written, and the rule for words finds its kind.
+    let lost = |value: &Value| whole(value).is_some_and(|n| is_too_long(n) && loses_digits(&n.to_string()));
+    let lossless = !values.iter().any(|(_, value)| lost(value));
+    if lossless && kinds(&Value::is_number) && !values.iter().all(|(_, value)| value.is_null()) {
         let mut numbers = vec![f64::NAN; rows];
         values.iter().for_each(|(row, value)| numbers[*row] = value.as_f64().unwrap_or(f64::NAN));
         return Raw::Numbers(numbers);
@@ -159,7 +180,10 @@ fn column(name: &str, values: &[(usize, Value)], rows: usize) -> Raw {
             Value::String(text) if kind::is_missing(text) && !text.trim().is_empty() => None,
             Value::String(text) => Some(text.trim().into()),
             Value::Bool(answer) => Some(if *answer { "true" } else { "false" }.into()),
-            Value::Number(number) => number.as_f64().map(|number| number_text(number).into()),
+            Value::Number(number) => match whole(value) {
+                Some(whole) => Some(whole.to_string().into()),
+                None => number.as_f64().map(|number| number_text(number).into()),
+            },
             Value::Null => None,
             Value::Array(_) | Value::Object(_) => {
                 nested = true;
@@ -261,6 +285,37 @@ mod tests {
             let table = read(&(0..20).map(row).collect::<String>()).unwrap();
             let column = table.column("a").unwrap();
             assert_eq!((column.kind(), column.missing_count()), (Kind::Number, 4), "{missing:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_more_digits_than_a_float_keeps_are_words() {
+        // 2^53 + 1 is the first that a float does not keep; 2^53 + 2 is kept.
+        let row = |i: usize| {
+            let (key, kept) =
+                ([9_007_199_254_740_993u64, 7, 18_446_744_073_709_551_615][i % 3], 9_007_199_254_740_994u64);
+            format!("{{\"key\": {key}, \"kept\": {}, \"x\": {}}}\n", [kept, 3][i % 2], [1.5, 2.0][i % 2])
+        };
+        let table = read(&(0..12).map(row).collect::<String>()).unwrap();
+        let kinds: Vec<Kind> = table.columns().iter().map(Column::kind).collect();
+        assert_eq!(kinds, [Kind::Category, Kind::Count, Kind::Number]);
+        let texts = [0, 1, 2].map(|i| table.columns()[0].text(i).unwrap().into_owned());
+        assert_eq!(texts, ["9007199254740993", "7", "18446744073709551615"]);
+        let training = table.supervised("kept", None, None, None, false).unwrap();
+        let note = "'key' is read as category: '9007199254740993' has more digits than a number keeps";
+        assert!(training.notes.iter().any(|said| said.starts_with(note)), "{:?}", training.notes);
+        let classes = table.labelled("key", None).unwrap().target;
+        let crate::learn::TargetView::Classes { classes, .. } = classes.view() else { panic!("classes") };
+        assert_eq!(classes.names(), ["7", "9007199254740993", "18446744073709551615"]);
+    }
+
+    #[test]
+    fn labels_that_are_numbers_keep_their_point() {
+        for (text, expected) in [("1.0", ["1.0", "2.5"]), ("1", ["1", "2.5"]), ("1.50", ["1.5", "2.5"])] {
+            let rows: String = (0..8).map(|i| format!("{{\"y\": {}, \"x\": {i}}}\n", [text, "2.5"][i % 2])).collect();
+            let labelled = read(&rows).unwrap().labelled("y", Some(crate::learn::Task::Classification)).unwrap();
+            let crate::learn::TargetView::Classes { classes, .. } = labelled.target.view() else { panic!("classes") };
+            assert_eq!(classes.names(), expected);
         }
     }
 

@@ -32,6 +32,30 @@ impl Spellings {
     }
 }
 
+/// The spellings of a column that is read cell by cell.
+#[derive(Default)]
+pub(super) struct SpellingsBuilder {
+    texts: HashMap<u64, String>,
+    too_many: bool,
+}
+
+impl SpellingsBuilder {
+    /// Notes how a number is written; not-a-number is a missing value.
+    pub(super) fn note(&mut self, number: f64, text: &str) {
+        if self.too_many || number.is_nan() || self.texts.contains_key(&key(number)) {
+            return;
+        }
+        self.too_many = self.texts.len() == MAX_SPELLINGS;
+        self.texts.insert(key(number), text.into());
+    }
+
+    /// The texts, if few differ and not all are what the numbers print as.
+    pub(super) fn finish(self) -> Option<Spellings> {
+        let texts = self.texts.into_iter().map(|(bits, text)| (f64::from_bits(bits), text));
+        if self.too_many { None } else { Spellings::new(texts) }
+    }
+}
+
 /// The same bits for the same number: zero has two signs.
 fn key(number: f64) -> u64 {
     (number + 0.0).to_bits()
@@ -65,6 +89,21 @@ mod tests {
         let found = Spellings::of_cells(&numbers, |row| texts[row]).unwrap();
         assert_eq!([1.0, 0.0, 2.0].map(|number| found.get(number)), [Some("1.0"), Some("-0"), None]);
         assert!(Spellings::of_cells(&[1.0, 2.5], |row| ["1", "2.5"][row]).is_none());
+    }
+
+    #[test]
+    fn cells_may_come_one_by_one() {
+        let noted = |count: usize| {
+            let mut builder = SpellingsBuilder::default();
+            for i in 0..count {
+                builder.note(i as f64, &format!("{i}.0"));
+                builder.note(i as f64, "another");
+                builder.note(f64::NAN, "");
+            }
+            builder.finish()
+        };
+        assert_eq!(noted(2).unwrap().get(1.0), Some("1.0"));
+        assert!(noted(MAX_SPELLINGS).is_some() && noted(MAX_SPELLINGS + 1).is_none() && noted(0).is_none());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The readers: the same table through every format, folders of texts and pictures, and what is wrong with each.
 
 use crate::{example, scratch};
+use quince::learn::{LabelType, TargetView};
 use quince::linear::Ridge;
 use quince::table::{Cells, Format, Pictures, ReadOptions};
 use quince::{Kind, Model, Run, Table};
@@ -72,7 +73,7 @@ mod parquet_files {
     use arrow_array::types::{ArrowPrimitiveType, Float16Type, Int32Type};
     use arrow_array::{
         ArrayRef, Date32Array, Decimal128Array, DictionaryArray, Float16Array, Float32Array, Float64Array, Int32Array,
-        LargeStringArray, ListArray, RecordBatch, StringArray, TimestampMillisecondArray,
+        Int64Array, LargeStringArray, ListArray, RecordBatch, StringArray, TimestampMillisecondArray, UInt64Array,
     };
     use parquet::arrow::ArrowWriter;
     use parquet::basic::{Compression, GzipLevel, ZstdLevel};
@@ -105,6 +106,42 @@ mod parquet_files {
             assert_eq!(kinds, [Kind::Number, Kind::Count, Kind::Category, Kind::Category], "{compression}");
             assert_eq!((table.columns()[0].number(2), table.columns()[0].missing_count()), (Some(-2.0), 1));
             assert_eq!(table.columns()[2].text(3).unwrap(), "Oslo");
+        }
+    }
+
+    #[test]
+    fn whole_numbers_of_more_digits_than_a_float_keeps_are_words_in_columns_of_arrow() {
+        // 2^53 + 1 is the first that a float does not keep, 2^53 + 2 is kept.
+        const LONG: i64 = (1 << 53) + 1;
+        let whole: Vec<i64> = (0..12).map(|i| [LONG, LONG - 1, 7][i % 3]).collect();
+        let decimals = whole.iter().map(|&x| i128::from(x)).collect::<Decimal128Array>();
+        let dictionary = DictionaryArray::<Int32Type>::new(
+            (0..12).map(|i| i % 3).collect(),
+            Arc::new(Int64Array::from(whole[..3].to_vec())),
+        );
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("signed", Arc::new(Int64Array::from(whole.clone()))),
+            ("unsigned", Arc::new(whole.iter().map(|&x| Some(x as u64)).collect::<UInt64Array>())),
+            ("wide", Arc::new(decimals.with_precision_and_scale(38, 0).unwrap())),
+            ("named", Arc::new(dictionary)),
+            ("kept", Arc::new((0..12).map(|i| Some(i % 2 * (LONG + 1))).collect::<Int64Array>())),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let mut bytes = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        for table in [Table::try_from(&batch).unwrap(), parse(&bytes, "t.parquet").unwrap()] {
+            for name in ["signed", "unsigned", "wide", "named"] {
+                let column = table.column(name).unwrap();
+                assert_eq!(column.kind(), Kind::Category, "{name}");
+                let texts = [0, 1, 2].map(|i| column.text(i).unwrap().into_owned());
+                assert_eq!(texts, ["9007199254740993", "9007199254740992", "7"], "{name}");
+                let target = table.labelled(name, None).unwrap().target;
+                let TargetView::Classes { classes, .. } = target.view() else { panic!("{name}") };
+                assert_eq!((classes.count(), classes.label_type()), (3, LabelType::Integers), "{name}");
+            }
+            assert_eq!(table.column("kept").unwrap().kind(), Kind::Count);
         }
     }
 

@@ -2,13 +2,11 @@
 
 mod thrift;
 
-use super::arrow::{is_readable, not_understood};
-use super::cells::{Cells, Raw, is_too_long, most_cells};
+use super::arrow::{exact_digits, is_readable, not_understood};
+use super::cells::{Cells, Raw, most_cells};
 use super::{Column, Table};
 use crate::error::{Error, Place, Result};
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Int64Type, UInt64Type};
-use arrow_array::{LargeStringArray, RecordBatch};
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::Schema;
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
@@ -43,7 +41,8 @@ pub(super) fn parse(bytes: Vec<u8>, source: &str) -> Result<Cells> {
     }
     let fields = schema.fields().iter().enumerate();
     let places = fields.filter(|(_, field)| is_readable(field.data_type())).map(|(j, _)| j);
-    let exact = places.enumerate().filter_map(|(k, j)| Some((j, exact_digits(&batches, k)?))).collect();
+    let parts = |k: usize| -> Vec<ArrayRef> { batches.iter().map(|batch| batch.column(k).clone()).collect() };
+    let exact = places.enumerate().filter_map(|(k, j)| Some((j, exact_digits(&parts(k))?))).collect();
     let is_read: Vec<String> = schema
         .fields()
         .iter()
@@ -59,15 +58,6 @@ pub(super) fn parse(bytes: Vec<u8>, source: &str) -> Result<Cells> {
     let names = columns.iter().map(|column| column.name.clone()).collect();
     let columns = columns.into_iter().map(Raw::Typed).collect();
     Ok(Cells { source: source.into(), names, columns, rows, exact, ..Cells::default() })
-}
-
-/// The whole numbers of a column as words, if some have more digits than a float keeps.
-fn exact_digits(batches: &[RecordBatch], column: usize) -> Option<LargeStringArray> {
-    let parts = || batches.iter().map(|batch| batch.column(column));
-    let signed = || parts().flat_map(|part| part.as_primitive_opt::<Int64Type>().into_iter().flatten());
-    let unsigned = || parts().flat_map(|part| part.as_primitive_opt::<UInt64Type>().into_iter().flatten());
-    let whole = || signed().map(|x| x.map(i128::from)).chain(unsigned().map(|x| x.map(i128::from)));
-    whole().flatten().any(is_too_long).then(|| whole().map(|x| x.map(|x| x.to_string())).collect())
 }
 
 /// The columns that can be read, in batches, and the schema of all.
