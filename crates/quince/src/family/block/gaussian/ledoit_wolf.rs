@@ -32,7 +32,7 @@ pub(crate) struct LedoitWolf {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Found {
     amount: f64,
-    /// The columns that do not vary, whose unit is 1.
+    /// The columns that do not vary.
     constant: Vec<u32>,
 }
 
@@ -47,11 +47,12 @@ impl LedoitWolf {
 }
 
 impl Found {
-    /// (1 - amount) Σ + amount μ D², with D² the variances of the columns and μ the fraction of columns that vary.
-    fn shrink(&self, covariance: &mut [f64], moments: &Moments) {
+    /// (1 - amount) Σ + amount μ D², with D² the variances of the columns and μ the fraction of columns that vary. Those that do not
+    /// have the units that are given.
+    fn shrink(&self, covariance: &mut [f64], moments: &Moments, unit_of_constant: impl Fn(usize) -> f64) {
         let width = moments.mean.len();
         let mut units = variances(moments);
-        self.constant.iter().for_each(|&column| units[column as usize] = 1.0);
+        self.constant.iter().for_each(|&column| units[column as usize] = unit_of_constant(column as usize));
         let varying = (width - self.constant.len()) as f64 / width as f64;
         covariance.iter_mut().for_each(|entry| *entry *= 1.0 - self.amount);
         for (j, unit) in units.iter().enumerate() {
@@ -164,8 +165,15 @@ impl Gaussians {
     /// Shrinks the covariance of a component by the amount that was found for it, if one was.
     pub(super) fn shrink_component(&self, covariance: &mut [f64], moments: &Moments, component: usize) {
         if let Some(found) = self.ledoit_wolf.as_ref().and_then(|rule| rule.components.get(component)) {
-            found.shrink(covariance, moments);
+            found.shrink(covariance, moments, |column| self.unit_of_constant(column));
         }
+    }
+
+    /// The unit of a column that does not vary within a component: its variance over all rows, so that it does not matter what it is
+    /// measured in. Where units are those of the columns anyway, it is 1, as scikit-learn has it.
+    fn unit_of_constant(&self, column: usize) -> f64 {
+        let overall = self.settled.get(column).map_or(0.0, |settled| settled[1]);
+        if self.shrinkage.in_units_of_columns && overall > 0.0 { overall } else { 1.0 }
     }
 
     /// The covariance of all rows together, estimated as those of components are.
@@ -174,7 +182,7 @@ impl Gaussians {
         let divisor = self.divisor(all.weight, 1.0);
         let mut covariance: Vec<f64> = all.scatter.iter().map(|sum| sum / divisor).collect();
         if let Some(rule) = &self.ledoit_wolf {
-            rule.all.shrink(&mut covariance, &all);
+            rule.all.shrink(&mut covariance, &all, |column| self.unit_of_constant(column));
         }
         self.whole(&self.shaped(covariance))
     }
