@@ -276,9 +276,13 @@ impl Model {
         };
         let names = classes.names();
         let integers = || names.iter().map(|name| name.parse().ok()).collect::<Option<Vec<i64>>>();
+        // Keys of 64 bits may be beyond the largest number that has a sign.
+        let unsigned = || names.iter().map(|name| name.parse().ok()).collect::<Option<Vec<u64>>>();
         let numbers = || names.iter().map(|name| name.parse().ok()).collect::<Option<Vec<f64>>>();
         let found = match classes.label_type() {
-            LabelType::Integers => integers().map(|labels| PyArray1::from_vec(py, labels).into_any()),
+            LabelType::Integers => integers()
+                .map(|labels| PyArray1::from_vec(py, labels).into_any())
+                .or_else(|| unsigned().map(|labels| PyArray1::from_vec(py, labels).into_any())),
             LabelType::Numbers => numbers().map(|labels| PyArray1::from_vec(py, labels).into_any()),
             LabelType::Booleans => {
                 let labels: Vec<bool> = names.iter().map(|name| name == "True").collect();

@@ -204,16 +204,28 @@ fn of_polars<'py>(frame: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         return Ok(frame);
     }
     let polars = py.import("polars")?;
-    let casts = PyDict::new(py);
+    let (casts, mut wide) = (PyDict::new(py), Vec::new());
     for item in frame.getattr("schema")?.call_method0("items")?.try_iter()? {
         let (name, kind): (String, Bound<'py, PyAny>) = item?.extract()?;
         match kind.str()?.to_str()? {
             "Null" => casts.set_item(name, polars.getattr("String")?)?,
-            "Int128" | "UInt128" => casts.set_item(name, polars.getattr("Float64")?)?,
+            "Int128" | "UInt128" => wide.push(name),
             _ => {}
         }
     }
-    if casts.is_empty() { Ok(frame) } else { frame.call_method1("cast", (casts,)) }
+    let mut frame = if casts.is_empty() { frame } else { frame.call_method1("cast", (casts,))? };
+    // Whole numbers stay such, keys of many digits included, unless they are beyond the largest decimal.
+    let (exact, rounded) = (polars.getattr("Decimal")?.call1((38, 0))?, polars.getattr("Float64")?);
+    for name in wide {
+        let cast = |kind: &Bound<'py, PyAny>| {
+            let casts = PyDict::new(py);
+            casts.set_item(&name, kind)?;
+            frame.call_method1("cast", (casts,))
+        };
+        let narrow = cast(&exact).or_else(|_| cast(&rounded))?;
+        frame = narrow;
+    }
+    Ok(frame)
 }
 
 fn no_table(data: &Bound<'_, PyAny>) -> PyErr {

@@ -22,11 +22,17 @@ from quince._quince import Model, Table, leave_one_out
 from quince.bayes._base import NO_LABELS, THREADS, Bayes, labels_of, written
 
 
+def is_frame(X: Any) -> bool:
+    """Whether X is a data frame, or polars' plan of one, which has no stream until it is collected."""
+    lazy = type(X).__name__ == "LazyFrame" and type(X).__module__.partition(".")[0] == "polars"
+    return lazy or hasattr(X, "__arrow_c_stream__")
+
+
 def as_table(estimator: Any, X: Any, reset: bool) -> Table | None:
     """X as a table, if it is a data frame, or if the estimator has learnt from one; None for a matrix."""
     if isinstance(X, str | os.PathLike):
         raise ValueError("X cannot be the path of a file here. Give quince.read(path).")
-    table = isinstance(X, Table) or hasattr(X, "__arrow_c_stream__")
+    table = isinstance(X, Table) or is_frame(X)
     if reset:
         estimator._of_table = table
     elif table != estimator._of_table:
