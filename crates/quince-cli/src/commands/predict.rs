@@ -8,7 +8,7 @@ use crate::show;
 use quince::learn::Task;
 use quince::model::AnswerColumn;
 use quince::table::{Cells, Column, OutputColumn, OutputValues};
-use quince::{Kind, Model, Result, Table};
+use quince::{Model, Result, Table};
 
 pub fn run(options: &Predict, session: &Session) -> Result<()> {
     let output = Destination::new(&options.output, &[&options.model, &options.table.table])?.for_json(session.json)?;
@@ -46,29 +46,20 @@ pub fn run(options: &Predict, session: &Session) -> Result<()> {
 /// Columns of a table that was read, to be written: numbers as numbers, everything else as it was spelled.
 pub fn read_columns(cells: &Cells, table: &Table, shown: &[usize]) -> Result<Vec<OutputColumn>> {
     let columns: Vec<Option<&Column>> = shown.iter().map(|&j| table.column(&cells.names()[j]).ok()).collect();
-    let is_number = |column: &Option<&Column>| {
-        column
-            .is_some_and(|column| matches!(column.kind(), Kind::Number | Kind::Count) && column.rows() == cells.rows())
+    let numbers = |column: &Option<&Column>| {
+        let column = column.filter(|column| column.rows() == cells.rows());
+        column.and_then(Column::numbers_to_write)
     };
     let mut values: Vec<OutputValues> = columns
         .iter()
-        .map(
-            |column| {
-                if is_number(column) { OutputValues::Numbers(Vec::new()) } else { OutputValues::Texts(Vec::new()) }
-            },
-        )
+        .map(|column| numbers(column).map_or_else(|| OutputValues::Texts(Vec::new()), OutputValues::Numbers))
         .collect();
     let mut i = 0;
     cells.each_row(table, |row| {
         for ((values, column), &j) in values.iter_mut().zip(&columns).zip(shown) {
-            match values {
-                OutputValues::Numbers(numbers) => {
-                    numbers.push(column.and_then(|column| column.number(i)).unwrap_or(f64::NAN));
-                }
-                OutputValues::Texts(texts) => {
-                    let missing = row[j].is_empty() || column.is_some_and(|column| column.is_missing(i));
-                    texts.push((!missing).then(|| row[j].to_string()));
-                }
+            if let OutputValues::Texts(texts) = values {
+                let missing = row[j].is_empty() || column.is_some_and(|column| column.is_missing(i));
+                texts.push((!missing).then(|| row[j].to_string()));
             }
         }
         i += 1;

@@ -7,6 +7,7 @@ mod commands;
 mod interrupting;
 mod mixtures;
 mod outputs;
+mod real_tables;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,8 +1,10 @@
 //! Tables written to files: JSON, JSON lines, Parquet, Arrow's file format. Text tables are cells with delimiters between them,
 //! which whoever has the cells writes at once.
 
+use super::{Column, ColumnData, Kind};
 use crate::error::{Error, Result};
-use crate::numbers::number_text;
+use crate::learn::LabelType;
+use crate::numbers::{is_code, number_text};
 use std::path::Path;
 
 /// A column to be written.
@@ -29,6 +31,34 @@ impl OutputValues {
             OutputValues::Numbers(numbers) => numbers.len(),
             OutputValues::Texts(texts) => texts.len(),
         }
+    }
+}
+
+impl Column {
+    /// The cells to be written, if all of them are numbers: measurements and counts, but 0 and 1 as well, row numbers, and numbers that
+    /// are the same in every row. Codes such as `007` and strings of a JSON file are none. Not-a-number is a missing value.
+    ///
+    /// ```
+    /// use quince::Table;
+    /// let table = Table::from_csv("id,member,zip\n1,0,007\n2,1,012\n3,0,007\n")?;
+    /// assert_eq!(table.column("id")?.numbers_to_write(), Some(vec![1.0, 2.0, 3.0]));
+    /// assert_eq!(table.column("member")?.numbers_to_write(), Some(vec![0.0, 1.0, 0.0]));
+    /// assert_eq!(table.column("zip")?.numbers_to_write(), None);
+    /// # quince::Result::Ok(())
+    /// ```
+    pub fn numbers_to_write(&self) -> Option<Vec<f64>> {
+        let may_be = matches!(self.kind, Kind::Number | Kind::Count | Kind::YesNo | Kind::Ignored);
+        if !may_be || self.label_type == Some(LabelType::Words) {
+            return None;
+        }
+        let parsed = |text: &str| text.parse().ok().filter(|_| !is_code(text));
+        let number = |i: usize| match &self.data {
+            ColumnData::Numbers { .. } => Some(self.number(i).unwrap_or(f64::NAN)),
+            _ => self.text(i).map_or(Some(f64::NAN), |text| parsed(&text)),
+        };
+        let numbers: Vec<f64> = (0..self.rows()).map(number).collect::<Option<_>>()?;
+        let of_numbers = matches!(self.data, ColumnData::Numbers { .. });
+        (of_numbers || numbers.iter().any(|x| !x.is_nan())).then_some(numbers)
     }
 }
 
