@@ -74,76 +74,92 @@ fn gaussian(shape: Shape, shared: Shared, amount: f64) -> GaussianPlan {
 
 /// Blocks by name.
 fn blocks(names: &str, example: &Example, classes: usize) -> Vec<Block> {
+    let one = |name: &str| {
+        block_of_columns(name, example, classes)
+            .or_else(|| complete_gaussian(name, classes))
+            .or_else(|| block_with_missing(name, classes))
+            .unwrap_or_else(|| panic!("there is no block '{name}'"))
+    };
+    names.split('+').map(one).collect()
+}
+
+/// A block whose columns are independent of each other, or a chain of categories.
+fn block_of_columns(name: &str, example: &Example, classes: usize) -> Option<Block> {
     let origin = vec![0.0; DENSE];
-    let sparse = Place::Sparse { first: 0, width: SPARSE };
-    let features = example.rows.features();
+    let sparse = || Place::Sparse { first: 0, width: SPARSE };
+    let normals = |steps: Vec<f64>| Block::Normal(Normals::new(vec![0, 1], classes, &origin, FLOOR, steps));
+    let bernoullis = |place, pseudocounts| Block::Bernoulli(Bernoullis::new(place, 0.0, pseudocounts));
     let values = |j: usize| {
-        let mut values: Vec<f64> = features.dense_column(j).into_iter().filter(|x| !x.is_nan()).collect();
+        let mut values: Vec<f64> = example.rows.features().dense_column(j);
+        values.retain(|x| !x.is_nan());
         values.sort_unstable_by(f64::total_cmp);
         values
     };
-    let gauss = |plan: &GaussianPlan, axes: Option<Axes>| {
-        Block::Gaussian(Gaussians::new(vec![8, 9, 6], classes, (&origin, vec![0.0; 3]), axes, plan))
-    };
-    let with_missing = |plan: &GaussianPlan, axes: Option<Axes>| {
-        Block::Gaussian(Gaussians::new(vec![0, 1, 6], classes, (&origin, vec![1e3, 4.0, 2.0]), axes, plan))
-    };
-    let axes = || {
-        let vectors = Matrix::from_rows(&[[0.6, 0.0], [0.8, 0.0], [0.0, 1.0]]);
-        Some(Axes { centre: vec![1e3, 0.0, 2.0], vectors, separation: None })
-    };
-    let one = |name: &str| match name {
-        "normal" => Block::Normal(Normals::new(vec![0, 1], classes, &origin, FLOOR, vec![0.0; 2])),
-        "rounded" => Block::Normal(Normals::new(vec![0, 1], classes, &origin, FLOOR, vec![0.5, 0.0])),
+    Some(match name {
+        "normal" => normals(vec![0.0; 2]),
+        "rounded" => normals(vec![0.5, 0.0]),
         "poisson" => Block::Poisson(Poissons::new(vec![2], 0.5)),
-        "bernoulli" => Block::Bernoulli(Bernoullis::new(Place::Dense(vec![3]), 0.0, (2.0, 0.5))),
-        "presence" => Block::Bernoulli(Bernoullis::new(sparse.clone(), 0.0, (1.0, 0.3))),
-        "presence-unsmoothed" => Block::Bernoulli(Bernoullis::new(sparse.clone(), 0.0, (0.0, 0.5))),
+        "bernoulli" => bernoullis(Place::Dense(vec![3]), (2.0, 0.5)),
+        "presence" => bernoullis(sparse(), (1.0, 0.3)),
+        "presence-unsmoothed" => bernoullis(sparse(), (0.0, 0.5)),
         "categorical" => {
             let coding = vec![Coding::Codes(3), Coding::Bins(equal_widths(&values(1), 5))];
             Block::Categorical(Categories::new(vec![4, 1], coding, 1.0))
         }
         "unsmoothed" => Block::Categorical(Categories::new(vec![5], vec![Coding::Codes(4)], 0.0)),
         "counts" => Block::Multinomial(Multinomials::new(Place::Dense(vec![6, 7]), 1.0)),
-        "words" => Block::Multinomial(Multinomials::new(sparse.clone(), 0.5)),
+        "words" => Block::Multinomial(Multinomials::new(sparse(), 0.5)),
         "kernel-density" => {
             let mut all = values(1);
             all.dedup();
             Block::KernelDensity(KernelDensities::new(vec![1], vec![all], 0.0))
         }
         "markov-chain" => Block::MarkovChain(MarkovChains::new(vec![4, 5, 3], vec![3, 4, 2], 1.0)),
-        "full" => gauss(&gaussian(Shape::Full, Shared::No, 0.0), None),
-        "mean" => gauss(&gaussian(Shape::Full, Shared::Mean, 0.0), None),
-        "pooled" => gauss(&gaussian(Shape::Full, Shared::Pooled, 0.0), None),
-        "pooled-unbiased" => {
-            gauss(&GaussianPlan { unbiased: true, ..gaussian(Shape::Full, Shared::Pooled, 0.0) }, None)
-        }
-        "weighted" => {
-            let plan = GaussianPlan { unbiased: true, ..gaussian(Shape::Full, Shared::Weighted, 0.2) };
-            gauss(&plan, None)
-        }
-        "weighted-by-priors" => {
-            let plan = gaussian(Shape::Full, Shared::Weighted, 0.0);
-            let block = Gaussians::new(vec![8, 9, 6], classes, (&origin, vec![0.0; 3]), None, &plan);
-            Block::Gaussian(block.weighted((0..classes).map(|k| k as f64).collect()))
-        }
-        "ledoit-wolf" | "ledoit-wolf-pooled" => {
-            let shared = if name == "ledoit-wolf" { Shared::No } else { Shared::Pooled };
-            gauss(&GaussianPlan { ledoit_wolf: true, ..gaussian(Shape::Full, shared, 0.0) }, None)
-        }
-        "shrunk" => gauss(&gaussian(Shape::Full, Shared::No, 0.3), None),
-        "diagonal" => gauss(&gaussian(Shape::Diagonal, Shared::Mean, 0.0), None),
-        "spherical" => gauss(&gaussian(Shape::Spherical, Shared::No, 0.0), None),
-        "axes" => with_missing(&gaussian(Shape::Full, Shared::Pooled, 0.0), axes()),
-        "counts-missing" => Block::Multinomial(Multinomials::new(Place::Dense(vec![2, 6, 7]), 1.0).with_missing()),
-        "full-missing" => with_missing(&gaussian(Shape::Full, Shared::No, 0.0), None),
-        "pooled-missing" => with_missing(&gaussian(Shape::Full, Shared::Pooled, 0.0), None),
-        "shrunk-missing" => with_missing(&gaussian(Shape::Full, Shared::No, 0.3), None),
-        "diagonal-missing" => with_missing(&gaussian(Shape::Diagonal, Shared::Pooled, 0.0), None),
-        "spherical-missing" => with_missing(&gaussian(Shape::Spherical, Shared::No, 0.0), None),
-        other => panic!("{other}"),
+        _ => return None,
+    })
+}
+
+/// A Gaussian of the columns that are never missing.
+fn complete_gaussian(name: &str, classes: usize) -> Option<Block> {
+    let plan = match name {
+        "full" => gaussian(Shape::Full, Shared::No, 0.0),
+        "mean" => gaussian(Shape::Full, Shared::Mean, 0.0),
+        "pooled" => gaussian(Shape::Full, Shared::Pooled, 0.0),
+        "pooled-unbiased" => GaussianPlan { unbiased: true, ..gaussian(Shape::Full, Shared::Pooled, 0.0) },
+        "weighted" => GaussianPlan { unbiased: true, ..gaussian(Shape::Full, Shared::Weighted, 0.2) },
+        "weighted-by-priors" => gaussian(Shape::Full, Shared::Weighted, 0.0),
+        "ledoit-wolf" => GaussianPlan { ledoit_wolf: true, ..gaussian(Shape::Full, Shared::No, 0.0) },
+        "ledoit-wolf-pooled" => GaussianPlan { ledoit_wolf: true, ..gaussian(Shape::Full, Shared::Pooled, 0.0) },
+        "shrunk" => gaussian(Shape::Full, Shared::No, 0.3),
+        "diagonal" => gaussian(Shape::Diagonal, Shared::Mean, 0.0),
+        "spherical" => gaussian(Shape::Spherical, Shared::No, 0.0),
+        _ => return None,
     };
-    names.split('+').map(one).collect()
+    let block = Gaussians::new(vec![8, 9, 6], classes, (&[0.0; DENSE], vec![0.0; 3]), None, &plan);
+    let by_priors = || (0..classes).map(|k| k as f64).collect();
+    Some(Block::Gaussian(if name == "weighted-by-priors" { block.weighted(by_priors()) } else { block }))
+}
+
+/// A block of columns with missing values: along axes they are at the mean, and otherwise expected by the rest of the row.
+fn block_with_missing(name: &str, classes: usize) -> Option<Block> {
+    let axes = || {
+        let vectors = Matrix::from_rows(&[[0.6, 0.0], [0.8, 0.0], [0.0, 1.0]]);
+        Axes { centre: vec![1e3, 0.0, 2.0], vectors, separation: None }
+    };
+    let plan = match name {
+        "axes" | "pooled-missing" => gaussian(Shape::Full, Shared::Pooled, 0.0),
+        "full-missing" => gaussian(Shape::Full, Shared::No, 0.0),
+        "shrunk-missing" => gaussian(Shape::Full, Shared::No, 0.3),
+        "diagonal-missing" => gaussian(Shape::Diagonal, Shared::Pooled, 0.0),
+        "spherical-missing" => gaussian(Shape::Spherical, Shared::No, 0.0),
+        "counts-missing" => {
+            let counts = Multinomials::new(Place::Dense(vec![2, 6, 7]), 1.0);
+            return Some(Block::Multinomial(counts.with_missing()));
+        }
+        _ => return None,
+    };
+    let origin = (&[0.0; DENSE][..], vec![1e3, 4.0, 2.0]);
+    Some(Block::Gaussian(Gaussians::new(vec![0, 1, 6], classes, origin, (name == "axes").then(axes), &plan)))
 }
 
 const ALL: [&str; 26] = [

@@ -27,21 +27,27 @@ fn again(index: &Index) -> Index {
     Index::new(&index.features(), index.measure().clone(), SearchMethod::Auto, &Run::new()).unwrap()
 }
 
-#[test]
-fn getters_of_a_fitted_model_build_it_again() {
-    let numbers = [1.0, 2.0, 2.5, 8.0, 9.0, 7.0];
-    let labels = ["a", "a", "a", "b", "b", "b"];
-    let classes = || Some(Classes::of(["a", "b"]));
+const NUMBERS: [f64; 6] = [1.0, 2.0, 2.5, 8.0, 9.0, 7.0];
+const LABELS: [&str; 6] = ["a", "a", "a", "b", "b", "b"];
 
-    let fitted = Ridge::default().fit(&ROWS, &numbers).unwrap();
+fn classes() -> Option<Classes> {
+    Some(Classes::of(["a", "b"]))
+}
+
+#[test]
+fn getters_of_a_linear_model_build_it_again() {
+    let fitted = Ridge::default().fit(&ROWS, &NUMBERS).unwrap();
     let ridge: &LinearModel = fitted.fitted().unwrap();
     let known = LinearModel::of_numbers(ridge.coefficients().clone(), ridge.intercept().to_vec()).unwrap();
     let model = Model::known(&Ridge::default(), known, 2, None).unwrap();
     assert_eq!(model.numbers(&ROWS).unwrap(), fitted.numbers(&ROWS).unwrap());
     survives_a_file(&model);
+}
 
+#[test]
+fn getters_of_support_vector_machines_build_them_again() {
     let svm = Svm::new().probabilities(false);
-    let fitted = svm.fit(&ROWS, &labels).unwrap();
+    let fitted = svm.fit(&ROWS, &LABELS).unwrap();
     let kernel_model: &SvmModel = fitted.fitted().unwrap();
     let (beta, bias) = (kernel_model.coefficients().to_vec(), kernel_model.bias());
     let known = SvmModel::of_classes(*kernel_model.kernel(), &kernel_model.support_vectors(), beta, bias).unwrap();
@@ -50,7 +56,7 @@ fn getters_of_a_fitted_model_build_it_again() {
     survives_a_file(&model);
 
     let linear = LinearSvm::new().probabilities(false);
-    let fitted = linear.fit(&ROWS, &labels).unwrap();
+    let fitted = linear.fit(&ROWS, &LABELS).unwrap();
     let linear_model: &LinearSvmModel = fitted.fitted().unwrap();
     let known = LinearSvmModel::of_classes(linear_model.weights().to_vec(), linear_model.bias(), linear.loss).unwrap();
     assert!(LinearSvmModel::of_classes(vec![f64::NAN], 0.0, linear.loss).is_err());
@@ -58,9 +64,12 @@ fn getters_of_a_fitted_model_build_it_again() {
     let model = Model::known(&linear, known, 2, classes()).unwrap();
     assert_eq!(model.predict(&ROWS).unwrap(), fitted.predict(&ROWS).unwrap());
     survives_a_file(&model);
+}
 
+#[test]
+fn getters_of_neighbours_build_them_again() {
     let knn = Knn::new().k(Count::Fixed(3)).metric(DistanceMetric::Manhattan).feature_weights("1,0.5").smoothing(0.5);
-    let fitted = knn.fit(&ROWS, &numbers).unwrap();
+    let fitted = knn.fit(&ROWS, &NUMBERS).unwrap();
     let neighbours: &KnnModel = fitted.fitted().unwrap();
     let known = KnnModel::of_numbers(again(neighbours.index()), neighbours.numbers().unwrap().clone(), neighbours.k());
     let model = Model::known(&knn, known.unwrap(), 2, None).unwrap();
@@ -69,7 +78,7 @@ fn getters_of_a_fitted_model_build_it_again() {
 
     let knn = knn.votes(Votes::Distance);
     let weights = [1.0, 2.0, 0.5, 1.0, 1.0, 3.0];
-    let fitted = knn.clone().sample_weights(weights).fit(&ROWS, &labels).unwrap();
+    let fitted = knn.clone().sample_weights(weights).fit(&ROWS, &LABELS).unwrap();
     let neighbours: &KnnModel = fitted.fitted().unwrap();
     let codes = neighbours.codes().unwrap().to_vec();
     let known = KnnModel::of_classes(again(neighbours.index()), codes, 2, neighbours.k()).unwrap();
@@ -78,7 +87,10 @@ fn getters_of_a_fitted_model_build_it_again() {
     let model = Model::known(&knn, known, 2, classes()).unwrap();
     assert_eq!(model.predict(&ROWS).unwrap(), fitted.predict(&ROWS).unwrap());
     survives_a_file(&model);
+}
 
+#[test]
+fn centres_and_frequencies_build_a_model_again() {
     let fitted = KMeans::new(2).fit_unsupervised(&ROWS).unwrap();
     let centres: &KMeansModel = fitted.fitted().unwrap();
     let model = Model::known(&KMeans::new(2), KMeansModel::from_centres(centres.centres().clone()).unwrap(), 2, None);

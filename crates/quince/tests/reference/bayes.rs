@@ -126,9 +126,10 @@ fn rows(words: &[&str], classes: &[(&str, &[&str])]) -> String {
     csv
 }
 
+const WORDS: [&str; 8] = ["goal", "tutor", "variance", "speed", "drink", "defence", "performance", "field"];
+
 #[test]
 fn b5_documents_by_the_words_they_have() {
-    let words = ["goal", "tutor", "variance", "speed", "drink", "defence", "performance", "field"];
     let sport: &[&str] = &[
         "1,0,0,0,1,1,1,1",
         "0,0,1,0,1,1,0,0",
@@ -139,41 +140,52 @@ fn b5_documents_by_the_words_they_have() {
     ];
     let informatics: &[&str] =
         &["0,1,1,0,0,0,1,0", "1,1,0,1,0,0,1,1", "0,1,1,0,0,1,0,0", "0,0,0,0,0,0,0,0", "0,0,1,0,1,0,1,0"];
-    let train = rows(&words, &[("sport", sport), ("informatics", informatics)]);
-    let new = format!("{}\n1,0,0,1,1,1,0,1\n", words.join(","));
-    let kinds = words.map(|word| (word, Kind::YesNo));
+    let train = rows(&WORDS, &[("sport", sport), ("informatics", informatics)]);
+    let new = format!("{}\n1,0,0,1,1,1,0,1\n", WORDS.join(","));
+    let kinds = WORDS.map(|word| (word, Kind::YesNo));
     let (scores, _) = &answers(&train, &new, &kinds, &family("bernoulli"))[0];
     agrees(scores[1].exp(), 5.0 / 891.0, 12);
     agrees(scores[0].exp(), 8.0 / 859375.0, 15);
 }
 
-/// The documents of B5 as texts, the words of each row one after another; the fourth one of informatics is empty.
-#[test]
-fn b5_x5_documents_from_raw_texts_of_which_one_is_empty() {
-    let words = ["goal", "tutor", "variance", "speed", "drink", "defence", "performance", "field"];
-    let text = |row: &str| {
-        let there = row.chars().zip(words).filter(|(one, _)| *one == '1').map(|(_, word)| word);
-        there.collect::<Vec<_>>().join(" ")
-    };
+/// The words of a document, one after another: those with a 1.
+fn text(presence: &str) -> String {
+    let there = presence.chars().zip(WORDS).filter(|(one, _)| *one == '1').map(|(_, word)| word);
+    there.collect::<Vec<_>>().join(" ")
+}
+
+/// The documents of B5 as texts with their classes; the fourth one of informatics is empty.
+fn documents() -> Vec<(String, &'static str)> {
     let sport = ["10001111", "00101100", "01010110", "10010101", "10001011", "00110011"];
     let informatics = ["01100010", "11010011", "01100100", "00000000", "00101010"];
-    let documents: Vec<(String, &str)> = sport
-        .iter()
-        .map(|row| (text(row), "sport"))
-        .chain(informatics.iter().map(|row| (text(row), "informatics")))
-        .collect();
-    let csv: String = documents.iter().map(|(text, class)| format!("{text},{class}\n")).collect();
-    let json: Vec<_> = documents.iter().map(|(text, class)| serde_json::json!({"t": text, "y": class})).collect();
+    let of = |class| move |row| (text(row), class);
+    sport.into_iter().map(of("sport")).chain(informatics.into_iter().map(of("informatics"))).collect()
+}
+
+fn json_table(text: String, name: &str) -> Table {
+    let options = quince::table::ReadOptions::default();
+    let mut cells = quince::table::Cells::parse(text.into_bytes(), name, &options, &Run::new()).unwrap();
+    cells.table(&options, &Run::new()).unwrap()
+}
+
+/// The documents as a CSV file, as JSON and as a folder of files, each with the column of texts and the target.
+fn tables_of_documents() -> [(Table, &'static str, &'static str); 3] {
+    let csv: String = documents().iter().map(|(text, class)| format!("{text},{class}\n")).collect();
+    let json: Vec<_> = documents().iter().map(|(text, class)| serde_json::json!({"t": text, "y": class})).collect();
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("b5_texts");
-    for (i, (text, class)) in documents.iter().enumerate() {
+    for (i, (text, class)) in documents().iter().enumerate() {
         std::fs::create_dir_all(folder.join(class)).unwrap();
         std::fs::write(folder.join(class).join(format!("{i}.txt")), text).unwrap();
     }
-    let json_table = |text: String, name: &str| {
-        let options = quince::table::ReadOptions::default();
-        let mut cells = quince::table::Cells::parse(text.into_bytes(), name, &options, &Run::new()).unwrap();
-        cells.table(&options, &Run::new()).unwrap()
-    };
+    [
+        (Table::from_csv(&format!("t,y\n{csv}")).unwrap(), "t", "y"),
+        (json_table(serde_json::json!(json).to_string(), "t.json"), "t", "y"),
+        (Table::read(&folder).unwrap(), "text", "label"),
+    ]
+}
+
+#[test]
+fn b5_x5_documents_from_raw_texts_of_which_one_is_empty() {
     let new = text("10011101");
     // Nothing said is not the same as nothing known: no word at all, and a word that nobody knows.
     let absent = |all: [f64; 8], rows: f64| all.iter().map(|count| 1.0 - count / rows).product::<f64>();
@@ -182,29 +194,23 @@ fn b5_x5_documents_from_raw_texts_of_which_one_is_empty() {
         absent([3.0, 1.0, 2.0, 3.0, 3.0, 4.0, 4.0, 4.0], 6.0) * 6.0 / 11.0,
     ];
     let expected = [[8.0 / 859375.0, 5.0 / 891.0], silent, silent, [5.0 / 11.0, 6.0 / 11.0]];
-    for (train, column, target) in [
-        (Table::from_csv(&format!("t,y\n{csv}")).unwrap(), "t", "y"),
-        (json_table(serde_json::json!(json).to_string(), "t.json"), "t", "y"),
-        (Table::read(&folder).unwrap(), "text", "label"),
-    ] {
-        assert_eq!(
-            (train.column(column).unwrap().kind(), train.column(column).unwrap().missing_count()),
-            (Kind::Text, 0)
-        );
+    for (train, column, target) in tables_of_documents() {
+        let texts = train.column(column).unwrap();
+        assert_eq!((texts.kind(), texts.missing_count()), (Kind::Text, 0));
         let train = train.encoded_as(column, "presence,least=1").unwrap();
         let model = Model::train(&train, target, &family("bernoulli")).unwrap();
+        let scores = |table: &Table| match model.predict(table).unwrap() {
+            Prediction::Classes { scores, .. } => scores,
+            other => panic!("{other:?}"),
+        };
+        let lines = |cells: [&str; 4]| cells.map(|cell| format!("{{\"{column}\":{cell}}}\n")).concat();
         for rows in [
             Table::from_csv(&format!("{column},k\n{new},1\ntea,2\n,3\nNA,4\n")).unwrap(),
             // Categories, by the rule alone.
             Table::from_csv(&format!("{column}\n\"{new}\"\ntea\n\"\"\n?\n{new}\ntea\n")).unwrap(),
-            json_table(
-                format!(
-                    "{{\"{column}\":\"{new}\"}}\n{{\"{column}\":\"tea\"}}\n{{\"{column}\":\"\"}}\n{{\"{column}\":null}}\n"
-                ),
-                "t.jsonl",
-            ),
+            json_table(lines([&format!("\"{new}\""), "\"tea\"", "\"\"", "null"]), "t.jsonl"),
         ] {
-            let Prediction::Classes { scores, .. } = model.predict(&rows).unwrap() else { panic!("classes") };
+            let scores = scores(&rows);
             for (i, expected) in expected.iter().enumerate() {
                 agrees(scores[(i, 0)].exp(), expected[0], 12);
                 agrees(scores[(i, 1)].exp(), expected[1], 12);
@@ -212,8 +218,7 @@ fn b5_x5_documents_from_raw_texts_of_which_one_is_empty() {
         }
         // A table of one row, which has no kind by the rule.
         let one = Table::from_csv(&format!("{column},k\n\"\",1\n")).unwrap();
-        let Prediction::Classes { scores, .. } = model.predict(&one).unwrap() else { panic!("classes") };
-        agrees(scores[(0, 0)].exp(), silent[0], 12);
+        agrees(scores(&one)[(0, 0)].exp(), silent[0], 12);
     }
 }
 
