@@ -268,6 +268,36 @@ impl Model {
         json::serialised(py, report)
     }
 
+    /// How the answer was found, in a few words.
+    #[getter]
+    fn route(&self) -> &str {
+        &self.0.report().route
+    }
+
+    /// Why the fit ended: "computed", "converged", "step-limit", "stalled" or "budget".
+    #[getter]
+    fn stop_reason(&self) -> &'static str {
+        self.0.report().stop.name()
+    }
+
+    /// The objective of an iterative method, a number for each step.
+    #[getter]
+    fn trace(&self) -> Vec<f64> {
+        self.0.report().trace.clone()
+    }
+
+    /// What a user should know of the fit: a singular matrix, a step limit reached.
+    #[getter]
+    fn remarks(&self) -> Vec<String> {
+        self.0.report().remarks.clone()
+    }
+
+    /// Whether the certificate of the fit, if there is one, is within its tolerance.
+    #[getter]
+    fn certificate_holds(&self) -> bool {
+        self.0.report().holds()
+    }
+
     /// The class labels in order as an array; None if the model predicts numbers.
     #[getter]
     fn classes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

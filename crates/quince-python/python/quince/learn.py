@@ -93,13 +93,11 @@ def _column(name: Any) -> str | None:
 
 
 def _warn_if_unfinished(learnt: Model) -> None:
-    report = learnt.report
-    certificate = report["certificate"]
-    why = {"budget": "the budget ran out", "stalled": "rounding leaves no better step"}.get(report["stop"])
-    if report["stop"] == "step-limit" and certificate is not None and certificate["value"] > certificate["tolerance"]:
+    why = {"budget": "the budget ran out", "stalled": "rounding leaves no better step"}.get(learnt.stop_reason)
+    if learnt.stop_reason == "step-limit" and not learnt.certificate_holds:
         why = "it has made all steps that it may"
     if why is not None:
-        remarks = "".join(f"; {remark}" for remark in report["remarks"][:1])
+        remarks = "".join(f"; {remark}" for remark in learnt.remarks[:1])
         warnings.warn(f"{learnt.method} is not finished: {why}{remarks}.", ConvergenceWarning, stacklevel=3)
 
 

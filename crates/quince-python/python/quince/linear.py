@@ -52,9 +52,8 @@ class _LinearModel(Estimator):
         if weights is not None:
             weights = np.ascontiguousarray(weights, dtype=np.float64)
         model = fit(method, for_extension(X), settings, target=y, weights=weights, **given)
-        report = model.report
-        if report["stop"] != "computed" and report["stop"] != "converged":
-            warnings.warn(" ".join(report["remarks"]), ConvergenceWarning, stacklevel=3)
+        if model.stop_reason not in ("computed", "converged"):
+            warnings.warn(" ".join(model.remarks), ConvergenceWarning, stacklevel=3)
         return model
 
     def _take(self, model: Model, dtype: Any) -> None:

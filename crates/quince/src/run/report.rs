@@ -21,6 +21,19 @@ pub enum StopReason {
     Budget,
 }
 
+impl StopReason {
+    /// The word for it in reports and in Python, for example `step-limit`.
+    pub fn name(self) -> &'static str {
+        match self {
+            StopReason::Computed => "computed",
+            StopReason::Converged => "converged",
+            StopReason::StepLimit => "step-limit",
+            StopReason::Stalled => "stalled",
+            StopReason::Budget => "budget",
+        }
+    }
+}
+
 /// A number that proves how close an answer is to the exact one: zero is exact.
 ///
 /// ```
@@ -133,5 +146,18 @@ impl Report {
     /// Whether the certificate, if there is one, is within its tolerance.
     pub fn holds(&self) -> bool {
         self.certificate.as_ref().is_none_or(|c| c.value <= c.tolerance)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_to_stop_has_one_name_in_code_and_in_files() {
+        use StopReason::{Budget, Computed, Converged, Stalled, StepLimit};
+        for reason in [Computed, Converged, StepLimit, Stalled, Budget] {
+            assert_eq!(serde_json::to_value(reason).unwrap(), reason.name());
+        }
     }
 }

@@ -122,8 +122,8 @@ class Bayes(ClassifierMixin, Estimator):
     def _learnt(self, model: Model, classes: NDArray[Any]) -> None:
         self._model, self.classes_ = model, classes
         vars(self).update(self._from_model())
-        if model.report["stop"] == "step-limit":
-            warnings.warn(". ".join(model.report["remarks"]), ConvergenceWarning, stacklevel=5)
+        if model.stop_reason == "step-limit":
+            warnings.warn(". ".join(model.remarks), ConvergenceWarning, stacklevel=5)
 
     def _check(self, X: Any, y: Any = NO_LABELS, reset: bool = True) -> Any:
         """Rows (and labels) as the extension takes them."""

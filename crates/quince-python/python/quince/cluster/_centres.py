@@ -98,7 +98,7 @@ class Centres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, E
                 stacklevel=3,
             )
         if self.verbose:
-            print(f"{self.report_['route']}, inertia {self.inertia_}")
+            print(f"{self._model.route}, inertia {self.inertia_}")
         return self
 
     def _check(self, X: Any, *, reset: bool, finite: bool = False) -> Any:

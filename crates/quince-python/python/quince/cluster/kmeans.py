@@ -118,4 +118,4 @@ class KMeans(Centres):
 
     def _show(self, labels: NDArray[np.int32]) -> None:
         super()._show(labels)
-        self.n_iter_ = len(self._model.report["trace"])
+        self.n_iter_ = len(self._model.trace)

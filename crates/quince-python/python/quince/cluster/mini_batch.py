@@ -127,7 +127,7 @@ class MiniBatchKMeans(Centres):
         super()._show(labels)
         if not self.compute_labels:
             del self.labels_
-        self.n_iter_ = len(self._model.report["trace"])
+        self.n_iter_ = len(self._model.trace)
         self.n_steps_ = self.n_iter_ * math.ceil(self._model.rows / self.batch_size)
 
     @_fit_context(prefer_skip_nested_validation=True)

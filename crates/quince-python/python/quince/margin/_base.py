@@ -40,9 +40,9 @@ class SupportVectorMachine(Estimator):
     def _fit_svm(self, X: Any, *, also: dict[str, Any] | None = None, **given: Any) -> Model:
         settings = self._method_settings() | (also or {})
         model = self._in_our_words(fit, self._method, for_extension(X), settings, threads=effective(None), **given)
-        if model.report["stop"] == "step-limit":
+        if model.stop_reason == "step-limit":
             warnings.warn(self._not_converged.format(self), ConvergenceWarning, stacklevel=3)
-        elif model.report["stop"] == "stalled":
+        elif model.stop_reason == "stalled":
             remedy = "Rounding leaves no better step: scale the columns, or give a larger tol."
             warnings.warn(remedy, ConvergenceWarning, stacklevel=3)
         warn_if_too_sure(model.report, stacklevel=3)

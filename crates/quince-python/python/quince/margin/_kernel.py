@@ -82,7 +82,7 @@ class KernelSVM(SupportVectorMachine):
         self._sparse = sparse.issparse(X)
         self.shape_fit_ = X.shape
         self._model = self._fit_svm(self._rows(X), **target)
-        self.fit_status_ = int(self._model.report["stop"] != "converged")
+        self.fit_status_ = int(self._model.stop_reason != "converged")
         vars(self).update(self._from_model())
 
     def _from_model(self) -> dict[str, Any]:

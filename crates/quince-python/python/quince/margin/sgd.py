@@ -308,16 +308,15 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
         if start is not None:
             from_model = known_linear_svm(*start, names_of(self.classes_), settings)
         self._learn(X, codes, given["weights"], settings, from_model)
-        # The loss of the perceptron has no unit, and its steps are never too large.
-        report = self._model.report
-        trace = report["trace"]
-        if any("explicit steps have diverged" in remark for remark in report["remarks"]):
+        trace = self._model.trace
+        if any("explicit steps have diverged" in remark for remark in self._model.remarks):
             warnings.warn(
                 "Explicit steps have diverged, so implicit ones were taken, as with learning_rate='implicit' and average=True. Give "
                 "those, or scale the columns with StandardScaler.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
+        # The loss of the perceptron has no unit, and its steps are never too large.
         elif self.loss != "perceptron" and self.learning_rate != "implicit" and trace and trace[-1] > DIVERGED_LOSS:
             warnings.warn(
                 f"The steps were too large: the mean loss of the last epoch is {trace[-1]:.3g}, and that of no weights at all "
@@ -325,7 +324,7 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        if self.tol is not None and self.tol > -np.inf and report["stop"] != "converged":
+        if self.tol is not None and self.tol > -np.inf and self._model.stop_reason != "converged":
             self._warn_not_converged()
         return self
 

@@ -74,10 +74,10 @@ class OfComponents(DensityMixin, Estimator):
     def _learnt(self, model: Model) -> None:
         self._model = model
         vars(self).update(self._from_model())
-        report = model.report
-        self.converged_ = report["stop"] == "converged"
-        self.n_iter_ = len(report["trace"])
-        self.lower_bound_ = float(report["trace"][-1]) if report["trace"] else -np.inf
+        trace = model.trace
+        self.converged_ = model.stop_reason == "converged"
+        self.n_iter_ = len(trace)
+        self.lower_bound_ = trace[-1] if trace else -np.inf
         if not self.converged_:
             warnings.warn(
                 "The likelihood was still rising at the last step. Try a larger max_iter or tol, or other starts.",

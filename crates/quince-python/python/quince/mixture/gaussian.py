@@ -247,9 +247,9 @@ class GaussianMixture(OfComponents):
 
     def _learnt(self, model: Model) -> None:
         super()._learnt(model)
-        self.lower_bounds_ = list(model.report["trace"])
+        self.lower_bounds_ = model.trace
         if self.verbose:
-            print(f"{model.report['route']}, log likelihood of a row {self.lower_bound_}")
+            print(f"{model.route}, log likelihood of a row {self.lower_bound_}")
 
     def _from_model(self) -> dict[str, Any]:
         (block,) = self._blocks()

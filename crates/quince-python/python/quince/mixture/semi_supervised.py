@@ -184,9 +184,8 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
 
     def _learnt(self, model: Model) -> None:
         self._model = model
-        report = model.report
-        self.n_iter_ = max(1, len(report["trace"]))
-        if report["stop"] == "step-limit":
+        self.n_iter_ = max(1, len(model.trace))
+        if model.stop_reason == "step-limit":
             warnings.warn(
                 "The likelihood was still rising at the last step. Try a larger max_iter or tol.",
                 ConvergenceWarning,
