@@ -18,11 +18,18 @@ from quince._base import FLOATS, Estimator, for_extension, seed_of, weights_of
 from quince._quince import Model, fit, impute_rows, mixture_criterion, predict
 from quince._threads import effective
 
-#: What all mixtures accept for scikit-learn's sake.
-ACCEPTED = {
-    "random_state": "the seed belongs to the run, not to the method",
-    "n_jobs": "threads belong to the run, not to the method",
-}
+#: Constraints of parameters that several classes have.
+COUNT = Interval(Integral, 1, None, closed="left")
+NON_NEGATIVE = Interval(Real, 0, None, closed="left")
+NON_NEGATIVE_OR_AUTO = [NON_NEGATIVE, StrOptions({"auto"})]
+
+#: The method's words for how EM is initialised.
+STARTS = {"auto": "auto", "kmeans": "kmeans", "k-means++": "plus-plus", "random": "random"}
+
+
+def number_or_auto(value: float | str) -> float | str:
+    """The value of a setting that is a number, or "auto"."""
+    return value if isinstance(value, str) else float(value)
 
 
 class OfComponents(DensityMixin, Estimator):
@@ -157,14 +164,50 @@ class OfComponents(DensityMixin, Estimator):
         return tags
 
 
-def number_or_auto(value: float | str) -> float | str:
-    """The value of a setting that is a number, or "auto"."""
-    return value if isinstance(value, str) else float(value)
+class OwnMixture(OfComponents):
+    """A mixture that scikit-learn has no twin of: what its classes share of parameters, which are settings of the method."""
 
+    _takes_sparse = True
+    _settings: ClassVar = {
+        "n_components": "k",
+        "alpha": "alpha",
+        "init_params": "start",
+        "n_init": "restarts",
+        "max_iter": "steps",
+        "tol": "tolerance",
+        "accelerate": "accelerate",
+    }
+    _accepted: ClassVar = {
+        "random_state": "the seed belongs to the run, not to the method",
+        "n_jobs": "threads belong to the run, not to the method",
+    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [COUNT, StrOptions({"auto"})],
+        "alpha": NON_NEGATIVE_OR_AUTO,
+        "init_params": [StrOptions(set(STARTS))],
+        "n_init": [COUNT],
+        "max_iter": [COUNT],
+        "tol": [NON_NEGATIVE],
+        "accelerate": ["boolean"],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+    }
 
-#: Constraints of parameters that several classes have.
-COUNT = Interval(Integral, 1, None, closed="left")
-NON_NEGATIVE = Interval(Real, 0, None, closed="left")
-NON_NEGATIVE_OR_AUTO = [NON_NEGATIVE, StrOptions({"auto"})]
-STARTS = {"auto": "auto", "kmeans": "kmeans", "k-means++": "plus-plus", "random": "random"}
-START_NAMES = StrOptions(set(STARTS))
+    n_components: int | str
+    alpha: float | str
+    init_params: str
+    n_init: int
+    max_iter: int
+    tol: float
+    accelerate: bool
+
+    def _method_settings(self) -> dict[str, Any]:
+        return {
+            "k": self.n_components,
+            "alpha": number_or_auto(self.alpha),
+            "start": STARTS[self.init_params],
+            "restarts": int(self.n_init),
+            "steps": int(self.max_iter),
+            "tolerance": float(self.tol),
+            "accelerate": bool(self.accelerate),
+        }

@@ -5,7 +5,6 @@ from __future__ import annotations
 __all__ = ["MixedMixture"]
 
 from collections.abc import Mapping
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,19 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from quince._quince import Table
 from quince.bayes.mixed import as_columns, as_table, explanation, families
-from quince.mixture._base import (
-    ACCEPTED,
-    COUNT,
-    NON_NEGATIVE,
-    NON_NEGATIVE_OR_AUTO,
-    START_NAMES,
-    STARTS,
-    OfComponents,
-    number_or_auto,
-)
+from quince.mixture._base import NON_NEGATIVE, OwnMixture
 
 
-class MixedMixture(OfComponents):
+class MixedMixture(OwnMixture):
     """A mixture for data frames with native columns: numbers, counts, yes/no, categories, texts and missing values.
 
     All numbers together are one Gaussian, small counts are Poisson, categories categorical and texts multinomial, unless
@@ -87,34 +77,19 @@ class MixedMixture(OfComponents):
     """
 
     _settings: ClassVar = {
-        "n_components": "k",
-        **{name: name for name in ("family", "covariance", "shared", "criterion", "alpha")},
+        **OwnMixture._settings,
+        **{name: name for name in ("family", "covariance", "shared", "criterion")},
         **{name: name for name in ("variance_floor", "variance_floor_constant")},
-        "init_params": "start",
-        "n_init": "restarts",
-        "max_iter": "steps",
-        "tol": "tolerance",
-        "accelerate": "accelerate",
     }
-    _accepted: ClassVar = ACCEPTED
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_components": [COUNT, StrOptions({"auto"})],
+        **OwnMixture._parameter_constraints,
         "family": [str, dict],
         "covariance": [StrOptions({"full", "diagonal", "spherical"})],
         "shared": ["boolean"],
         "criterion": [StrOptions({"bic", "aic", "icl"})],
-        "init_params": [START_NAMES],
-        "n_init": [COUNT],
-        "max_iter": [COUNT],
-        "tol": [NON_NEGATIVE],
         "variance_floor": [NON_NEGATIVE],
         "variance_floor_constant": [NON_NEGATIVE],
-        "alpha": NON_NEGATIVE_OR_AUTO,
-        "accelerate": ["boolean"],
-        "random_state": ["random_state"],
-        "n_jobs": [None, Integral],
     }
-    _takes_sparse = True
 
     #: Whether a data frame was learnt from, whose columns are found by name.
     _of_table: bool
@@ -155,20 +130,13 @@ class MixedMixture(OfComponents):
         self.n_jobs = n_jobs
 
     def _method_settings(self) -> dict[str, Any]:
-        return {
-            "k": self.n_components,
+        return super()._method_settings() | {
             "family": self.family if isinstance(self.family, str) else families(self.family, self._of_table),
             "covariance": self.covariance,
             "shared": bool(self.shared),
             "criterion": self.criterion,
-            "start": STARTS[self.init_params],
-            "restarts": int(self.n_init),
-            "steps": int(self.max_iter),
-            "tolerance": float(self.tol),
-            "accelerate": bool(self.accelerate),
             "variance_floor": float(self.variance_floor),
             "variance_floor_constant": float(self.variance_floor_constant),
-            "alpha": number_or_auto(self.alpha),
         }
 
     def _check(self, X: Any, *, reset: bool) -> Any:

@@ -4,29 +4,18 @@ from __future__ import annotations
 
 __all__ = ["MultinomialMixture"]
 
-from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_non_negative
 
-from quince.mixture._base import (
-    ACCEPTED,
-    COUNT,
-    NON_NEGATIVE,
-    NON_NEGATIVE_OR_AUTO,
-    START_NAMES,
-    STARTS,
-    OfComponents,
-    number_or_auto,
-)
+from quince.mixture._base import OwnMixture
 
 
-class MultinomialMixture(OfComponents):
+class MultinomialMixture(OwnMixture):
     """A mixture of multinomials: every row of counts comes from a component with its own probabilities of words.
 
     Dense rows may have missing values (NaN), which count as their expectation given the rest of the row.
@@ -70,29 +59,6 @@ class MultinomialMixture(OfComponents):
     array([1, 1, 0, 0], dtype=int32)
     """
 
-    _settings: ClassVar = {
-        "n_components": "k",
-        "alpha": "alpha",
-        "tol": "tolerance",
-        "accelerate": "accelerate",
-        "max_iter": "steps",
-        "n_init": "restarts",
-        "init_params": "start",
-    }
-    _accepted: ClassVar = ACCEPTED
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_components": [COUNT, StrOptions({"auto"})],
-        "alpha": NON_NEGATIVE_OR_AUTO,
-        "tol": [NON_NEGATIVE],
-        "max_iter": [COUNT],
-        "n_init": [COUNT],
-        "init_params": [START_NAMES],
-        "accelerate": ["boolean"],
-        "random_state": ["random_state"],
-        "n_jobs": [None, Integral],
-    }
-    _takes_sparse = True
-
     feature_log_prob_: NDArray[np.float64]
 
     def __init__(
@@ -119,16 +85,7 @@ class MultinomialMixture(OfComponents):
         self.n_jobs = n_jobs
 
     def _method_settings(self) -> dict[str, Any]:
-        return {
-            "k": self.n_components,
-            "family": "multinomial",
-            "alpha": number_or_auto(self.alpha),
-            "tolerance": float(self.tol),
-            "accelerate": bool(self.accelerate),
-            "steps": int(self.max_iter),
-            "restarts": int(self.n_init),
-            "start": STARTS[self.init_params],
-        }
+        return super()._method_settings() | {"family": "multinomial"}
 
     def _check(self, X: Any, *, reset: bool) -> Any:
         X = super()._check(X, reset=reset)
