@@ -12,6 +12,7 @@ from preprocessing_data import close, with_missing
 from scipy import sparse
 
 import quince
+from quince import _quince
 
 
 @pytest.mark.parametrize("strategy", ["mean", "median", "most_frequent", "constant", np.nanmax], ids=str)
@@ -59,6 +60,64 @@ def test_missing_values_among_words_are_filled(missing_values, strategy):
     parameters |= {"fill_value": "nobody"}
     ours, other = quince.SimpleImputer(**parameters), sklearn.impute.SimpleImputer(**parameters)
     close(ours.fit_transform(X), other.fit_transform(X))
+
+
+#: Columns in which the most frequent value is not the only one, or not of the kind of the others.
+WITH_TIES = {
+    "words": ["b", "ä", "a", "b", "a", "ä", "c"],
+    "no word": ["", "a", "a", "", "b"],
+    # By UTF-16 the second would come first.
+    "beyond the first plane": ["\ufffd", "\U0001f34e", "\U0001f34e", "\ufffd"],
+    "numbers of several types": [2, 1.0, True, 2, 3, 0.5],
+    "words and numbers": ["b", 1, "b", 1, "a"],
+    "yes and no": [True, False, False, True],
+    "halves of characters": ["\ud83c", "a", "\ud83c", "a"],
+}
+
+
+@pytest.mark.parametrize("column", WITH_TIES)
+@pytest.mark.parametrize("missing_values", [np.nan, pd.NA, "?"], ids=str)
+def test_the_smallest_of_equally_frequent_objects_is_imputed(column, missing_values):
+    cells = WITH_TIES[column]
+    X = np.array([[cell, "z"] for cell in [*cells, missing_values, missing_values, missing_values]], dtype=object)
+    X[:2, 1] = missing_values
+    parameters = {"strategy": "most_frequent", "missing_values": missing_values}
+    ours, other = quince.SimpleImputer(**parameters), sklearn.impute.SimpleImputer(**parameters)
+    close(ours.fit_transform(X), other.fit_transform(X))
+    assert [type(value) for value in ours.statistics_] == [type(value) for value in other.statistics_]
+
+
+def test_none_among_words_is_a_value_like_another():
+    for cells in (["b", None, None, "b", "a"], [None, "a", None], ["a", None]):
+        X = np.array([[cell] for cell in [*cells, np.nan]], dtype=object)
+        ours, other = (of.SimpleImputer(strategy="most_frequent") for of in (quince, sklearn.impute))
+        assert ours.fit_transform(X).tolist() == other.fit_transform(X).tolist()
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint64])
+def test_the_smallest_of_equally_frequent_whole_numbers_is_imputed(dtype, rng):
+    X = rng.integers(0, 9, size=(60, 12)).astype(dtype)
+    if dtype != np.int8:
+        # Beyond what float64 tells apart.
+        X[:, :4] += dtype(2**53)
+    parameters = {"strategy": "most_frequent", "missing_values": 3}
+    ours, other = quince.SimpleImputer(**parameters), sklearn.impute.SimpleImputer(**parameters)
+    close(ours.fit_transform(X), other.fit_transform(X))
+    np.testing.assert_array_equal(ours.statistics_, other.statistics_)
+
+
+def test_values_are_counted_by_the_extension(monkeypatch):
+    seen = []
+
+    def learn_categories(cells):
+        seen.append(cells)
+        return counted(cells)
+
+    counted = _quince.learn_categories
+    monkeypatch.setattr(_quince, "learn_categories", learn_categories)
+    for X in (np.array([["a"], ["b"], ["b"]], dtype=object), np.array([[1], [2], [2]])):
+        assert quince.SimpleImputer(strategy="most_frequent").fit(X).statistics_ == X[1]
+    assert len(seen) == 2
 
 
 def test_wrong_imputers_get_the_sentence_of_scikit_learn():

@@ -57,14 +57,21 @@ def _cells(values: NDArray[Any]) -> Any:
     return values.astype(np.float64) if whole or (kind in "bf" and size <= 8) else None
 
 
-def categories_in(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
-    """The different values, sorted, with None and then NaN last; and the number of rows of each, if that was counted."""
+def counted(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
+    """The different values, sorted, with None and then NaN last, and the number of rows of each; None if they are neither texts nor
+    numbers."""
     cells = _cells(values)
     found = None if cells is None else _quince.learn_categories(cells)
     if found is None:
-        return _sorted(values), None
+        return None
     rows, counts = found
     return values[rows], counts
+
+
+def categories_in(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
+    """The different values, sorted, with None and then NaN last; and the number of rows of each, if that was counted."""
+    found = counted(values)
+    return (_sorted(values), None) if found is None else found
 
 
 def _sorted(values: NDArray[Any]) -> NDArray[Any]:

@@ -6,7 +6,7 @@ __all__ = ["SimpleImputer"]
 
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -22,6 +22,7 @@ from sklearn.utils.validation import FLOAT_DTYPES, check_is_fitted, validate_dat
 
 from quince import _quince, _threads
 from quince._base import FLOATS, for_extension
+from quince.preprocessing._categories import counted
 from quince.preprocessing._imputer import Imputer
 
 
@@ -270,17 +271,23 @@ class SimpleImputer(Imputer):
 
 
 def _most_frequent(values: NDArray[Any]) -> Any:
-    """The most frequent word or whole number, the smallest of equally frequent ones."""
-    if values.dtype != object:
-        different, counts = np.unique(values, return_counts=True)
-        return different[np.argmax(counts)]
+    """The most frequent value, the smallest of equally frequent ones."""
+    found = counted(values)
+    if found is not None:
+        different, counts = found
+        return _smallest(different[counts == counts.max()])
+    # Numbers among objects and words beside numbers, which the extension does not hold.
     try:
-        counts = Counter(values)
+        by_value = Counter(values)
     except TypeError as error:
         raise TypeError(f"argument must be a string or a number: {error}") from None
-    most = max(counts.values())
-    equal = [value for value, count in counts.items() if count == most]
+    most = max(by_value.values())
+    return _smallest([value for value, count in by_value.items() if count == most])
+
+
+def _smallest(values: Sequence[Any] | NDArray[Any]) -> Any:
+    """The smallest value; where they do not compare, such as words and numbers, by type and text, as scikit-learn has it."""
     try:
-        return min(equal)
-    except TypeError:  # words beside numbers
-        return min(equal, key=lambda value: (str(type(value)), str(value)))
+        return min(values)
+    except TypeError:
+        return min(values, key=lambda value: (str(type(value)), str(value)))
