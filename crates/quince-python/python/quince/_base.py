@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import warnings
@@ -12,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
@@ -81,6 +83,26 @@ def _same(one: Any, other: Any) -> bool:
     if sparse.issparse(one) or sparse.issparse(other):
         return sparse.issparse(one) and sparse.issparse(other) and one.shape == other.shape and (one != other).nnz == 0
     return np.array_equal(one, other)
+
+
+def learning(fit: Any) -> Any:
+    """A method that learns from rows: as scikit-learn's `_fit_context` it checks parameters first; and where it fails or is
+    interrupted, the estimator is as it was, with its model, its classes and its columns."""
+
+    @functools.wraps(fit)
+    def wrapper(estimator: Any, *arguments: Any, **named: Any) -> Any:
+        goes_on = fit.__name__ == "partial_fit" and estimator.__sklearn_is_fitted__()
+        if not goes_on and not get_config()["skip_parameter_validation"]:
+            estimator._validate_params()
+        before = vars(estimator).copy()
+        try:
+            return fit(estimator, *arguments, **named)
+        except BaseException:
+            vars(estimator).clear()
+            vars(estimator).update(before)
+            raise
+
+    return wrapper
 
 
 class Estimator(BaseEstimator):

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin, _fit_context
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.random import _random_choice_csc
@@ -27,7 +27,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from quince._base import Estimator, columns_of, names_of, seed_of
+from quince._base import Estimator, columns_of, learning, names_of, seed_of
 from quince._quince import Model, fit, known_baseline, predict
 
 
@@ -96,7 +96,7 @@ class DummyClassifier(MultiOutputMixin, ClassifierMixin, _Baseline):
         self.random_state = random_state
         self.constant = constant
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @learning
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> DummyClassifier:
         """Learns the classes and their frequencies from y, which may have several columns; of X only the number of rows counts."""
         validate_data(self, X, skip_check_array=True)
@@ -308,7 +308,7 @@ class DummyRegressor(MultiOutputMixin, RegressorMixin, _Baseline):
         self.constant = constant
         self.quantile = quantile
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @learning
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> DummyRegressor:
         """Learns the number to predict from y, which may have several columns; of X only the number of rows counts."""
         validate_data(self, X, skip_check_array=True)

@@ -18,14 +18,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin, _fit_context
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import LabelBinarizer
 from sklearn.utils import Tags, column_or_1d, compute_class_weight, compute_sample_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from quince._base import FLOATS, Estimator, columns_of, for_extension, names_of, written_class_weights
+from quince._base import FLOATS, Estimator, columns_of, for_extension, learning, names_of, written_class_weights
 from quince._quince import Model, fit, linear_outputs, with_coefficients
 from quince._threads import effective
 
@@ -169,7 +169,7 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, _LinearModel):
         self.n_jobs = n_jobs
         self.positive = positive
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @learning
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LinearRegression:
         """Fits to rows X (dense or sparse) and targets y, of which there may be several columns.
 
@@ -360,7 +360,7 @@ class Ridge(MultiOutputMixin, RegressorMixin, _Ridge):
         self.positive = positive
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @learning
     def fit(self, X: Any, y: ArrayLike, sample_weight: float | ArrayLike | None = None) -> Ridge:
         """Fits to rows X (dense or sparse) and targets y, of which there may be several columns.
 
@@ -454,7 +454,7 @@ class RidgeClassifier(ClassifierMixin, _Ridge):
         self.positive = positive
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @learning
     def fit(self, X: Any, y: ArrayLike, sample_weight: float | ArrayLike | None = None) -> RidgeClassifier:
         """Fits to rows X (dense or sparse) and labels y, or, for several labels per row, a matrix of zeros and ones.
 

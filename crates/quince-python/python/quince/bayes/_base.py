@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import logsumexp
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from quince._base import FLOATS, Estimator, for_extension, names_of, weights_of
+from quince._base import FLOATS, Estimator, for_extension, learning, names_of, weights_of
 from quince._quince import Model, fit, predict, update
 from quince._threads import effective
 
@@ -71,14 +71,14 @@ class Bayes(ClassifierMixin, Estimator):
         """What the parameters ask for, in the method's words."""
         raise NotImplementedError
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @learning
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learns from rows X and their labels y; sample_weight says how much each row counts."""
         X, y = self._check(X, y)
         self._start(X, *labels_of(y), weights_of(sample_weight, X))
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @learning
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:

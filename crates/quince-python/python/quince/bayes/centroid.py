@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import logsumexp
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from quince._base import FLOATS, Estimator, for_extension, names_of
+from quince._base import FLOATS, Estimator, for_extension, learning, names_of
 from quince._quince import Model, fit, predict
 from quince._threads import effective
 from quince.bayes._base import labels_of, written
@@ -91,7 +91,7 @@ class NearestCentroid(ClassifierMixin, Estimator):
         self.shrink_threshold = shrink_threshold
         self.priors = priors
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @learning
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Learns from rows X (dense or sparse) and their labels y."""
         X, y = validate_data(self, X, y, accept_sparse=["csr", "csc"], dtype=FLOATS)

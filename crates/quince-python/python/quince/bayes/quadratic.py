@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from quince._base import FLOATS, Estimator, for_extension, names_of
+from quince._base import FLOATS, Estimator, for_extension, learning, names_of
 from quince._quince import Model, fit, known_gaussian, predict
 from quince._threads import effective
 from quince.bayes._base import labels_of, written
@@ -109,7 +109,7 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, Estimator):
         self.tol = tol
         self.covariance_estimator = covariance_estimator
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @learning
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Learns from rows X and their labels y."""
         X, y = validate_data(self, X, y, dtype=FLOATS)

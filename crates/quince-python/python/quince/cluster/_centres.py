@@ -10,13 +10,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, _fit_context
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _is_arraylike_not_scalar, check_is_fitted, validate_data
 
-from quince._base import FLOATS, Estimator, for_extension, seed_of, weights_of
+from quince._base import FLOATS, Estimator, for_extension, learning, seed_of, weights_of
 from quince._quince import Model, cluster_distances, cluster_error, fit, predict
 from quince._threads import effective
 
@@ -78,7 +78,7 @@ class Centres(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, E
             return 1 if self.init == "k-means++" else self._random_starts
         return self.n_init
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @learning
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Finds clusters of the rows X, dense or sparse. sample_weight says how much each row counts."""
         X = self._check(X, reset=True)

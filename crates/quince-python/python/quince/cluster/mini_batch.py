@@ -11,11 +11,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
-from quince._base import for_extension, weights_of
+from quince._base import for_extension, learning, weights_of
 from quince._quince import Model, known_centres, update
 from quince._threads import effective
 from quince.cluster._centres import Centres
@@ -130,7 +129,7 @@ class MiniBatchKMeans(Centres):
         self.n_iter_ = len(self._model.trace)
         self.n_steps_ = self.n_iter_ * math.ceil(self._model.rows / self.batch_size)
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @learning
     def partial_fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learns from one more batch of rows: every centre moves to the mean of all rows it has been given so far."""
         first = not hasattr(self, "cluster_centers_")

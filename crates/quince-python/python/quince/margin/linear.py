@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from quince._base import seed_of, weights_of
+from quince._base import learning, seed_of, weights_of
 from quince.margin._base import SparseWeights, SupportVectorMachine, TwoClasses, by_attributes, checked
 
 ACCEPTED = {
@@ -188,7 +188,7 @@ class LinearSVC(SparseWeights, TwoClasses, ClassifierMixin, LinearSVM):
     def _method_settings(self) -> dict[str, Any]:
         return self._linear_settings() | {"loss": self.loss.replace("_", "-")}
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @learning
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LinearSVC:
         """Fits to rows X (dense or sparse) and their classes y; sample_weight says how much each row counts."""
         if self.penalty != "l2":
@@ -316,7 +316,7 @@ class LinearSVR(RegressorMixin, LinearSVM):
         how = {"loss": loss, "epsilon": max(float(self.epsilon), 0.0), "standardise": bool(self.standardise)}
         return self._linear_settings() | how
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @learning
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LinearSVR:
         """Fits to rows X (dense or sparse) and their numbers y; sample_weight says how much each row counts."""
         X, y = checked(self, X, y, y_numeric=True)

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import OutlierMixin, _fit_context
+from sklearn.base import OutlierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from quince._base import weights_of
+from quince._base import learning, weights_of
 from quince.margin._base import checked
 from quince.margin._kernel import KERNEL_CONSTRAINTS, BIAS_RULE, KernelSVM
 
@@ -124,7 +124,7 @@ class OneClassSVM(OutlierMixin, KernelSVM):
         # scikit-learn takes a score to the last digit, also on the edge.
         return self._kernel_settings() | {"nu": max(float(self.nu), 1e-6), "edge": self.edge}
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @learning
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> OneClassSVM:
         """Fits to rows X (dense or sparse); y is ignored, and sample_weight says how much each row counts."""
         X = checked(self, X)

@@ -11,14 +11,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import check_is_fitted
 
-from quince._base import for_extension, names_of, seed_of
+from quince._base import for_extension, learning, names_of, seed_of
 from quince._quince import Model, fit, known_linear_svm
 from quince._threads import effective
 from quince.margin._base import SparseWeights, SupportVectorMachine, TwoClasses, by_attributes, checked
@@ -284,7 +284,7 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
             "probabilities": False,
         }
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @learning
     def fit(
         self,
         X: Any,
@@ -375,7 +375,7 @@ class SGDClassifier(SparseWeights, TwoClasses, ClassifierMixin, SupportVectorMac
             stacklevel=3,
         )
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @learning
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> SGDClassifier:

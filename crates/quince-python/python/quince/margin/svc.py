@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_expit
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import Hidden, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
+from quince._base import learning
 from quince.margin._base import TwoClasses, checked
 from quince.margin._kernel import KERNEL_CONSTRAINTS, BIAS_RULE, KernelSVM
 
@@ -186,7 +187,7 @@ class SVC(TwoClasses, ClassifierMixin, KernelSVM):
             "leave_one_out": self.leave_one_out,
         }
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @learning
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SVC:
         """Fits to rows X (dense or sparse) and their classes y; sample_weight says how much each row counts."""
         X, y = checked(self, X, y)

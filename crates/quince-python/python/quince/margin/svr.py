@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import RegressorMixin, _fit_context
+from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval
 
-from quince._base import weights_of
+from quince._base import learning, weights_of
 from quince.margin._base import checked
 from quince.margin._kernel import KERNEL_CONSTRAINTS, BIAS_RULE, KernelSVM
 
@@ -124,7 +124,7 @@ class SVR(RegressorMixin, KernelSVM):
         how = {"c": cost, "epsilon": float(self.epsilon), "standardise": bool(self.standardise)}
         return self._kernel_settings() | how
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @learning
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SVR:
         """Fits to rows X (dense or sparse) and their numbers y; sample_weight says how much each row counts."""
         X, y = checked(self, X, y, y_numeric=True)

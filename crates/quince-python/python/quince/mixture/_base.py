@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import DensityMixin, _fit_context
+from sklearn.base import DensityMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from quince._base import FLOATS, Estimator, for_extension, seed_of, weights_of
+from quince._base import FLOATS, Estimator, for_extension, learning, seed_of, weights_of
 from quince._quince import Model, fit, impute_rows, mixture_criterion, predict
 from quince._threads import effective
 
@@ -46,7 +46,7 @@ class OfComponents(DensityMixin, Estimator):
         """What the parameters ask of the method, in its words."""
         raise NotImplementedError
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @learning
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fits the mixture to rows X; sample_weight says how much each row counts."""
         X = self._check(X, reset=True)

@@ -11,14 +11,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils._missing import is_pandas_na
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted, validate_data
 
-from quince._base import FLOATS, Estimator, for_extension, names_of, weights_of
+from quince._base import FLOATS, Estimator, for_extension, learning, names_of, weights_of
 from quince._quince import Model, fit
 from quince._threads import effective
 from quince.bayes.mixed import as_table, explanation, families
@@ -146,7 +146,7 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
             "accelerate": bool(self.accelerate),
         }
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @learning
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learns from rows X, of which some have a label in y; sample_weight says how much each row counts."""
         if y is None:

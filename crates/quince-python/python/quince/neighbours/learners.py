@@ -13,14 +13,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from quince._base import columns_of, for_extension, names_of, weights_of
+from quince._base import columns_of, for_extension, learning, names_of, weights_of
 from quince._quince import fit, nearest_rows, predict
 from quince._threads import effective
 from quince.neighbours._search import Search, graph
@@ -274,7 +274,7 @@ class KNeighborsClassifier(ClassifierMixin, _Learner):
         )
         self.smoothing = smoothing
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @learning
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Keeps the rows X (dense or sparse) and their labels y, of which there may be several columns.
 
@@ -375,7 +375,7 @@ class KNeighborsRegressor(RegressorMixin, _Learner):
     #: Whether y is a single column, without the axis of outputs.
     _flat: bool
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @learning
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Keeps the rows X (dense or sparse) and their targets y, of which there may be several columns.
 

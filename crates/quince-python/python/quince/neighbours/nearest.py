@@ -12,12 +12,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from quince import files
-from quince._base import for_extension
+from quince._base import for_extension, learning
 from quince._quince import Model, Neighbours, fit
 from quince._threads import effective
 from quince.neighbours._search import Search, entries
@@ -90,7 +89,7 @@ class NearestNeighbors(Search):
         self.metric_params = metric_params
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @learning
     def fit(self, X: Any, y: Any = None) -> Self:
         """Keeps the rows X, dense or sparse, and prepares the search."""
         self._fit_X = for_extension(self._check(X))
