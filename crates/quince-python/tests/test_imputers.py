@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.impute
+from conftest import ROOT
 from preprocessing_data import close, with_missing
 from scipy import sparse
 
@@ -138,6 +139,25 @@ def test_wrong_imputers_get_the_sentence_of_scikit_learn():
         quince.SimpleImputer().fit([[1.0]]).inverse_transform(np.array([[1.0]]))
     with pytest.warns(UserWarning, match="Skipping features without any observed values"):
         quince.SimpleImputer().fit_transform([[np.nan, 1.0], [np.nan, 2.0]])
+
+
+@pytest.mark.parametrize(
+    ("table", "columns"), [("vowels", ["f0", "f1", "f2", "f3"]), ("wine", None)], ids=["vowels", "wine"]
+)
+def test_about_two_thirds_of_held_out_whole_numbers_lie_within_a_standard_deviation(table, columns):
+    frame = pd.read_csv(ROOT / "examples" / "data" / f"{table}.csv")
+    X = frame[columns or frame.columns].to_numpy(float)
+    whole = (X % 1 == 0).all(axis=0)
+    learnt, (i, j) = np.arange(len(X)) % 2 == 0, np.indices(X.shape)
+    imputer, within = quince.MixtureImputer().fit(X[learnt]), []
+    for turn in range(10):
+        held_out = ((7 * i + 3 * j + turn) % 10 == 0) & ~learnt[:, None]
+        incomplete = np.where(held_out, np.nan, X)
+        error = np.abs(imputer.transform(incomplete) - X)
+        within += (error <= imputer.standard_deviation(incomplete))[held_out & whole].tolist()
+    assert len(within) == (~learnt).sum() * whole.sum()
+    # A normal error is within it with probability 0.683.
+    assert 0.6 < np.mean(within) < 0.76
 
 
 @pytest.mark.parametrize("weights", ["uniform", "distance"])

@@ -22,6 +22,11 @@ from quince.preprocessing._imputer import Imputer
 class MixtureImputer(Imputer):
     """A missing value becomes its expectation given the rest of its row, by a mixture of Gaussians fitted to incomplete rows.
 
+    `standard_deviation` says how far it may be from that. Columns of whole numbers are taken as rounded: in the example below the
+    row with 4 may have anything from 3.5 to 4.5, and as the second column rises twice as fast, its value is known to 0.6, however
+    near to a line the other rows lie. Of whole numbers held out from six tables, 56 to 75 % lie within one
+    standard deviation.
+
     Parameters
     ----------
     missing_values : int, float, str, np.nan or None, default=np.nan
@@ -31,7 +36,8 @@ class MixtureImputer(Imputer):
     covariance : {"full", "diagonal", "spherical"}, default="full"
         What covariances may be. Only full ones know how columns go together within a component.
     variance_floor : float, default=1e-3
-        This share of each column's variance is added to the variances of all components.
+        This share of each column's variance is added to the variances of all components; and, unless it is 0, the variance of
+        rounding, a twelfth of the square of the step (1 for whole numbers) to which a column is rounded.
     random_state : int, RandomState instance or None, default=0
         Determines the starts of the mixture.
     add_indicator : bool, default=False
