@@ -51,30 +51,50 @@ use crate::family::statistics::Members;
 use crate::learn::{Examples, Fitted, Prediction, Target, TargetView};
 use crate::run::{Certificate, Report, Run, StopReason};
 
-/// Lays out blocks for the columns of examples and learns their parameters.
-fn fit(
+/// Lays out blocks for the columns of examples; with them the families that were compared.
+fn lay_out(
     examples: &Examples<'_>,
     choices: &LayoutOptions<'_>,
-    (priors, calibrate): (&Priors, bool),
+    priors: &Priors,
     run: &Run,
-) -> Result<(BayesModel, Report)> {
+) -> Result<(Vec<Block>, Vec<FamilyChoice>)> {
     let TargetView::Classes { classes, codes } = examples.target.view() else { return Err(Target::missing()) };
-    priors.check(classes.count())?;
-    let features = &examples.features;
+    let count = classes.count();
+    priors.check(count)?;
     let (feature_map, of_matrix) = examples.feature_map();
-    let (count, weights) = (classes.count(), examples.weights);
     let given = priors.given(count);
     let data = LayoutData {
         feature_map: &feature_map,
         of_matrix,
-        features,
+        features: &examples.features,
         codes,
         classes: count,
         components: count,
         priors: given.as_deref(),
-        weights,
+        weights: examples.weights,
     };
-    let (blocks, chosen) = layout(&data, choices, run)?;
+    layout(&data, choices, run)
+}
+
+/// Lays out blocks for the columns of examples and learns their parameters.
+fn fit(
+    examples: &Examples<'_>,
+    choices: &LayoutOptions<'_>,
+    how: (&Priors, bool),
+    run: &Run,
+) -> Result<(BayesModel, Report)> {
+    fit_blocks(lay_out(examples, choices, how.0, run)?, examples, how, run)
+}
+
+/// Learns the parameters of blocks.
+fn fit_blocks(
+    (blocks, chosen): (Vec<Block>, Vec<FamilyChoice>),
+    examples: &Examples<'_>,
+    (priors, calibrate): (&Priors, bool),
+    run: &Run,
+) -> Result<(BayesModel, Report)> {
+    let TargetView::Classes { classes, codes } = examples.target.view() else { return Err(Target::missing()) };
+    let features = &examples.features;
     let members = Members::new(codes, classes.count(), examples.weights);
     let fresh = if blocks.iter().any(Block::imputes_missing) { blocks.clone() } else { Vec::new() };
     let mut model = BayesModel::fit(blocks, chosen, priors.clone(), features, &members, run)?;
@@ -141,10 +161,11 @@ fn leave_one_out(
     run: &Run,
 ) -> Result<Option<Prediction>> {
     let TargetView::Classes { classes, codes } = examples.target.view() else { return Err(Target::missing()) };
-    let (model, _) = fit(examples, choices, how, run)?;
-    if visiting_order(&examples.features, &model.product.blocks).is_some() {
+    let laid_out = lay_out(examples, choices, how.0, run)?;
+    if visiting_order(&examples.features, &laid_out.0).is_some() {
         return Ok(None);
     }
+    let (model, _) = fit_blocks(laid_out, examples, how, run)?;
     let members = Members::new(codes, classes.count(), examples.weights);
     model.without_each(&examples.features, &members, run).map(Some)
 }

@@ -2,6 +2,7 @@
 
 use quince::run::{Observer, TickClock};
 use quince::{Error, Run};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -88,4 +89,32 @@ pub(crate) fn check_heeds_cancel(looks: u32, about: &str, work: impl FnOnce(&Run
     let slow = slow.max(slowness());
     println!("{about}: at most {took:?} between two looks ({after}), {slow:.1} times as slow as usual");
     assert!(took < LONGEST_SILENCE.mul_f64(slow), "{about}: nothing was asked for {took:?}, after {after}");
+}
+
+/// Counts how often a run is asked whether to go on.
+struct Looks(Arc<AtomicUsize>);
+
+impl Observer for Looks {
+    fn progress(&mut self, _: &str, _: u64, _: u64) {}
+
+    fn poll(&mut self) -> bool {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        false
+    }
+}
+
+/// How often work asks its run whether to go on.
+pub(crate) fn looks(work: impl FnOnce(&Run)) -> usize {
+    looks_within(None, work)
+}
+
+/// The same with a budget that ends after this many looks, those at the deadline included.
+pub(crate) fn looks_within(budget: Option<u32>, work: impl FnOnce(&Run)) -> usize {
+    let looks = Arc::new(AtomicUsize::new(0));
+    // An observer is asked every 50 ms by the run's clock: here at every look.
+    let tick = Duration::from_millis(50);
+    let run = Run::new().clock(TickClock::new(tick));
+    let run = if let Some(budget) = budget { run.budget(tick * budget) } else { run };
+    work(&run.observe(Looks(looks.clone())));
+    looks.load(Ordering::Relaxed)
 }

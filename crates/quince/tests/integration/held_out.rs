@@ -1,5 +1,6 @@
 //! What held-out rows decide, and answers that were overconfident, or hung on units and zeros, before.
 
+use crate::clock::looks;
 use crate::example;
 use quince::bayes::{BayesModel, GaussianClassifier, NaiveBayes};
 use quince::learn::{Amount, Classes, Examples, Fitted, Learner, Prediction, Target};
@@ -51,6 +52,9 @@ fn a_gaussian_classifier_of_many_missing_values_is_no_worse_than_the_baseline_on
     assert!(report.remarks.iter().all(|remark| !remark.contains("allow more steps")), "{:?}", report.remarks);
     // What is expected of missing values has seen the row that would be left out: there is no exact answer, and none is given.
     assert!(gaussian.leave_one_out_examples(&examples, &Run::new()).unwrap().is_none());
+    // And none is worked for: fewer looks at the clock than EM has steps.
+    let looks = looks(|run| drop(gaussian.leave_one_out_examples(&examples, run).unwrap()));
+    assert!(report.trace.len() > 20 && looks < report.trace.len(), "{looks} looks, {} steps", report.trace.len());
     let (complete, codes) = rows(3, 80, |class, stream| vec![stream.normal() + class, stream.normal()]);
     let target = self::target(&codes);
     let examples = Examples::new(complete.features(), &target, None).unwrap();
