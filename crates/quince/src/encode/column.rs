@@ -12,6 +12,7 @@ use crate::numbers::mean_and_standard_deviation;
 use crate::run::Run;
 use crate::table::{CategoryOptions, Column, ColumnOptions, Fill, Kind, NumberOptions, TermWeighting, TextOptions};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Categories of more values than this are sparse.
 const DENSE_CATEGORIES: usize = 32;
@@ -84,6 +85,11 @@ pub(super) enum ColumnEncoder {
         first: usize,
         width: usize,
     },
+}
+
+/// Rows in pieces, between which a run is asked.
+pub(super) fn pieces(rows: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..rows).step_by(1 << 18).map(move |first| first..(first + (1 << 18)).min(rows))
 }
 
 fn is_false(answer: &bool) -> bool {
@@ -328,9 +334,8 @@ impl ColumnEncoder {
         }
     }
 
-    /// Writes the dense features of a column, from column `first` on. Missing values are NaN.
-    pub(super) fn encode_dense(&self, column: &Column, first: usize, out: &mut Matrix) {
-        let rows = 0..column.rows();
+    /// Writes the dense features of some rows of a column, from column `first` on. Missing values are NaN.
+    pub(super) fn encode_dense(&self, column: &Column, rows: Range<usize>, first: usize, out: &mut Matrix) {
         match self {
             ColumnEncoder::Standard { mean, standard_deviation, log, .. } => {
                 for i in rows.clone() {
@@ -356,7 +361,7 @@ impl ColumnEncoder {
                 }
             }
             ColumnEncoder::OneHot { .. } | ColumnEncoder::Hashed { .. } if !self.is_sparse() => {
-                self.each_category(column, |i, place, value| out[(i, first + place)] = value);
+                self.each_category(column, rows.clone(), |i, place, value| out[(i, first + place)] = value);
             }
             _ => {}
         }
@@ -405,16 +410,19 @@ impl ColumnEncoder {
             }
             _ => {
                 let mut rows = vec![Vec::new(); column.rows()];
-                self.each_category(column, |i, place, value| rows[i].push((place as u32, value)));
+                for some in pieces(column.rows()) {
+                    run.check()?;
+                    self.each_category(column, some, |i, place, value| rows[i].push((place as u32, value)));
+                }
                 rows
             }
         };
         Sparse::from_rows(self.count(), rows).map(Some)
     }
 
-    /// Calls `found(row, place, value)` for every row whose category is known; a missing value counts as the most frequent one.
-    fn each_category(&self, column: &Column, mut found: impl FnMut(usize, usize, f64)) {
-        for i in 0..column.rows() {
+    /// Calls `found(row, place, value)` for those rows whose category is known; a missing value counts as the most frequent one.
+    fn each_category(&self, column: &Column, rows: Range<usize>, mut found: impl FnMut(usize, usize, f64)) {
+        for i in rows {
             match (self, column.text(i)) {
                 (ColumnEncoder::OneHot { names, rare, .. }, Some(name)) => match names.code(&name) {
                     Some(code) => found(i, code as usize, 1.0),

@@ -1,8 +1,9 @@
 //! The encoder's rules, each as a claim.
 
+use crate::clock::{check_heeds_cancel, looks};
 use quince::encode::{Encoder, MissingValues};
 use quince::linear::Ridge;
-use quince::table::{ColumnOptions, Encoding, Fill};
+use quince::table::{Column, ColumnOptions, Encoding, Fill};
 use quince::{Model, Run, Table};
 
 const TRAIN: &str = "age,city,member,note,label\n31,Oslo,yes,good good film,a\n25,Rome,no,bad film here,b\n\
@@ -223,4 +224,34 @@ fn a_model_remembers_how_its_columns_were_encoded() {
     assert_eq!(model.predict(&table).unwrap(), again.predict(&table).unwrap());
     let (name, words) = again.encoder().texts().next().unwrap();
     assert_eq!((name, words.selected().len()), ("note", 12));
+}
+
+#[test]
+fn learning_an_encoder_heeds_a_cancel_and_is_never_silent_for_long() {
+    // Numbers, categories, answers and texts, and products of numbers: a look for every column, and for rows of products.
+    let row = |i: usize| {
+        let number =
+            |j: usize| if (i + j).is_multiple_of(50) { "?".into() } else { format!("{}.5", i * (j + 3) % 997) };
+        let numbers: Vec<String> = (0..12).map(number).collect();
+        let (city, answer) = (["Oslo", "Rome", "Bern"][i % 3], ["yes", "no"][i / 3 % 2]);
+        format!("{},{city},{answer},word{} and word{} of a text\n", numbers.join(","), i % 211, i % 307)
+    };
+    let header: String = (0..12).map(|j| format!("n{j},")).collect();
+    let csv = format!("{header}city,answer,note\n{}", (0..30_000).map(row).collect::<String>());
+    let table = Table::from_csv(&csv).unwrap();
+    let table = table.clone().with_encoding(Encoding { degree: 2, ..table.encoding().clone() }).unwrap();
+    let learn = |run: &Run| Encoder::learn(&table, run).map(drop);
+    // Fifteen columns are learnt, encoded, made sparse and imputed, and products are made twice.
+    let all = looks(|run| learn(run).unwrap());
+    assert!(all > 4 * 15, "{all}");
+    for at in [1, 10, 20, 40, all as u32 - 1] {
+        check_heeds_cancel(at, "an encoder", |run| learn(run).err());
+    }
+    // A long column is encoded in pieces, with a look before each.
+    let of_cities = |rows: usize| {
+        let words = (0..rows).map(|i| Some(["Oslo", "Rome", "Bern"][i % 3]));
+        let table = Table::new(vec![Column::words("city", words)]).unwrap();
+        looks(|run| drop(Encoder::learn(&table, run).unwrap()))
+    };
+    assert_eq!(of_cities(600_000), of_cities(10) + 2);
 }

@@ -1,7 +1,7 @@
 //! Encoding rows: columns found by name, dense and sparse features, products of numbers, imputed missing values.
 
 use super::{EncodedColumn, Encoder, MissingValues, is_plain, read_as};
-use crate::encode::column::ColumnEncoder;
+use crate::encode::column::{ColumnEncoder, pieces};
 use crate::encode::impute::{NeighbourWeights, knn_impute};
 use crate::encode::monomials::{self, monomials};
 use crate::error::{Error, Place, Result};
@@ -9,6 +9,9 @@ use crate::matrix::{Matrix, Rows, Sparse};
 use crate::run::Run;
 use crate::table::{Column, Field, Table};
 use std::collections::HashMap;
+
+/// How many products of numbers are made between two looks at the clock.
+const PRODUCTS_PER_CHECK: usize = 1 << 20;
 
 impl Encoder {
     /// The features of a table's rows. Columns are found by name and read as the kind they had in training.
@@ -39,11 +42,13 @@ impl Encoder {
         let mut dense = Matrix::zeros(rows, self.dense_width());
         let mut first = 0;
         for (EncodedColumn { encoder, .. }, column) in self.columns.iter().zip(columns) {
-            run.check()?;
-            encoder.encode_dense(column, first, &mut dense);
+            for some in pieces(rows) {
+                run.check()?;
+                encoder.encode_dense(column, some, first, &mut dense);
+            }
             first += encoder.dense_width();
         }
-        self.multiply_out(&mut dense)?;
+        self.multiply_out(&mut dense, run)?;
         Ok(dense)
     }
 
@@ -60,13 +65,14 @@ impl Encoder {
         }
         let mut first = 0;
         for EncodedColumn { encoder, .. } in &self.columns {
+            run.check()?;
             let width = encoder.dense_width();
             if width > 0 && wanted(encoder) {
                 (0..dense.rows()).for_each(|i| encoder.fill(&mut dense.row_mut(i)[first..first + width]));
             }
             first += width;
         }
-        self.multiply_out(&mut dense)?;
+        self.multiply_out(&mut dense, run)?;
         Ok(rows.with_dense(dense))
     }
 
@@ -99,10 +105,14 @@ impl Encoder {
     }
 
     /// Writes the products of numbers after all other dense features.
-    fn multiply_out(&self, dense: &mut Matrix) -> Result<()> {
+    fn multiply_out(&self, dense: &mut Matrix, run: &Run) -> Result<()> {
         let terms = self.terms()?;
         let (places, first) = (self.number_places().collect::<Vec<_>>(), self.dense_width() - terms.len());
+        let step = (PRODUCTS_PER_CHECK / terms.len().max(1)).max(1);
         for i in 0..if terms.is_empty() { 0 } else { dense.rows() } {
+            if i.is_multiple_of(step) {
+                run.check()?;
+            }
             let numbers: Vec<f64> = places.iter().map(|&place| dense[(i, place)]).collect();
             terms.iter().enumerate().for_each(|(t, term)| dense[(i, first + t)] = monomials::product(&numbers, term));
         }
