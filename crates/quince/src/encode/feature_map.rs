@@ -26,12 +26,12 @@ impl Encoder {
             return matrix.feature_map();
         }
         let (mut groups, mut dense, mut sparse) = (Vec::new(), 0, 0);
-        let mut put = |name: String, kind: FeatureKind, width: usize| {
-            let next = if kind.is_sparse() { &mut sparse } else { &mut dense };
-            groups.push(FeatureGroup { name, kind, first: *next, width });
-            *next += width;
-        };
-        for column in &self.columns {
+        for (place, column) in self.columns.iter().enumerate() {
+            let mut put = |name: String, kind: FeatureKind, width: usize| {
+                let next = if kind.is_sparse() { &mut sparse } else { &mut dense };
+                groups.push(FeatureGroup { name, column: Some(place), kind, first: *next, width });
+                *next += width;
+            };
             let name = column.field.name.clone();
             let width = column.encoder.sparse_width();
             match &column.encoder {
@@ -47,7 +47,10 @@ impl Encoder {
                 }
                 ColumnEncoder::Words(_) => put(name, FeatureKind::Words, width),
                 encoder if encoder.is_sparse() => put(name, FeatureKind::Vector, width),
-                encoder => encoder.names(&name).for_each(|feature| put(feature, FeatureKind::Number, 1)),
+                encoder @ (ColumnEncoder::OneHot { .. } | ColumnEncoder::Hashed { .. }) => {
+                    encoder.names(&name).for_each(|feature| put(feature, FeatureKind::CategoryFeature, 1));
+                }
+                ColumnEncoder::Ordinal { .. } | ColumnEncoder::Vector { .. } => put(name, FeatureKind::Number, 1),
             }
             if column.encoder.has_missing_indicator() {
                 put(format!("{} is missing", column.field.name), FeatureKind::YesNo, 1);
@@ -55,7 +58,8 @@ impl Encoder {
         }
         let products = self.terms().map_or(0, |terms| terms.len());
         for name in self.feature_names().skip(dense_before(&groups)).take(products) {
-            groups.push(FeatureGroup { name, kind: FeatureKind::Number, first: dense_before(&groups), width: 1 });
+            let first = dense_before(&groups);
+            groups.push(FeatureGroup { name, column: None, kind: FeatureKind::Number, first, width: 1 });
         }
         FeatureMap { groups }
     }

@@ -103,7 +103,8 @@ pub(super) fn sampled_number(x: f64) -> String {
 
 impl FeatureSource for MatrixColumns {
     fn feature_map(&self) -> FeatureMap {
-        let number = |(first, name)| FeatureGroup { name, kind: FeatureKind::Number, first, width: 1 };
+        let number =
+            |(first, name)| FeatureGroup { name, column: Some(first), kind: FeatureKind::Number, first, width: 1 };
         FeatureMap { groups: self.column_names().enumerate().map(number).collect() }
     }
 

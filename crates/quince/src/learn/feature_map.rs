@@ -14,7 +14,7 @@ pub trait FeatureSource: std::fmt::Debug + Sync {
     fn is_matrix(&self) -> bool;
 }
 
-/// The columns behind features, in the order of the features.
+/// The columns behind features, in their order. A column may have several groups, whose kinds or names differ.
 ///
 /// ```
 /// use quince::Matrix;
@@ -25,15 +25,17 @@ pub trait FeatureSource: std::fmt::Debug + Sync {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FeatureMap {
-    /// The groups of features, one per column.
+    /// The groups of features.
     pub groups: Vec<FeatureGroup>,
 }
 
-/// The features of one column of a table.
+/// Features of one column of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FeatureGroup {
-    /// The name of the column.
+    /// The name of the column, or of the feature where a column has several dense ones.
     pub name: String,
+    /// The number of the column, counted from 0; none for a product of columns.
+    pub column: Option<usize>,
     /// The kind of its features.
     pub kind: FeatureKind,
     /// Its first feature, counted among the dense ones or, if it is sparse, among the sparse ones.
@@ -54,6 +56,8 @@ pub enum FeatureKind {
     YesNo,
     /// The number of one of these categories.
     Category(Vec<String>),
+    /// One of the features of a category, one-hot or hashed: all are zero where there is none.
+    CategoryFeature,
     /// Counts of words; sparse.
     Words,
     /// Numbers at places; sparse.
@@ -73,6 +77,7 @@ impl FeatureKind {
             FeatureKind::Count => "a count",
             FeatureKind::YesNo => "yes or no",
             FeatureKind::Category(_) => "a category",
+            FeatureKind::CategoryFeature => "a feature of a category",
             FeatureKind::Words => "a text",
             FeatureKind::Vector => "a vector",
         }
@@ -88,10 +93,17 @@ impl FeatureMap {
     /// Of a matrix with these numbers of dense and sparse columns.
     pub(crate) fn of_columns(dense: usize, sparse: Option<usize>, names: &[String]) -> FeatureMap {
         let name = |j: usize| names.get(j).cloned().unwrap_or_else(|| format!("x{j}"));
-        let number = |j: usize| FeatureGroup { name: name(j), kind: FeatureKind::Number, first: j, width: 1 };
+        let number =
+            |j: usize| FeatureGroup { name: name(j), column: Some(j), kind: FeatureKind::Number, first: j, width: 1 };
         let mut groups: Vec<FeatureGroup> = (0..dense).map(number).collect();
         if let Some(width) = sparse {
-            groups.push(FeatureGroup { name: "x".into(), kind: FeatureKind::Vector, first: 0, width });
+            groups.push(FeatureGroup {
+                name: "x".into(),
+                column: Some(dense),
+                kind: FeatureKind::Vector,
+                first: 0,
+                width,
+            });
         }
         FeatureMap { groups }
     }

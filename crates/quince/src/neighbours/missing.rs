@@ -7,14 +7,15 @@
 //! numbers are on average.
 
 use crate::error::{Error, Result};
-use crate::learn::SavedParts;
+use crate::learn::{FeatureKind, FeatureMap, SavedParts};
 use crate::matrix::{Features, Matrix, Rows};
 use crate::run::Run;
+use std::collections::BTreeMap;
 
 crate::choices! {
     /// What a missing value does to a distance.
     pub enum MissingRule {
-        /// The one of the other two with the smaller leave-one-out loss; rows of a matrix leave them out.
+        /// The one of the other two that is better in leave-one-out; rows of a matrix leave them out.
         #[default]
         Auto = "auto",
         /// Its column is left out of the distance, and the others count for it.
@@ -27,6 +28,9 @@ crate::choices! {
 /// The column of a feature that is never missing.
 const NO_INDICATOR: u32 = u32::MAX;
 
+/// How many numbers are read between two looks at the clock.
+const NUMBERS_PER_CHECK: usize = 1 << 20;
+
 /// How missing values are filled, and which have indicators.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct MissingIndicators {
@@ -38,28 +42,43 @@ pub(super) struct MissingIndicators {
 }
 
 impl MissingIndicators {
-    /// Learns from rows with missing values; features of one category that are missing together have one indicator.
-    pub(super) fn learn(rows: &Rows) -> MissingIndicators {
+    /// Learns from rows with missing values; features of one column have one indicator.
+    pub(super) fn learn(rows: &Rows, map: &FeatureMap, run: &Run) -> Result<MissingIndicators> {
         let dense = rows.dense();
         let width = dense.columns();
-        let (mut fill, mut indicator) = (vec![0.0; width], vec![NO_INDICATOR; width]);
-        let mut count = 0u32;
-        for j in 0..width {
-            let known = || (0..dense.rows()).map(|i| dense[(i, j)]).filter(|x| !x.is_nan());
-            let (n, has_missing) = (known().count(), known().count() < dense.rows());
-            if has_missing {
-                let same = j > 0 && indicator[j - 1] != NO_INDICATOR && are_of_one_category(dense, j - 1, j);
-                count += u32::from(!same);
-                indicator[j] = count - 1;
+        let (mut known, mut first) = (vec![0usize; width], vec![0.0; width]);
+        each_row(dense, run, |row| {
+            for (j, &x) in row.iter().enumerate().filter(|(_, x)| !x.is_nan()) {
+                if known[j] == 0 {
+                    first[j] = x;
+                }
+                known[j] += 1;
             }
-            let is_category = (j > 0 && are_of_one_category(dense, j - 1, j))
-                || (j + 1 < width && are_of_one_category(dense, j, j + 1));
-            // About the first value, so that no sum overflows.
-            let first = known().next().unwrap_or(0.0);
-            let mean = first + known().map(|x| (x - first) / n.max(1) as f64).sum::<f64>();
-            fill[j] = if is_category || !mean.is_finite() { 0.0 } else { mean };
+        })?;
+        // About the first value, so that no sum overflows.
+        let mut means = vec![0.0; width];
+        each_row(dense, run, |row| {
+            for (j, &x) in row.iter().enumerate().filter(|(_, x)| !x.is_nan()) {
+                means[j] += (x - first[j]) / known[j] as f64;
+            }
+        })?;
+        means.iter_mut().zip(first).for_each(|(mean, first)| *mean += first);
+        let origins = origins(map, width);
+        let (mut indicator, mut count) = (vec![NO_INDICATOR; width], 0);
+        let mut of_columns = BTreeMap::new();
+        for (j, origin) in origins.iter().enumerate().filter(|(j, _)| known[*j] < dense.rows()) {
+            let mut next = || {
+                count += 1;
+                count - 1
+            };
+            indicator[j] = match origin.column {
+                Some(column) => *of_columns.entry(column).or_insert_with(next),
+                None => next(),
+            };
         }
-        MissingIndicators { fill, indicator, count: count as usize }
+        let fill = |(origin, mean): (&Origin, f64)| if origin.of_category || !mean.is_finite() { 0.0 } else { mean };
+        let fill = origins.iter().zip(means).map(fill).collect();
+        Ok(MissingIndicators { fill, indicator, count: count as usize })
     }
 
     /// Rows with their missing values filled, and indicators behind the dense features.
@@ -72,8 +91,9 @@ impl MissingIndicators {
         let mut dense = Matrix::zeros(count, width + self.count);
         let alone = rows.dense_alone();
         let mut row = vec![0.0f64; width];
+        let step = rows_per_check(width + self.count);
         for i in 0..count {
-            if i.is_multiple_of(4096) {
+            if i.is_multiple_of(step) {
                 run.check()?;
             }
             alone.pack(std::iter::once(i), &mut row);
@@ -94,12 +114,12 @@ impl MissingIndicators {
             return Vec::new();
         }
         let width = self.fill.len();
-        let of_indicator = |k: usize| {
-            let first = self.indicator.iter().position(|&indicator| indicator as usize == k);
-            first.map_or(1.0, |j| weights[j])
-        };
-        let indicators = (0..self.count).map(of_indicator);
-        weights[..width].iter().copied().chain(indicators).chain(weights[width..].iter().copied()).collect()
+        let mut of_indicators = vec![1.0; self.count];
+        // The first feature of a column comes last, and stays.
+        for (j, &indicator) in self.indicator.iter().enumerate().rev().filter(|(_, i)| **i != NO_INDICATOR) {
+            of_indicators[indicator as usize] = weights[j];
+        }
+        [&weights[..width], &of_indicators, &weights[width..]].concat()
     }
 
     /// How many dense features there are before that.
@@ -135,11 +155,73 @@ impl MissingIndicators {
     }
 }
 
-/// Whether two neighbouring features are of one category: zeros and ones, never one in both, and missing together.
-fn are_of_one_category(rows: &Matrix, a: usize, b: usize) -> bool {
-    let fits = |i: usize| match (rows[(i, a)], rows[(i, b)]) {
-        (x, y) if x.is_nan() || y.is_nan() => x.is_nan() && y.is_nan(),
-        (x, y) => (x == 0.0 || x == 1.0) && (y == 0.0 || y == 1.0) && x + y < 2.0,
-    };
-    (0..rows.rows()).all(fits)
+/// Where a dense feature comes from.
+#[derive(Clone, Copy, Default)]
+struct Origin {
+    /// Its column, if it is a single one.
+    column: Option<usize>,
+    /// Whether it is one of the features of a category, which are all zero where there is none.
+    of_category: bool,
+}
+
+/// The origins of this many dense features.
+fn origins(map: &FeatureMap, width: usize) -> Vec<Origin> {
+    let mut origins = vec![Origin::default(); width];
+    for group in map.groups.iter().filter(|group| !group.kind.is_sparse()) {
+        let own = origins.iter_mut().skip(group.first).take(group.width);
+        let of_category = group.kind == FeatureKind::CategoryFeature;
+        own.for_each(|origin| *origin = Origin { column: group.column, of_category });
+    }
+    origins
+}
+
+/// Calls `look` for every row, and asks the run in between.
+fn each_row(rows: &Matrix, run: &Run, mut look: impl FnMut(&[f64])) -> Result<()> {
+    let step = rows_per_check(rows.columns());
+    for i in 0..rows.rows() {
+        if i.is_multiple_of(step) {
+            run.check()?;
+        }
+        look(rows.row(i));
+    }
+    Ok(())
+}
+
+fn rows_per_check(width: usize) -> usize {
+    (NUMBERS_PER_CHECK / width.max(1)).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::TickClock;
+    use std::time::Duration;
+
+    /// How many budgets, each a look longer than the one before, end within the work.
+    fn budgets_too_short(work: impl Fn(&Run) -> Result<()>) -> usize {
+        let tick = Duration::from_millis(1);
+        let run = |looks: u32| Run::new().clock(TickClock::new(tick)).budget(tick * looks);
+        (0..).take_while(|&looks| matches!(work(&run(looks)), Err(Error::OutOfTime { .. }))).count()
+    }
+
+    #[test]
+    fn every_pass_looks_at_the_clock() {
+        let (rows, width) = (3 * NUMBERS_PER_CHECK / 64, 64);
+        let mut x = Matrix::zeros(rows, width);
+        x[(5, 7)] = f64::NAN;
+        let map = FeatureMap::of_matrix(&x.features(), &[]);
+        let rows = Rows::from(x);
+        // Numbers are counted, and added up: three looks each.
+        assert!(budgets_too_short(|run| MissingIndicators::learn(&rows, &map, run).map(drop)) >= 6);
+        let missing = MissingIndicators::learn(&rows, &map, &Run::new()).unwrap();
+        assert!(budgets_too_short(|run| missing.apply(&rows.features(), run).map(drop)) >= 3);
+    }
+
+    #[test]
+    fn an_indicator_weighs_what_the_first_feature_of_its_column_does() {
+        let missing = MissingIndicators { fill: vec![0.0; 4], indicator: vec![NO_INDICATOR, 0, 0, 1], count: 2 };
+        // One sparse feature follows the dense ones.
+        assert_eq!(missing.weights(&[1.0, 2.0, 3.0, 4.0, 5.0]), [1.0, 2.0, 3.0, 4.0, 2.0, 4.0, 5.0]);
+        assert!(missing.weights(&[]).is_empty());
+    }
 }

@@ -171,10 +171,10 @@ impl Knn {
             rule => rule,
         };
         if rule != MissingRule::Auto {
-            return self.prepare_by(rule, kept, &measure, false, run);
+            return self.prepare_by(rule, examples, kept, measure, false, run);
         }
-        let left_out = self.prepare_by(MissingRule::LeftOut, kept.clone(), &measure, true, run)?;
-        let indicator = self.prepare_by(MissingRule::Indicator, kept, &measure, true, run)?;
+        let left_out = self.prepare_by(MissingRule::LeftOut, examples, kept.clone(), measure.clone(), true, run)?;
+        let indicator = self.prepare_by(MissingRule::Indicator, examples, kept, measure, true, run)?;
         let loss = |prepared: &Prepared| prepared.choice.loss.unwrap_or(f64::INFINITY);
         Ok(if loss(&indicator) < loss(&left_out) { indicator } else { left_out })
     }
@@ -182,13 +182,16 @@ impl Knn {
     fn prepare_by(
         &self,
         rule: MissingRule,
+        examples: &Examples<'_>,
         mut kept: TrainingRows,
-        measure: &Measure,
+        mut measure: Measure,
         wants_loss: bool,
         run: &Run,
     ) -> Result<Prepared> {
-        let missing = (rule == MissingRule::Indicator).then(|| MissingIndicators::learn(&kept.rows));
-        let mut measure = measure.clone();
+        let missing = match rule {
+            MissingRule::Indicator => Some(MissingIndicators::learn(&kept.rows, &examples.feature_map().0, run)?),
+            _ => None,
+        };
         let mut search = self.search;
         if let Some(missing) = &missing {
             kept.rows = missing.apply(&kept.rows.features(), run)?;

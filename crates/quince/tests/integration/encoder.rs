@@ -2,6 +2,7 @@
 
 use crate::clock::{check_heeds_cancel, looks};
 use quince::encode::{Encoder, MissingValues};
+use quince::learn::{FeatureGroup, FeatureKind};
 use quince::linear::Ridge;
 use quince::table::{Column, ColumnOptions, Encoding, Fill};
 use quince::{Model, Run, Table};
@@ -224,6 +225,35 @@ fn a_model_remembers_how_its_columns_were_encoded() {
     assert_eq!(model.predict(&table).unwrap(), again.predict(&table).unwrap());
     let (name, words) = again.encoder().texts().next().unwrap();
     assert_eq!((name, words.selected().len()), ("note", 12));
+}
+
+#[test]
+fn every_feature_knows_the_column_that_it_comes_from() {
+    let mut table = Table::from_csv(TRAIN).unwrap().without(&["label"]);
+    for (column, settings) in [("city", "missing"), ("age", "missing")] {
+        table = table.encoded_as(column, settings).unwrap();
+    }
+    let table = table.clone().with_encoding(Encoding { degree: 2, ..table.encoding().clone() }).unwrap();
+    let encoder = Encoder::learn(&table, &Run::new()).unwrap();
+    let groups = encoder.feature_map().groups;
+    let columns: Vec<(&str, Option<usize>)> = groups.iter().map(|group| (group.name.as_str(), group.column)).collect();
+    let expected = [
+        ("age", Some(0)),
+        ("age is missing", Some(0)),
+        ("city=Bern", Some(1)),
+        ("city=Oslo", Some(1)),
+        ("city=Rome", Some(1)),
+        ("city is missing", Some(1)),
+        ("member", Some(2)),
+        ("note", Some(3)),
+        ("age^2", None),
+        ("age member", None),
+        ("member^2", None),
+    ];
+    assert_eq!(columns, expected);
+    let of_category = |group: &&FeatureGroup| group.kind == FeatureKind::CategoryFeature;
+    let categories: Vec<&str> = groups.iter().filter(of_category).map(|group| group.name.as_str()).collect();
+    assert_eq!(categories, ["city=Bern", "city=Oslo", "city=Rome"]);
 }
 
 #[test]

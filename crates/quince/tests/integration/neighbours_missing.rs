@@ -24,6 +24,75 @@ fn a_table_with_missing_values_is_learnt_as_it_is() {
     assert_eq!(error.to_string(), "setting 'feature_weights' names 'town', which is no column");
 }
 
+/// The squared distances of the rows of a table from its first, by a model that tells missing values.
+fn squares_from_the_first(table: &quince::Table) -> (usize, Vec<f64>) {
+    let knn = Knn { missing: MissingRule::Indicator, k: Count::Fixed(1), ..Knn::default() };
+    let model = Model::train(table, "label", &knn).unwrap();
+    let index = model.fitted::<KnnModel>().unwrap().index();
+    let nearest = index.nearest_others(&[0], index.rows() - 1, &Run::new()).unwrap();
+    let mut squares = vec![0.0; index.rows()];
+    nearest.rows.iter().zip(&nearest.distances).for_each(|(&i, distance)| squares[i as usize] = distance * distance);
+    (index.features().columns(), squares)
+}
+
+fn assert_close(found: &[f64], expected: &[f64]) {
+    assert_eq!(found.len(), expected.len());
+    let near = found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12);
+    assert!(near, "{found:?} is not {expected:?}");
+}
+
+#[test]
+fn two_columns_that_are_missing_together_are_two_columns() {
+    // Nowhere are both yes: together they look like the features of one category.
+    let answers = "p,q,label\nyes,no,a\nno,yes,b\n?,?,a\nno,no,b\nyes,no,a\nno,no,b\n?,?,a\n";
+    let (features, squares) = squares_from_the_first(&quince::Table::from_csv(answers).unwrap());
+    // Two answers, two indicators. A missing answer is filled by the mean, 2/5 and 1/5, and told by 1.
+    assert_eq!(features, 4);
+    let missing = (1.0f64 - 0.4).powi(2) + 0.2f64.powi(2) + 2.0;
+    assert_close(&squares, &[0.0, 2.0, missing, 1.0, 0.0, 1.0, missing]);
+    // Nowhere are Rome and u together, which stand beside each other.
+    let words = "city,town,label\nOslo,u,a\nRome,v,b\n?,?,a\nOslo,v,b\nOslo,u,a\nRome,v,b\n?,?,b\n";
+    let (features, squares) = squares_from_the_first(&quince::Table::from_csv(words).unwrap());
+    assert_eq!(features, 6);
+    // A missing category is as far as another one.
+    assert_close(&squares, &[0.0, 4.0, 4.0, 2.0, 0.0, 4.0, 4.0]);
+}
+
+#[test]
+fn a_category_is_filled_by_none_of_its_categories_however_many_features_it_has() {
+    // A category of one value: a column without another is otherwise left out.
+    let read = quince::Table::from_csv("city,x,label\nOslo,1,a\nOslo,2,b\n?,1,a\nOslo,2,b\nOslo,1,a\n?,2,b\n").unwrap();
+    let kinds = [("city", quince::Kind::Category), ("x", quince::Kind::Count), ("label", quince::Kind::Category)];
+    let columns = kinds.map(|(name, kind)| read.column(name).unwrap().as_kind(kind, &read).unwrap());
+    let table = quince::Table::new(columns.to_vec()).unwrap();
+    let (features, squares) = squares_from_the_first(&table);
+    // One feature of the city, its indicator, and x, whose variance is 6 · 0.25 / 5 before it is standardised.
+    assert_eq!(features, 3);
+    let apart = 1.0 / 0.3;
+    assert_close(&squares, &[0.0, apart, 2.0, apart, 0.0, 2.0 + apart]);
+    // Hashed into four places, each with a sign: one indicator for all of them.
+    let words = "city,label\nOslo,a\nRome,b\n?,a\nBern,b\nOslo,a\nRome,b\n?,b\nBern,a\n";
+    let hashed = quince::Table::from_csv(words).unwrap().encoded_as("city", "hash=4").unwrap();
+    let (features, squares) = squares_from_the_first(&hashed);
+    assert_eq!(features, 5);
+    assert_close(&[squares[2], squares[6]], &[2.0, 2.0]);
+}
+
+#[test]
+fn the_columns_of_a_matrix_are_numbers_each_with_an_indicator_of_its_own() {
+    let x = Matrix::from_rows(&[[1.0, 0.0], [0.0, 1.0], [f64::NAN, f64::NAN], [0.0, 0.0]]);
+    let knn = Knn { missing: MissingRule::Indicator, k: Count::Fixed(1), ..Knn::default() };
+    let model = knn.fit(&x, &["a", "b", "a", "b"]).unwrap();
+    let index = model.fitted::<KnnModel>().unwrap().index();
+    assert_eq!(index.features().columns(), 4);
+    let nearest = index.nearest_others(&[2], 3, &Run::new()).unwrap();
+    // Both are filled by 1/3, and each is told by 1.
+    assert_eq!(nearest.of(0).0, [3, 0, 1]);
+    let square = |a: f64, b: f64| (a - 1.0 / 3.0).powi(2) + (b - 1.0 / 3.0).powi(2) + 2.0;
+    let squares: Vec<f64> = nearest.distances.iter().map(|distance| distance * distance).collect();
+    assert_close(&squares, &[square(0.0, 0.0), square(1.0, 0.0), square(0.0, 1.0)]);
+}
+
 /// Sex is missing where somebody is of class b, nearly always; the rest says little.
 fn informative_missing_values(word: &str) -> String {
     let mut stream = Stream::new(5, 0);

@@ -247,7 +247,7 @@ impl FeatureSource for Claim {
 fn an_encoder_of_other_features_is_refused() {
     let (rows, target) = (rows(), Target::labels(&["a", "a", "b", "b"]));
     let sparse = Sparse::from_rows(4, (0..4).map(|i| vec![(i, 1.0)])).unwrap();
-    let claim = |kind, first, width| Claim(FeatureGroup { name: "x".into(), kind, first, width });
+    let claim = |kind, first, width| Claim(FeatureGroup { name: "x".into(), column: Some(0), kind, first, width });
     let examples = |features, claim: &Claim| Examples::new(features, &target, None).unwrap().encoded_by(claim).is_ok();
     let category = |count: usize| FeatureKind::Category((0..count).map(|k| k.to_string()).collect());
     assert!(examples(rows.features(), &claim(FeatureKind::Number, 1, 1)));

@@ -111,7 +111,7 @@ fn can_be(kind: &FeatureKind, name: FamilyName) -> bool {
 fn is_usual(kind: &FeatureKind, name: FamilyName, of_matrix: bool) -> bool {
     match kind {
         FeatureKind::YesNo => matches!(name, FamilyName::Bernoulli | FamilyName::MarkovChain | FamilyName::Categorical),
-        FeatureKind::Number if !of_matrix => !matches!(
+        FeatureKind::Number | FeatureKind::CategoryFeature if !of_matrix => !matches!(
             name,
             FamilyName::Poisson
                 | FamilyName::Bernoulli
