@@ -292,7 +292,8 @@ pub(crate) enum Division {
     Nearest,
 }
 
-/// Divides rows into `k` groups, with k-means++ drawn from a stream.
+/// Divides rows into `k` groups, with k-means++ drawn from a stream. There is an answer however late it is: from the deadline on any
+/// rows are drawn, and centres move once.
 pub(crate) fn divide(
     features: Features<'_>,
     weights: Option<&[f64]>,
@@ -304,9 +305,9 @@ pub(crate) fn divide(
     if features.columns() == 0 || k == 1 {
         return Ok(vec![0; features.rows()]);
     }
-    let frame = Frame::of_features(features, weights, run)?;
+    let frame = run.finish(|| Frame::of_features(features, weights, run))?;
     let points = frame.points(features, weights, 0);
-    let start = init::plus_plus(&points, k, stream, run)?;
+    let start = init::plus_plus_in_time(&points, k, stream, run)?;
     let stopping = StoppingRule { steps: 100, tolerance: 1e-4 };
     match how {
         Division::Means => Ok(lloyd(&points, &frame, start, stopping, run)?.labels),

@@ -86,8 +86,7 @@ impl Mixture {
         let (mut best, mut failed, mut cut_short) = (None::<(State, Trace)>, None, false);
         for at in 0..starts {
             let run_em = || {
-                let draw = || start::draw(self.start, at, &product, features, weights, run);
-                let mut state = if at == 0 { run.finish(draw)? } else { draw()? };
+                let mut state = start::draw(self.start, at, &product, features, weights, run)?;
                 let trace = state.run_em(&data, self.em_options(), run)?;
                 Ok((state, trace))
             };

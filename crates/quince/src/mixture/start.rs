@@ -31,7 +31,8 @@ impl MixtureInit {
     }
 }
 
-/// Parameters of components for start number `at`; what follows from all rows together is fixed already.
+/// Parameters of components for start number `at`; what follows from all rows together is fixed already. The first start is needed
+/// for any answer at all: once time is up, its clusters get coarse.
 pub(super) fn draw(
     start: MixtureInit,
     at: usize,
@@ -44,20 +45,25 @@ pub(super) fn draw(
     let rows = some(0..features.rows(), weights, MAX_START_ROWS);
     let mut product = product.clone();
     let k = product.components;
-    let totals = if start == MixtureInit::Random {
+    let how = if start == MixtureInit::Kmeans { Division::Means } else { Division::Nearest };
+    let labels = match start {
+        MixtureInit::Random => None,
+        _ => Some(divided(&product, features, &rows, weights, (k, how), stream, run)?),
+    };
+    let estimated = || {
         let draw =
             |_: usize, responsibilities: &mut [f64]| responsibilities.iter_mut().for_each(|r| *r = stream.uniform());
-        by_responsibilities(&mut product, features, &rows, weights, draw, run)?
-    } else {
-        let how = if start == MixtureInit::Kmeans { Division::Means } else { Division::Nearest };
-        let labels = divided(&product, features, &rows, weights, (k, how), stream, run)?;
-        by_labels(&mut product, features, &rows, &labels, weights, run)?
+        let totals = match labels {
+            None => by_responsibilities(&mut product, features, &rows, weights, draw, run)?,
+            Some(labels) => by_labels(&mut product, features, &rows, &labels, weights, run)?,
+        };
+        product.estimate(run)?;
+        Ok(State::new(product, totals, vec![NO_CLASS; k]))
     };
-    product.estimate(run)?;
-    Ok(State::new(product, totals, vec![NO_CLASS; k]))
+    if at == 0 { run.finish(estimated) } else { estimated() }
 }
 
-/// Clusters some rows, as points, into k groups.
+/// Clusters some rows, as points, into k groups, however late it is.
 pub(super) fn divided(
     product: &Product,
     features: &Features<'_>,

@@ -1,14 +1,13 @@
 //! Cancelling and running out of time.
 
-use crate::clock::{budget_of_looks, check_heeds_cancel};
+use crate::clock::{budget_of_looks, check_heeds_cancel, looks_within};
 use quince::cluster::{Algorithm, KMeans, KMeansInit, silhouettes};
 use quince::learn::{Count, Target};
 use quince::linear::Ridge;
 use quince::matrix::{Dense, Features, View};
+use quince::mixture::{Mixture, MixtureInit};
 use quince::run::{Cancel, Observer, StopReason, Stream, TickClock};
 use quince::{Error, Matrix, Model, Run};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 fn large() -> (Matrix, Target) {
@@ -147,30 +146,36 @@ fn clustering_from_given_centres_has_an_answer_for_any_budget_and_marks_it() {
     }
 }
 
-/// Counts how often a run is asked whether to go on.
-struct Looks(Arc<AtomicUsize>);
-
-impl Observer for Looks {
-    fn progress(&mut self, _: &str, _: u64, _: u64) {}
-
-    fn poll(&mut self) -> bool {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        false
-    }
-}
-
 #[test]
 fn many_centres_are_drawn_within_the_budget() {
     let mut stream = Stream::new(6, 0);
     let x = Matrix::new(5000, 3, (0..15_000).map(|_| stream.normal()).collect()).unwrap();
-    let looks = Arc::new(AtomicUsize::new(0));
-    let tick = Duration::from_millis(50);
-    let run = Run::new().clock(TickClock::new(tick)).budget(tick * 30).observe(Looks(looks.clone()));
-    let found = KMeans::new(800).cluster_with(x.features(), None, &run).unwrap();
-    assert_eq!((found.report.stop, found.model.centres().rows()), (StopReason::Budget, 800));
+    let looks = looks_within(Some(30), |run| {
+        let found = KMeans::new(800).cluster_with(x.features(), None, run).unwrap();
+        assert_eq!((found.report.stop, found.model.centres().rows()), (StopReason::Budget, 800));
+        // The rest are rows that were not drawn before: every centre has rows of its own.
+        assert!(found.model.sizes().iter().filter(|size| **size > 0.0).count() > 790);
+    });
     // All 800 by k-means++ would take 800 looks and more; what is due once time is up takes a few.
-    let looks = looks.load(Ordering::Relaxed);
     assert!(looks < 100, "{looks}");
-    // The rest are rows that were not drawn before: every centre has rows of its own.
-    assert!(found.model.sizes().iter().filter(|size| **size > 0.0).count() > 790);
+}
+
+#[test]
+fn many_components_are_started_within_the_budget() {
+    let mut stream = Stream::new(6, 0);
+    let x = Matrix::new(5000, 3, (0..15_000).map(|_| stream.normal()).collect()).unwrap();
+    let nothing = Target::none(5000);
+    let looks = |start: MixtureInit| {
+        looks_within(Some(60), |run| {
+            let mixture = Mixture::new(800).start(start);
+            let model = Model::fit_features(&x.features(), &nothing, None, &mixture, run).unwrap();
+            assert_eq!(model.report().stop, StopReason::Budget);
+        })
+    };
+    // Random responsibilities take no search. All 800 components by k-means++ would take 800 looks more.
+    let least = looks(MixtureInit::Random);
+    for start in [MixtureInit::Kmeans, MixtureInit::PlusPlus] {
+        let looks = looks(start);
+        assert!(looks < least + 400, "{start:?}: {looks} and {least}");
+    }
 }
