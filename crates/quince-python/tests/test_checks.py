@@ -30,7 +30,7 @@ NEIGHBOURS_OF_ANY = (*NEIGHBOURS, quince.NearestNeighbors)
 
 #: Parameters of our own, with their defaults.
 OWN_PARAMETERS = {
-    quince.KNeighborsClassifier: {"smoothing": 0.0},
+    quince.KNeighborsClassifier: {"smoothing": 0.0, "choose_by": "log-loss"},
     quince.KMeans: {"polish": False},
     quince.SVC: {"bias": "mean", "leave_one_out": "never"},
     quince.SVR: {"bias": "mean", "standardise": False},
@@ -40,7 +40,7 @@ OWN_PARAMETERS = {
 }
 #: Attributes and methods of our own, besides the report of the fit and a file that is safe to share.
 OWN_ATTRIBUTES = {cls: {"n_neighbors_", "set_fit_request"} for cls in NEIGHBOURS} | {quince.KMeans: {"polish"}}
-OWN_ATTRIBUTES[quince.KNeighborsClassifier] |= {"smoothing"}
+OWN_ATTRIBUTES[quince.KNeighborsClassifier] |= {"smoothing", "choose_by"}
 OWN_ATTRIBUTES |= {cls: set(OWN_PARAMETERS[cls]) for cls in OWN_PARAMETERS if "margin" in cls.__module__}
 #: Rows of theirs have no weights and no missing values.
 OWN_ATTRIBUTES[quince.GaussianMixture] = {"set_fit_request", "impute"}

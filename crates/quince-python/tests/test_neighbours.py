@@ -9,8 +9,8 @@ import sklearn.neighbors as theirs
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.spatial.distance import cdist
-from sklearn.datasets import load_diabetes, load_iris, make_multilabel_classification
-from sklearn.metrics import log_loss
+from sklearn.datasets import load_diabetes, load_iris, load_wine, make_multilabel_classification
+from sklearn.metrics import accuracy_score, f1_score, log_loss
 from sklearn.metrics.pairwise import nan_euclidean_distances
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 
@@ -339,7 +339,7 @@ def test_auto_takes_the_number_of_neighbours_with_the_least_leave_one_out_loss()
     chosen = quince.KNeighborsRegressor("auto").fit(X, y)
     errors = [((theirs.KNeighborsRegressor(k).fit(X, y).predict(None) - y) ** 2).mean() for k in range(1, 51)]
     assert chosen.n_neighbors_ == np.argmin(errors) + 1
-    assert_allclose(chosen.report_["facts"]["leave-one-out loss"], min(errors))
+    assert_allclose(chosen.report_["facts"]["leave-one-out squared error"], min(errors))
     assert_allclose(chosen.predict(X), theirs.KNeighborsRegressor(chosen.n_neighbors_).fit(X, y).predict(X))
     assert chosen.kneighbors(X[:2])[0].shape == (2, chosen.n_neighbors_)
 
@@ -348,8 +348,37 @@ def test_auto_takes_the_number_of_neighbours_with_the_least_leave_one_out_loss()
     ours = [quince.KNeighborsClassifier(k, smoothing=1.0).fit(X, y) for k in range(1, 51)]
     losses = [log_loss(y, model.predict_proba(None)) for model in ours]
     assert chosen.n_neighbors_ == np.argmin(losses) + 1
-    assert_allclose(chosen.report_["facts"]["leave-one-out loss"], min(losses))
+    assert_allclose(chosen.report_["facts"]["leave-one-out log loss"], min(losses))
     assert_allclose(chosen.predict_proba(X), ours[chosen.n_neighbors_ - 1].predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("choose_by", "fact", "metric"),
+    [
+        ("accuracy", "leave-one-out accuracy", accuracy_score),
+        ("f1", "leave-one-out mean F1", lambda y, predicted: f1_score(y, predicted, average="macro")),
+    ],
+)
+def test_auto_takes_the_number_of_neighbours_that_is_best_by_the_metric(choose_by, fact, metric):
+    X, y = load_wine(return_X_y=True)
+    models = [theirs.KNeighborsClassifier(k).fit(X, y) for k in range(1, 51)]
+    values = np.array([metric(y, model.predict(None)) for model in models])
+    ours = quince.KNeighborsClassifier("auto", smoothing=1.0, choose_by=choose_by).fit(X, y)
+    assert_allclose(ours.report_["facts"][fact], values.max())
+    # Of equal ones the log loss decides.
+    best = np.flatnonzero(values > values.max() - 1e-12) + 1
+    smooth = {k: quince.KNeighborsClassifier(int(k), smoothing=1.0).fit(X, y).predict_proba(None) for k in best}
+    assert ours.n_neighbors_ == min(best, key=lambda k: log_loss(y, smooth[k]))
+    by_log_loss = quince.KNeighborsClassifier("auto", smoothing=1.0).fit(X, y)
+    assert by_log_loss.n_neighbors_ != ours.n_neighbors_
+
+
+def test_the_metric_to_choose_by_is_of_one_column_of_labels(rng):
+    X, y = rng.normal(size=(30, 2)), rng.integers(0, 2, 30)
+    with pytest.raises(ValueError, match="choose_by='accuracy' is for a y of one column"):
+        quince.KNeighborsClassifier("auto", choose_by="accuracy").fit(X, np.c_[y, 1 - y])
+    with pytest.raises(ValueError, match="'choose_by' parameter of KNeighborsClassifier"):
+        quince.KNeighborsClassifier("auto", choose_by="log_loss").fit(X, y)
 
 
 def test_a_million_equal_rows_and_one_row_have_neighbours():
@@ -428,12 +457,12 @@ def test_rows_that_change_their_shape_after_the_fit_are_refused(rng):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("n_neighbors", 7), ("n_neighbors", "auto"), ("weights", "distance"), ("smoothing", 2.0)]
+    ("name", "value"), [("n_neighbors", 7), ("n_neighbors", "auto"), ("weights", "distance"), ("smoothing", 2.0), ("choose_by", "f1")]
 )
 def test_a_parameter_that_was_changed_after_the_fit_is_not_saved_in_silence(rng, tmp_path, name, value):
     model = quince.KNeighborsClassifier(3).fit(rng.normal(size=(20, 2)), np.arange(20) % 2)
     model.save(tmp_path / "m.quince")
     with pytest.raises(ValueError, match=f"{name} was changed after the fit"):
         model.set_params(**{name: value}).save(tmp_path / "m.quince")
-    model.set_params(n_neighbors=3, weights="uniform", smoothing=0.0).save(tmp_path / "m.quince")
+    model.set_params(n_neighbors=3, weights="uniform", smoothing=0.0, choose_by="log-loss").save(tmp_path / "m.quince")
     quince.KNeighborsRegressor(9).fit([[0.0], [1.0]], [0.0, 1.0]).save(tmp_path / "few.quince")

@@ -21,6 +21,7 @@ mod postings;
 mod tree;
 mod vote;
 
+pub use choose::ChooseBy;
 pub use index::{Index, Nearest, SearchMethod, SearchStructure};
 pub use measure::{DistanceMetric, Measure};
 pub use missing::MissingRule;
@@ -33,6 +34,7 @@ use crate::learn::{
 };
 use crate::matrix::Rows;
 use crate::run::{Report, Run};
+use choose::Loss;
 use missing::MissingIndicators;
 use vote::TrainingTargets;
 
@@ -48,7 +50,7 @@ crate::settings! {
     /// ```
     #[doc(alias = "nearest neighbors")]
     pub struct Knn {
-        /// The number of neighbours; auto takes the number with the least leave-one-out loss.
+        /// The number of neighbours; auto takes the number that is best in leave-one-out.
         k: Count = Count::Auto, in Domain::IntegerOrAuto(1);
         /// The distance metric; manhattan is also called city-block (L1).
         metric: DistanceMetric = DistanceMetric::Euclidean, in DistanceMetric::DOMAIN;
@@ -58,10 +60,12 @@ crate::settings! {
         votes: Votes = Votes::Uniform, in Votes::DOMAIN;
         /// How much features count: 1,0.5,2 or by column age=2,city=0.5; empty for all alike.
         feature_weights: String = String::new(), in Domain::Parsed(FEATURE_WEIGHTS);
-        /// Votes divided evenly over all classes, so that no probability is zero; auto takes those with the least leave-one-out loss.
+        /// Votes divided evenly over all classes, so that no probability is zero; auto takes those that are best in leave-one-out.
         smoothing: Amount = Amount::Auto, in Domain::NumberOr(0.0, f64::MAX, &["auto"]);
-        /// What a missing value does to a distance; auto takes the rule with the smaller leave-one-out loss.
+        /// What a missing value does to a distance; auto takes the rule that is better in leave-one-out.
         missing: MissingRule = MissingRule::Auto, in MissingRule::DOMAIN;
+        /// What k, smoothing and missing are chosen by, where they are auto; of numbers it is the squared error.
+        choose_by: ChooseBy = ChooseBy::LogLoss, in ChooseBy::DOMAIN;
         /// How neighbours are searched; the answer is the same.
         search: SearchMethod = SearchMethod::Auto, in SearchMethod::DOMAIN;
     }
@@ -111,7 +115,8 @@ impl Learner for Knn {
         let Prepared { index, kept, missing, choice } = self.prepare(examples, run)?;
         let Choice { k, smoothing, loss } = choice;
         if let Some(loss) = loss {
-            report.fact("leave-one-out loss", loss);
+            let (name, value) = self.judged(&kept.targets, loss);
+            report.fact(name, value);
             if self.k == Count::Auto && k == choose::MAX_NEIGHBOURS {
                 report.remarks.push(format!("{k} neighbours are the most that are tried: more may be better"));
             }
@@ -150,7 +155,7 @@ impl Learner for Knn {
         let (model, _) = self.fit_checked(examples, run)?;
         let rows: Vec<usize> = (0..model.index().rows()).collect();
         let nearest = model.index().nearest_others(&rows, model.k(), run)?;
-        Ok(Some(model.answer(&nearest)))
+        model.answer(&nearest, run).map(Some)
     }
 }
 
@@ -160,9 +165,29 @@ impl Knn {
         Ok(Measure { metric: self.metric, p: self.p, weights })
     }
 
+    /// What was chosen by, in words, and its value.
+    fn judged(&self, targets: &TrainingTargets, loss: Loss) -> (&'static str, f64) {
+        match (targets, self.choose_by) {
+            (TrainingTargets::Numbers(_), _) => ("leave-one-out squared error", loss.asked),
+            (_, ChooseBy::LogLoss) => ("leave-one-out log loss", loss.asked),
+            (_, ChooseBy::Accuracy) => ("leave-one-out accuracy", 1.0 - loss.asked),
+            (_, ChooseBy::F1) => ("leave-one-out mean F1", 1.0 - loss.asked),
+        }
+    }
+
+    /// Numbers have no labels to be right.
+    fn check_choose_by(&self, targets: &TrainingTargets) -> Result<()> {
+        if matches!(targets, TrainingTargets::Classes { .. }) || self.choose_by == ChooseBy::LogLoss {
+            return Ok(());
+        }
+        let problem = format!("cannot be {} for a target of numbers", self.choose_by.name());
+        Err(Error::setting("choose_by", problem, "Leave it out: for numbers it is the squared error."))
+    }
+
     /// Rows to search, the rule for their missing values, and the number of neighbours and the smoothing by that rule.
     fn prepare(&self, examples: &Checked<'_>, run: &Run) -> Result<Prepared> {
         let (kept, measure) = (TrainingRows::of(examples)?, self.measure(examples)?);
+        self.check_choose_by(&kept.targets)?;
         let of_table = examples.encoder.is_some_and(|encoder| !encoder.is_matrix());
         let several = of_table && kept.rows.features().rows() > 1;
         let rule = match self.missing {
@@ -175,7 +200,7 @@ impl Knn {
         }
         let left_out = self.prepare_by(MissingRule::LeftOut, examples, kept.clone(), measure.clone(), true, run)?;
         let indicator = self.prepare_by(MissingRule::Indicator, examples, kept, measure, true, run)?;
-        let loss = |prepared: &Prepared| prepared.choice.loss.unwrap_or(f64::INFINITY);
+        let loss = |prepared: &Prepared| prepared.choice.loss.unwrap_or(Loss::NONE);
         Ok(if loss(&indicator) < loss(&left_out) { indicator } else { left_out })
     }
 
@@ -231,14 +256,14 @@ impl Knn {
         }
         let range = known.map_or(1..=choose::MAX_NEIGHBOURS.min(rows - 1), |k| k.min(rows - 1)..=k.min(rows - 1));
         let losses = choose::losses(self, index, kept, range, run)?;
-        // Of equal losses the smallest number.
         let best = losses.best();
         let (k, smoothing) = given.unwrap_or((known.unwrap_or(best.k), best.smoothing));
         Ok(Choice { k, smoothing, loss: Some(best.loss) })
     }
 
-    /// The mean leave-one-out loss for 1, 2, 3 ... (at most 50) neighbours, all from one search: log loss for classes, with the
-    /// best smoothing if that is auto, squared error for numbers. Of more than 4000 rows, 4000 are sampled and left out.
+    /// The mean leave-one-out loss for 1, 2, 3 ... (at most 50) neighbours, all from one search. It is what `choose_by` says: for classes
+    /// the log loss, with the best smoothing if that is auto, one less the accuracy, or one less the mean F1; for numbers the squared
+    /// error. Of more than 4000 rows, 4000 are sampled and left out.
     pub fn losses_by_k(&self, examples: &Examples<'_>, run: &Run) -> Result<Vec<f64>> {
         let examples = Checked::new(self, examples)?;
         let Prepared { index, kept, .. } = self.prepare(&examples, run)?;
@@ -344,7 +369,7 @@ struct Prepared {
 struct Choice {
     k: usize,
     smoothing: f64,
-    loss: Option<f64>,
+    loss: Option<Loss>,
 }
 
 /// The training rows that count: those with a weight above zero.
@@ -352,7 +377,6 @@ struct Choice {
 struct TrainingRows {
     rows: Rows,
     targets: TrainingTargets,
-    target: Target,
     /// Empty if all rows count alike.
     weights: Vec<f64>,
 }
@@ -371,7 +395,7 @@ impl TrainingRows {
             TargetView::Numbers(numbers) => TrainingTargets::Numbers(numbers.clone()),
             TargetView::None(_) => return Err(Target::missing()),
         };
-        Ok(TrainingRows { rows, targets, target, weights })
+        Ok(TrainingRows { rows, targets, weights })
     }
 
     /// Moves the rows into an index, and returns the rest.

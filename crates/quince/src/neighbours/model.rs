@@ -13,6 +13,9 @@ use crate::run::Run;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
+/// How many votes are counted, or probabilities made of them, between two looks at the clock.
+const NUMBERS_PER_CHECK: usize = 1 << 20;
+
 /// The training rows and their targets.
 ///
 /// ```
@@ -158,24 +161,26 @@ impl KnnModel {
         self.smoothing
     }
 
-    pub(super) fn answer(&self, nearest: &Nearest) -> Prediction {
-        let count = nearest.rows.len() / nearest.k;
-        let mut means = Matrix::zeros(count, self.targets.width());
+    pub(super) fn answer(&self, nearest: &Nearest, run: &Run) -> Result<Prediction> {
+        let (count, width) = (nearest.rows.len() / nearest.k, self.targets.width());
+        let step = (NUMBERS_PER_CHECK / (nearest.k + width)).max(1);
+        let mut means = Matrix::zeros(count, width);
         let mut counted = Vec::new();
         for q in 0..count {
+            if q.is_multiple_of(step) {
+                run.check()?;
+            }
             let (rows, distances) = nearest.of(q);
             weigh(self.votes, rows, distances, &self.weights, &mut counted);
             mean(&self.targets, rows, &counted, means.row_mut(q));
         }
-        match self.targets {
-            TrainingTargets::Numbers(_) => Prediction::Numbers(means),
-            TrainingTargets::Classes { classes, .. } => {
-                let mut probabilities = means.clone();
-                let smooth = |fraction: f64| probability(fraction, nearest.k, self.smoothing, classes);
-                probabilities.values_mut().iter_mut().for_each(|p| *p = smooth(*p));
-                Prediction::Classes { scores: means, probabilities }
-            }
+        let TrainingTargets::Classes { classes, .. } = self.targets else { return Ok(Prediction::Numbers(means)) };
+        let mut probabilities = means.clone();
+        for some in probabilities.values_mut().chunks_mut(NUMBERS_PER_CHECK) {
+            run.check()?;
+            some.iter_mut().for_each(|p| *p = probability(*p, nearest.k, self.smoothing, classes));
         }
+        Ok(Prediction::Classes { scores: means, probabilities })
     }
 }
 
@@ -201,7 +206,7 @@ impl Fitted for KnnModel {
             None => self.index.nearest(rows, self.k, run)?,
             Some(missing) => self.index.nearest(&missing.apply(rows, run)?.features(), self.k, run)?,
         };
-        Ok(self.answer(&nearest))
+        self.answer(&nearest, run)
     }
 
     fn save(&self, parts: &mut SavedParts<'_>) {

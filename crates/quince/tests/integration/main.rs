@@ -19,6 +19,7 @@ mod layouts;
 mod leaderboard;
 mod linear_svm;
 mod neighbours;
+mod neighbours_choice;
 mod neighbours_missing;
 mod own_method;
 mod probabilities;

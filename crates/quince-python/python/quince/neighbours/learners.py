@@ -89,9 +89,13 @@ class _Learner(Search):
         votes = None if callable(self.weights) else self.weights or "uniform"
         return {"k": self.n_neighbors, "votes": votes, "smoothing": float(getattr(self, "smoothing", 0.0))}
 
+    def _choice_settings(self) -> dict[str, Any]:
+        """By what the number of neighbours is chosen, which no answer of a model depends on."""
+        return {}
+
     def _fitted_settings(self) -> dict[str, Any]:
         """What the method is fitted with: as well as it can be. Where that is not what was asked for, `_mean` answers."""
-        settings = self._method_settings()
+        settings = self._method_settings() | self._choice_settings()
         if settings["k"] != "auto":
             settings["k"] = min(settings["k"] or 1, self.n_samples_fit_)
         return settings | {"votes": settings["votes"] or "uniform"}
@@ -108,8 +112,9 @@ class _Learner(Search):
     def _check_saved(self) -> None:
         """An error if the model would answer otherwise than the estimator."""
         fitted, asked = self._fitted_model().settings, self._fitted_settings()
-        parameters = {"k": "n_neighbors", "votes": "weights", "smoothing": "smoothing"}
-        changed = [parameters[name] for name, value in asked.items() if fitted[name] != value]
+        parameters = {"k": "n_neighbors", "votes": "weights", "smoothing": "smoothing", "choose_by": "choose_by"}
+        # A file of an earlier release may not know a setting.
+        changed = [parameters[name] for name, value in asked.items() if fitted.get(name, value) != value]
         if changed:
             raise ValueError(
                 f"{changed[0]} was changed after the fit, and the saved model would not have the change. "
@@ -183,7 +188,7 @@ class KNeighborsClassifier(ClassifierMixin, _Learner):
     Parameters
     ----------
     n_neighbors : int or 'auto', default=5
-        The number of neighbours; 'auto' takes the number with the least leave-one-out log loss, and shows it in
+        The number of neighbours; 'auto' takes the number that is best in leave-one-out by `choose_by`, and shows it in
         `n_neighbors_`.
     weights : {'uniform', 'distance'}, callable or None, default='uniform'
         How much each neighbour counts: all alike, by one over its distance (where some are at distance zero, only these
@@ -206,6 +211,10 @@ class KNeighborsClassifier(ClassifierMixin, _Learner):
     smoothing : float, default=0.0
         Votes that are divided evenly among all classes, so that no probability is zero. Where y has several columns, a
         saved file cannot hold them. Not in scikit-learn.
+    choose_by : {'log-loss', 'accuracy', 'f1'}, default='log-loss'
+        What n_neighbors='auto' is chosen by: the least log loss, the largest accuracy or the largest mean F1 of the classes,
+        and of equal ones the least log loss. Where y has several columns it is the squared error of the shares of votes.
+        Not in scikit-learn.
 
     Attributes
     ----------
@@ -240,10 +249,11 @@ class KNeighborsClassifier(ClassifierMixin, _Learner):
     0.96
     """
 
-    _settings: ClassVar = {**_Learner._settings, "smoothing": "smoothing"}
+    _settings: ClassVar = {**_Learner._settings, "smoothing": "smoothing", "choose_by": "choose_by"}
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_Learner._parameter_constraints,
         "smoothing": [Interval(Real, 0, None, closed="left")],
+        "choose_by": [StrOptions({"log-loss", "accuracy", "f1"})],
     }
 
     classes_: Any
@@ -261,6 +271,7 @@ class KNeighborsClassifier(ClassifierMixin, _Learner):
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
         smoothing: float = 0.0,
+        choose_by: str = "log-loss",
     ) -> None:
         super().__init__(
             n_neighbors,
@@ -273,6 +284,7 @@ class KNeighborsClassifier(ClassifierMixin, _Learner):
             n_jobs=n_jobs,
         )
         self.smoothing = smoothing
+        self.choose_by = choose_by
 
     @learning
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -284,6 +296,11 @@ class KNeighborsClassifier(ClassifierMixin, _Learner):
         check_classification_targets(y)
         X, y, weights = self._that_count(X, y, sample_weight)
         self.outputs_2d_ = y.ndim == 2 and y.shape[1] > 1
+        if self.outputs_2d_ and self.choose_by != "log-loss":
+            raise ValueError(
+                f"choose_by={self.choose_by!r} is for a y of one column: of several it is the squared error of the shares of "
+                "votes. Leave it out, or fit the columns one by one."
+            )
         if y.ndim == 2 and not self.outputs_2d_:
             warnings.warn(
                 "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
@@ -319,6 +336,9 @@ class KNeighborsClassifier(ClassifierMixin, _Learner):
         if self.outputs_2d_:
             return [self._smooth(votes) for votes in self._votes(X)]
         return self._ask_model(X) if self._as_fitted(X) else self._smooth(self._mean(X))
+
+    def _choice_settings(self) -> dict[str, Any]:
+        return {"choose_by": self.choose_by}
 
     def _votes(self, X: Any) -> list[NDArray[np.float64]]:
         """The fraction of votes for each class, an array for each column of y."""
