@@ -457,7 +457,8 @@ def test_rows_that_change_their_shape_after_the_fit_are_refused(rng):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("n_neighbors", 7), ("n_neighbors", "auto"), ("weights", "distance"), ("smoothing", 2.0), ("choose_by", "f1")]
+    ("name", "value"),
+    [("n_neighbors", 7), ("n_neighbors", "auto"), ("weights", "distance"), ("smoothing", 2.0), ("choose_by", "f1")],
 )
 def test_a_parameter_that_was_changed_after_the_fit_is_not_saved_in_silence(rng, tmp_path, name, value):
     model = quince.KNeighborsClassifier(3).fit(rng.normal(size=(20, 2)), np.arange(20) % 2)

@@ -212,9 +212,9 @@ class KNeighborsClassifier(ClassifierMixin, _Learner):
         Votes that are divided evenly among all classes, so that no probability is zero. Where y has several columns, a
         saved file cannot hold them. Not in scikit-learn.
     choose_by : {'log-loss', 'accuracy', 'f1'}, default='log-loss'
-        What n_neighbors='auto' is chosen by: the least log loss, the largest accuracy or the largest mean F1 of the classes,
-        and of equal ones the least log loss. Where y has several columns it is the squared error of the shares of votes.
-        Not in scikit-learn.
+        What n_neighbors='auto' is chosen by: the least log loss, the largest accuracy or the largest mean F1 of the
+        classes, and of equal ones the least log loss. Where y has several columns it is the squared error of the shares
+        of votes. Not in scikit-learn.
 
     Attributes
     ----------
@@ -298,8 +298,8 @@ class KNeighborsClassifier(ClassifierMixin, _Learner):
         self.outputs_2d_ = y.ndim == 2 and y.shape[1] > 1
         if self.outputs_2d_ and self.choose_by != "log-loss":
             raise ValueError(
-                f"choose_by={self.choose_by!r} is for a y of one column: of several it is the squared error of the shares of "
-                "votes. Leave it out, or fit the columns one by one."
+                f"choose_by={self.choose_by!r} is for a y of one column: of several it is the squared error of the shares "
+                "of votes. Leave it out, or fit the columns one by one."
             )
         if y.ndim == 2 and not self.outputs_2d_:
             warnings.warn(
