@@ -6,7 +6,8 @@
 //! 1. no cell left, or all the same: **ignored** (empty, constant);
 //! 2. only 0 and 1, or only one pair of yes/no, y/n, true/false, t/f (in any case): **yes/no**;
 //! 3. all numbers: counting up by one from 0 or 1 in the order of the rows, none missing, over ten rows or under a name such
-//!    as `id`: **ignored** (row numbers); whole and not negative: **count**; otherwise **number**;
+//!    as `id`: **ignored** (row numbers); ten or more, whole, none missing, no two alike, under such a name: **ignored** (also of some of
+//!    the rows, or in another order, they say which row it is); whole and not negative: **count**; otherwise **number**;
 //! 4. words: if on average each value occurs twice or more: **category**; otherwise, if cells have two words or more on
 //!    average: **text**; otherwise, if there are at most ten values: **category**; otherwise **ignored** (keys: most rows
 //!    have a value of their own).
@@ -256,8 +257,17 @@ pub(crate) fn kind_of_numbers(name: &str, numbers: &[f64]) -> (Kind, &'static st
     if counts_up && (numbers.len() >= 10 || named_id) {
         return (Kind::Ignored, "row numbers");
     }
+    if named_id && numbers.len() >= 10 && are_keys(numbers) {
+        return (Kind::Ignored, "a number of its own for every row");
+    }
     let counts = numbers.iter().all(|x| (*x >= 0.0 && x.fract() == 0.0) || x.is_nan());
     if counts { (Kind::Count, "") } else { (Kind::Number, "") }
+}
+
+/// Whether the numbers tell rows apart: whole, none missing, and no two alike.
+fn are_keys(numbers: &[f64]) -> bool {
+    let mut seen = std::collections::HashSet::new();
+    numbers.iter().all(|x| x.fract() == 0.0 && seen.insert((x + 0.0).to_bits()))
 }
 
 /// Category, text or ignored, by the rule.
@@ -399,6 +409,22 @@ mod tests {
         let long: String = (0..10).map(|i| format!("{i},{}\n", i % 3)).collect();
         assert_eq!(kinds(&format!("x,y\n{long}"))[0], Kind::Ignored);
         assert_eq!(kinds("id,y\n10,5\n20,3\n30,4\n")[0], Kind::Count);
+    }
+
+    #[test]
+    fn whole_numbers_under_such_a_name_tell_rows_apart_in_any_order_and_in_a_part_of_the_rows() {
+        let some = |name: &str, number: &dyn Fn(usize) -> String| {
+            let rows: String = (0..12).map(|i| format!("{},{}\n", number(i), i % 3)).collect();
+            kinds(&format!("{name},y\n{rows}"))[0]
+        };
+        // 7 and 31 have no common divisor.
+        let shuffled = |i: usize| (7 * i % 31).to_string();
+        assert_eq!(some("PassengerId", &shuffled), Kind::Ignored);
+        assert_eq!(some("customer_id", &shuffled), Kind::Ignored);
+        assert_eq!(some("weight", &shuffled), Kind::Count);
+        assert_eq!(some("customer_id", &|i| (i / 2).to_string()), Kind::Count);
+        assert_eq!(some("customer_id", &|i| format!("{i}.5")), Kind::Number);
+        assert_eq!(some("customer_id", &|i| if i == 3 { "NA".into() } else { shuffled(i) }), Kind::Count);
     }
 
     #[test]
