@@ -106,4 +106,24 @@ impl ConfusionMatrix {
         let (precision, recall) = (self.precision(k), self.recall(k));
         ratio(2.0 * precision * recall, precision + recall)
     }
+
+    /// The mean F1 of the classes that rows have or are given. One that no row has or is given says nothing about the labels.
+    ///
+    /// ```
+    /// use quince::evaluate::ConfusionMatrix;
+    /// use quince::learn::Classes;
+    /// let all_right = vec![vec![3.0, 0.0, 0.0], vec![0.0, 2.0, 0.0], vec![0.0, 0.0, 0.0]];
+    /// assert_eq!(ConfusionMatrix::from_counts(&Classes::of(["a", "b", "c"]), all_right)?.mean_f1(), 1.0);
+    /// // One row of b is called c: b has 2·1 / (2·1 + 1), and c, which is given, has 0.
+    /// let one_wrong = vec![vec![3.0, 0.0, 0.0], vec![0.0, 1.0, 1.0], vec![0.0, 0.0, 0.0]];
+    /// let found = ConfusionMatrix::from_counts(&Classes::of(["a", "b", "c"]), one_wrong)?.mean_f1();
+    /// assert!((found - (1.0 + 2.0 / 3.0) / 3.0).abs() < 1e-12);
+    /// # quince::Result::Ok(())
+    /// ```
+    pub fn mean_f1(&self) -> f64 {
+        let occurs = |k: &usize| self.counts[*k].iter().chain(self.counts.iter().map(|row| &row[*k])).any(|&n| n > 0.0);
+        let (sum, count) =
+            (0..self.counts.len()).filter(occurs).fold((0.0, 0.0), |(sum, count), k| (sum + self.f1(k), count + 1.0));
+        ratio(sum, count)
+    }
 }

@@ -48,7 +48,7 @@ pub enum Evaluation {
         error_rate: f64,
         /// Mean of -ln p(true class), p at least 1e-15; `None` where the prediction has no probabilities.
         log_loss: Option<f64>,
-        /// Mean F1 of the classes.
+        /// Mean F1 of the classes that rows have or are given.
         f1: f64,
         /// Mean area under the ROC curves of the classes that have one.
         area: Option<f64>,
@@ -142,7 +142,7 @@ pub fn evaluate(truth: &Target, prediction: &Prediction, weights: Option<&[f64]>
                 accuracy: confusion.accuracy(),
                 error_rate: confusion.error_rate(),
                 log_loss: prediction.probabilities().map(|all| log_loss(all, codes, weights)).transpose()?,
-                f1: class_scores.iter().map(|class| class.f1).sum::<f64>() / class_scores.len() as f64,
+                f1: confusion.mean_f1(),
                 area: if areas.is_empty() { None } else { Some(areas.iter().sum::<f64>() / areas.len() as f64) },
                 confusion,
                 classes: class_scores,

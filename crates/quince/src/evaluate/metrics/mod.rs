@@ -3,7 +3,7 @@
 //! - accuracy: the fraction of rows with the right label; error rate: the rest
 //! - precision of a class: of the rows predicted as the class, the fraction that are of it (0 if there are none)
 //! - recall: of the rows of the class, the fraction predicted as it (0 if there are none)
-//! - F1: 2·precision·recall / (precision + recall) (0 if both are)
+//! - F1: 2·precision·recall / (precision + recall) (0 if both are); mean F1: that of the classes which rows have or are given
 //! - area under ROC: the probability that a row of the class has a higher probability than a row of another (a tie counts half)
 //! - log loss: the mean of -ln p(true class), with p kept between 1e-15 and 1
 //! - RMSE: the root of the mean squared error; R²: 1 - squared error / squared distance from the mean
@@ -39,7 +39,7 @@ pub enum Metric {
     LogLoss,
     /// Fraction of right labels.
     Accuracy,
-    /// Mean F1 of the classes.
+    /// Mean F1 of the classes that rows have or are given.
     F1,
     /// Mean area under the ROC curves of the classes.
     #[doc(alias = "auc")]
