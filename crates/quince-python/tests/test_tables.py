@@ -264,6 +264,19 @@ def test_wrong_words_get_a_sentence_that_helps():
         with pytest.raises(ValueError) as error:
             call()
         assert sentence in str(error.value)
+    types = [
+        (lambda: quince.train(frame, frame["sold"]), "A column is given by its name, and this is a Series. Put it into the table"),
+        (lambda: quince.compare(frame, ["sold"]), "A column is given by its name, and this is a list."),
+        (lambda: quince.train(frame, "sold", quince.Ridge()), "A method is given by its name, one of quince.models(), and this is a Ridge."),
+        (lambda: quince.compare(frame, "sold", [quince.Ridge]), "A method is given by its name"),
+        (lambda: quince.train(frame, "sold", "ridge", [1]), "Settings are a dict of names and values, and these are a list."),
+    ]
+    for call, sentence in types:
+        with pytest.raises(TypeError) as error:
+            call()
+        assert sentence in str(error.value)
+    with pytest.raises(ValueError, match="models is empty. Name at least one method"):
+        quince.compare(frame, "sold", [])
     with pytest.raises(TypeError, match="a setting is a number, a word, True or False, not a object"):
         quince.train(frame, "sold", settings={"alpha": object()})
 

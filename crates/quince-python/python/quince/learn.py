@@ -64,6 +64,8 @@ def train(
     """
     _check_seed(seed)
     _check_budget(budget)
+    if model is not None:
+        _check_method(model)
     if resume is not None:
         if not isinstance(resume, Model):
             resume = Model.load(resume)
@@ -89,7 +91,20 @@ def train(
 
 def _column(name: Any) -> str | None:
     """The name of a column as Arrow has it, which knows no whole numbers and tuples."""
+    if hasattr(name, "__len__") and not isinstance(name, str | tuple):
+        raise TypeError(
+            f"A column is given by its name, and this is a {type(name).__name__}. Put it into the table, for example "
+            "frame.assign(y=y), and give the name 'y'."
+        )
     return None if name is None else str(name)
+
+
+def _check_method(name: Any) -> None:
+    if not isinstance(name, str):
+        raise TypeError(
+            f"A method is given by its name, one of quince.models(), and this is a {type(name).__name__}. Give a name such as "
+            "'ridge', and settings such as {'alpha': 3.0}."
+        )
 
 
 def _warn_if_unfinished(learnt: Model) -> None:
@@ -103,6 +118,8 @@ def _warn_if_unfinished(learnt: Model) -> None:
 
 def _plain(settings: Mapping[str, Any] | None) -> dict[str, Any]:
     """Settings as the registry takes them, which has neither dicts nor infinite numbers."""
+    if settings is not None and not isinstance(settings, Mapping):
+        raise TypeError(f"Settings are a dict of names and values, and these are a {type(settings).__name__}.")
 
     def plain(value: Any) -> Any:
         if isinstance(value, Mapping):
@@ -158,6 +175,10 @@ def compare(
         models = [models]
     pairs = None
     if models is not None:
+        if len(models) == 0:
+            raise ValueError("models is empty. Name at least one method, or leave it out to compare all that learn the target.")
+        for name in models:
+            _check_method(name)
         settings = models if isinstance(models, Mapping) else {}
         pairs = [(name, _plain(settings.get(name))) for name in models]
     result = _quince.compare(

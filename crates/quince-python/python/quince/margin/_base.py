@@ -65,6 +65,8 @@ class TwoClasses:
 
     classes_: NDArray[Any]
     class_weight: Any
+    #: Whether "balanced" counts rows, whatever they weigh.
+    _balances_counts = False
 
     def _codes(self, y: ArrayLike) -> NDArray[np.int8]:
         """The class code of each row; also sets `classes_`."""
@@ -95,7 +97,8 @@ class TwoClasses:
         of_rows = weights_of(sample_weight, X)
         if of_rows is not None and not partial and len(np.unique(codes[of_rows > 0])) < 2:
             raise ValueError("The number of classes has to be greater than one; only one class has any weight")
-        of_classes = compute_class_weight(self.class_weight, classes=self.classes_, y=y, sample_weight=of_rows)
+        counted = None if self._balances_counts else of_rows
+        of_classes = compute_class_weight(self.class_weight, classes=self.classes_, y=y, sample_weight=counted)
         if (of_classes != 1.0).any():
             of_rows = of_classes[codes] * (1.0 if of_rows is None else of_rows)
         return of_classes, None if of_rows is None else np.ascontiguousarray(of_rows, dtype=np.float64)
@@ -114,7 +117,9 @@ class TwoClasses:
         written = written_class_weights(self.classes_, of_classes)
         if (of_classes == 1.0).all() or written is None:
             return of_classes, {"weights": of_both}
-        setting = "balanced" if isinstance(self.class_weight, str) else written
+        # The library balances the weights of rows.
+        same = of_both is None or sample_weight is None or not self._balances_counts
+        setting = "balanced" if isinstance(self.class_weight, str) and same else written
         return of_classes, {"weights": weights_of(sample_weight, X), "also": {"class_weights": setting}}
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -110,6 +110,7 @@ class SVC(TwoClasses, ClassifierMixin, KernelSVM):
     (array([[1., 0.]]), array([-6.]), array([[-0.5,  0.5]]))
     """
 
+    _balances_counts = True
     _settings: ClassVar = {
         "C": "c",
         "kernel": "kernel",
