@@ -318,10 +318,10 @@ def test_the_squared_hinge_with_its_defaults_is_better_than_no_weights(seed):
 def test_probabilities_by_rows_that_were_learnt_are_warned_of():
     X, y = classes()
     some = np.concatenate([np.flatnonzero(y == "no"), np.flatnonzero(y == "yes")[:2]])
-    said = "class 'yes' has only 2 rows"
+    said = "Class 'yes' has only 2 rows"
     with pytest.warns(UserWarning, match=said):
         quince.SVC(probability=True).fit(X[some], y[some])
-    table = pd.DataFrame(X[some]).assign(y=y[some])
+    table = pd.DataFrame(X[some], columns=list("abcde")).assign(y=y[some])
     with pytest.warns(UserWarning, match=said):
         quince.train(table, "y", "linear-svm")
     with warnings.catch_warnings():
