@@ -17,7 +17,8 @@
 //! the logarithm of the observed over the expected frequency of class c. As a prior on a_c there are pseudo-rows beside the
 //! real ones, one per class, that carry no information and whose classes follow the class priors; a prior on ε holds outliers
 //! to be rare until many rows say otherwise. Where evidence is so certain that its derivatives vanish, the updates lead nowhere, and
-//! begin again from a temperature that leaves rows in doubt. Where the priors alone make the classes more probable than all that was found, they
+//! begin again from a temperature that leaves rows in doubt; the better of the two is taken. The updates begin with what is said, as it
+//! is, but for outliers, and never end below it. Where the priors alone make the classes more probable than all that was found, they
 //! are taken: calibrated probabilities are never worse than those of a baseline on the rows that they are calibrated by.
 
 use crate::error::Result;
@@ -48,6 +49,12 @@ pub(crate) const MAX_CALIBRATION_ROWS: usize = 20_000;
 
 /// By this share a label is more probable than a class to which the priors alone would give more.
 const LEAD: f64 = 1e-9;
+
+/// From this mean difference of the log likelihoods of a row on, derivatives may say nothing of a better temperature.
+const CERTAIN: f64 = 10.0;
+
+/// What is left of the priors' log likelihood where there is nothing to be gained.
+const NEARLY_ALL: f64 = 0.1;
 
 /// The most rounds of alternating updates.
 const MAX_ITERATIONS: usize = 60;
@@ -122,14 +129,20 @@ impl Calibration {
         let rows = Rows { likelihoods, log_priors, codes, weights };
         let alone = Calibration { temperature: TEMPERATURE_OF_PRIORS, ..Calibration::none(log_priors.len()) };
         let of_alone = rows.log_likelihood(&alone, run)?;
-        for temperature in [1.0, rows.hesitant_temperature()] {
+        let (mut best, mut of_best) = (alone, of_alone);
+        let hesitant = rows.hesitant_temperature();
+        for temperature in [1.0, hesitant] {
             let found = Calibration::maximised(&rows, temperature, run)?;
             let of_found = rows.log_likelihood(&found, run)?;
-            if of_found >= of_alone {
-                return Ok((found, of_found));
+            let leaves_doubt = found.temperature <= CERTAIN * hesitant || of_found >= NEARLY_ALL * of_alone;
+            if of_found >= of_best {
+                (best, of_best) = (found, of_found);
+                if leaves_doubt {
+                    break;
+                }
             }
         }
-        Ok((alone, of_alone))
+        Ok((best, of_best))
     }
 
     /// Alternating updates from a temperature until nothing moves.

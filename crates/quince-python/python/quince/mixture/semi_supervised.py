@@ -189,7 +189,7 @@ class SemiSupervisedNB(ClassifierMixin, Estimator):
             warnings.warn(
                 "The likelihood was still rising at the last step. Try a larger max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         vars(self).update(self._from_model())
 

@@ -68,7 +68,7 @@ impl<'a> Builder<'a> {
             }
             (FamilyName::Auto, FeatureKind::YesNo) | (FamilyName::Bernoulli, _) => self.bernoulli.push(part.first),
             (FamilyName::Auto, _) => self.open.push(part),
-            (FamilyName::Normal, _) => self.normal.push((part.first, 0.0)),
+            (FamilyName::Normal, _) => self.normal.push((part.first, self.step(part.first))),
             (FamilyName::Poisson, _) => {
                 self.check(part, ColumnSummary::counts, is_count, "a count", "poisson")?;
                 self.poisson.push(part.first);
@@ -182,15 +182,18 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// The variance of a column's rounding error. Whoever asks for a matrix without a fraction of variances as their floor wants
-    /// its covariances as they are.
-    fn rounding(&self, column: usize) -> f64 {
+    /// The step to which a column is rounded, where its rounding error counts: in a mixture, of which a component would otherwise
+    /// collapse to a value that many rows share. Whoever asks for a matrix without a fraction of variances as their floor wants its
+    /// variances as they are.
+    fn step(&self, column: usize) -> f64 {
         let is_plain = self.data.of_matrix && self.options.variance_floor.relative == 0.0;
-        if is_plain || self.options.open == Open::Choose {
-            return 0.0;
-        }
-        let step = step_of_column(&self.data.features.dense_column(column));
-        step * step / 12.0
+        let is_mixture = self.options.open == Open::Together || self.data.components > self.data.classes;
+        if is_mixture && !is_plain { step_of_column(&self.data.features.dense_column(column)) } else { 0.0 }
+    }
+
+    /// The variance of a column's rounding error.
+    fn rounding(&self, column: usize) -> f64 {
+        self.step(column).powi(2) / 12.0
     }
 
     /// The number of categories that the codes of a column stand for.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::bayes::{GaussianClassifier, NaiveBayes};
+use crate::family::FamilyParameters;
 use crate::learn::{Fitted, Prediction};
 use crate::run::StopReason;
 
@@ -105,4 +106,33 @@ fn classes_of_several_components_keep_all_their_classes() {
     let (model, _) = Learner::fit_examples(&two, &examples, &Run::new()).unwrap();
     let said = Fitted::predict(&model, &rows.features(), &Run::new()).unwrap().labels();
     assert!(said.iter().all(|said| *said != 1));
+}
+
+#[test]
+fn components_of_whole_numbers_do_not_collapse_to_a_value_that_many_rows_share() {
+    // 0, 1 and 2 against 3, 4 and 5, each twenty times: a component for one value alone has a likelihood without bound.
+    let codes: Vec<u32> = (0..120).map(|i| i % 2).collect();
+    let rows: Vec<[f64; 1]> = (0..120).map(|i| [f64::from(3 * (i % 2) + i / 2 % 3)]).collect();
+    let (rows, target) = (Matrix::from_rows(&rows), target(&codes));
+    let examples = Examples::new(rows.features(), &target, None).unwrap();
+    for family in ["normal", "gaussian"] {
+        let two = Mixture { per_class: 2, family: family.parse().unwrap(), ..Mixture::default() };
+        let (model, _) = Learner::fit_examples(&two, &examples, &Run::new()).unwrap();
+        let variances: Vec<f64> = match model.family_parameters().unwrap() {
+            FamilyParameters::Normal { variances, .. } => variances.values().to_vec(),
+            FamilyParameters::Gaussian { covariances, .. } => covariances.iter().map(|of| of[(0, 0)]).collect(),
+            other => panic!("{other:?}"),
+        };
+        assert!(variances.iter().all(|variance| *variance >= 1.0 / 12.0), "{variances:?}");
+        assert_eq!(Fitted::predict(&model, &rows.features(), &Run::new()).unwrap().labels(), codes);
+        // One component for each class is the Bayes classifier, whose variance is that of its rows: 2/3.
+        let one = Mixture { per_class: 1, variance_floor: 0.0, ..two };
+        let (model, _) = Learner::fit_examples(&one, &examples, &Run::new()).unwrap();
+        let first = match model.family_parameters().unwrap() {
+            FamilyParameters::Normal { variances, .. } => variances[(0, 0)],
+            FamilyParameters::Gaussian { covariances, .. } => covariances[0][(0, 0)],
+            other => panic!("{other:?}"),
+        };
+        assert!((first - 2.0 / 3.0).abs() < 1e-12, "{first}");
+    }
 }
