@@ -1,7 +1,8 @@
 //! Known parameters of a family, as plain values: what a model is built from without any rows, and what it gives back.
 
 use super::block::{
-    Axes, Bernoullis, Block, Categories, Coding, Gaussians, MIN_VARIANCE_RATIO, Multinomials, Normals, Place, Poissons,
+    Axes, Bernoullis, Block, Categories, Coding, Gaussians, KernelDensities, MIN_VARIANCE_RATIO, MarkovChains,
+    Multinomials, Normals, Place, Poissons,
 };
 use super::block::{Shape, VarianceFloor};
 use super::product::Product;
@@ -66,6 +67,30 @@ pub enum FamilyParameters {
         /// The probability of each word, one column each.
         probabilities: Matrix,
     },
+    /// Independent features that fall into bins.
+    Histogram {
+        /// The edges of each feature's bins, rising.
+        edges: Vec<Vec<f64>>,
+        /// The probabilities of each feature's bins: one matrix per feature, one column per bin.
+        probabilities: Vec<Matrix>,
+    },
+    /// Independent features with a normal kernel about each of some values.
+    KernelDensity {
+        /// The values of each feature, rising: at least two.
+        values: Vec<Vec<f64>>,
+        /// Their weights, which add up to one: one matrix per feature, one column per value.
+        weights: Vec<Matrix>,
+        /// The standard deviation of every kernel.
+        bandwidth: f64,
+    },
+    /// Features with the categories 0, 1, ..., each given the one before it.
+    MarkovChain {
+        /// The probabilities of each feature's categories where none is known before it: one matrix per feature, one column per category.
+        starts: Vec<Matrix>,
+        /// The probabilities of each feature but the first, given the one before it: for each class or component a matrix with one row
+        /// per category before, and one column per category.
+        transitions: Vec<Vec<Matrix>>,
+    },
 }
 
 impl FamilyParameters {
@@ -79,7 +104,10 @@ impl FamilyParameters {
             FamilyParameters::Bernoulli { probabilities, .. } | FamilyParameters::Multinomial { probabilities } => {
                 probabilities.rows()
             }
-            FamilyParameters::Categorical { probabilities } => probabilities.first().map_or(0, Matrix::rows),
+            FamilyParameters::Categorical { probabilities: of_features }
+            | FamilyParameters::Histogram { probabilities: of_features, .. }
+            | FamilyParameters::KernelDensity { weights: of_features, .. }
+            | FamilyParameters::MarkovChain { starts: of_features, .. } => of_features.first().map_or(0, Matrix::rows),
         }
     }
 
@@ -93,7 +121,10 @@ impl FamilyParameters {
             FamilyParameters::Bernoulli { probabilities, .. } | FamilyParameters::Multinomial { probabilities } => {
                 probabilities.columns()
             }
-            FamilyParameters::Categorical { probabilities } => probabilities.len(),
+            FamilyParameters::Categorical { probabilities: of_features }
+            | FamilyParameters::Histogram { probabilities: of_features, .. }
+            | FamilyParameters::KernelDensity { weights: of_features, .. }
+            | FamilyParameters::MarkovChain { starts: of_features, .. } => of_features.len(),
         }
     }
 
@@ -136,25 +167,93 @@ impl FamilyParameters {
                 (Block::Bernoulli(block), side_by_side(&[&times(probabilities), &weights(probabilities.columns())]))
             }
             FamilyParameters::Categorical { probabilities } => {
-                probabilities.iter().try_for_each(|of_feature| {
-                    if of_feature.rows() != totals.len() {
-                        let problem = format!("{} classes have {} rows", totals.len(), of_feature.rows());
-                        return Err(Error::shape(problem, "Give one row per class for every feature."));
-                    }
-                    distributions(of_feature)
-                })?;
                 let coding = probabilities.iter().map(|of_feature| Coding::Codes(of_feature.columns())).collect();
-                let sums: Vec<Matrix> = probabilities.iter().map(times).collect();
-                let block = Categories::new(columns, coding, 0.0);
-                (Block::Categorical(block), side_by_side(&sums.iter().collect::<Vec<_>>()))
+                (Block::Categorical(Categories::new(columns, coding, 0.0)), shares(probabilities, totals)?)
             }
             FamilyParameters::Multinomial { probabilities } => {
                 distributions(probabilities)?;
                 let block = Multinomials::new(Place::Dense(columns), 0.0);
                 (Block::Multinomial(block), side_by_side(&[&times(probabilities), &weights(1)]))
             }
+            FamilyParameters::Histogram { edges, probabilities } => {
+                let bins = |edges: &Vec<f64>| edges.len().saturating_sub(1);
+                places(edges, probabilities, &bins, "edges", "bins")?;
+                let coding = edges.iter().cloned().map(Coding::Bins).collect();
+                (Block::Categorical(Categories::new(columns, coding, 0.0)), shares(probabilities, totals)?)
+            }
+            FamilyParameters::KernelDensity { values, weights, bandwidth } => {
+                places(values, weights, &Vec::len, "values", "weights")?;
+                if !(*bandwidth > 0.0 && bandwidth.is_finite()) {
+                    return Err(Error::data(format!("the bandwidth is {bandwidth}"), "Give a number above 0."));
+                }
+                let block = KernelDensities::new(columns, values.clone(), *bandwidth);
+                (Block::KernelDensity(block), shares(weights, totals)?)
+            }
+            FamilyParameters::MarkovChain { starts, transitions } => {
+                let counts: Vec<usize> = starts.iter().map(Matrix::columns).collect();
+                let statistics = side_by_side(&[&shares(starts, totals)?, &links(&counts, transitions, totals)?]);
+                (Block::MarkovChain(MarkovChains::new(columns, counts, 0.0)), statistics)
+            }
         })
     }
+}
+
+/// An error unless each feature has places that rise, at least two, and as many shares as those make.
+fn places(
+    places: &[Vec<f64>],
+    shares: &[Matrix],
+    count: &dyn Fn(&Vec<f64>) -> usize,
+    what: &str,
+    shared: &str,
+) -> Result<()> {
+    if places.len() != shares.len() || places.iter().zip(shares).any(|(of, shares)| count(of) != shares.columns()) {
+        let problem = format!("there are not as many {shared} as the {what} make");
+        return Err(Error::shape(
+            problem,
+            format!("Give the {what} of every feature, and one column of {shared} for each."),
+        ));
+    }
+    let rise = |of: &Vec<f64>| of.iter().all(|x| x.is_finite()) && of.windows(2).all(|pair| pair[0] < pair[1]);
+    if places.iter().all(|of| of.len() >= 2 && rise(of)) {
+        return Ok(());
+    }
+    Err(Error::data(
+        format!("{what} do not rise"),
+        format!("Give every feature at least two finite {what}, the smallest first."),
+    ))
+}
+
+/// Statistics of features that share out the total of each class by these probabilities.
+fn shares(probabilities: &[Matrix], totals: &[f64]) -> Result<Matrix> {
+    for of_feature in probabilities {
+        if of_feature.rows() != totals.len() {
+            let problem = format!("{} classes have {} rows", totals.len(), of_feature.rows());
+            return Err(Error::shape(problem, "Give one row per class for every feature."));
+        }
+        distributions(of_feature)?;
+    }
+    let sums: Vec<Matrix> = probabilities.iter().map(|of_feature| times(of_feature, totals)).collect();
+    Ok(side_by_side(&sums.iter().collect::<Vec<_>>()))
+}
+
+/// Statistics of pairs of features, one after another, that lead to these transitions: every category before was seen as often.
+fn links(counts: &[usize], transitions: &[Vec<Matrix>], totals: &[f64]) -> Result<Matrix> {
+    let pairs = counts.windows(2).map(|pair| (pair[0], pair[1]));
+    let fits = |(of_feature, (before, after)): (&Vec<Matrix>, (usize, usize))| {
+        of_feature.len() == totals.len()
+            && of_feature.iter().all(|of_class| (of_class.rows(), of_class.columns()) == (before, after))
+    };
+    if transitions.len() + 1 != counts.len() || !transitions.iter().zip(pairs).all(fits) {
+        return Err(Error::shape(
+            "the transitions do not fit the categories",
+            "Give every feature but the first a matrix for each class: one row per category before, one column per category.",
+        ));
+    }
+    transitions.iter().flatten().try_for_each(distributions)?;
+    let of_class =
+        |k: usize| transitions.iter().flat_map(move |of_feature| of_feature[k].values()).map(move |p| p * totals[k]);
+    let width = counts.windows(2).map(|pair| pair[0] * pair[1]).sum();
+    Matrix::new(totals.len(), width, (0..totals.len()).flat_map(of_class).collect())
 }
 
 /// A block along axes that whiten rows, with these means of the features. Without any axis there is one along which all is zero.
@@ -301,19 +400,30 @@ impl Product {
                 threshold: block.threshold(),
             },
             Block::Categorical(block) => {
-                if block.coding().iter().any(|coding| matches!(coding, Coding::Bins(_))) {
-                    return None;
-                }
                 let of_feature = |j: usize| {
                     let rows = (0..self.components).flat_map(|k| block.parameters(k, j)).map(f64::exp).collect();
                     Matrix::new(self.components, block.coding()[j].count(), rows).expect("one number per category")
                 };
-                FamilyParameters::Categorical { probabilities: (0..self.features).map(of_feature).collect() }
+                let probabilities: Vec<Matrix> = (0..self.features).map(of_feature).collect();
+                let edges = |coding: &Coding| if let Coding::Bins(edges) = coding { Some(edges.clone()) } else { None };
+                let edges: Vec<Vec<f64>> = block.coding().iter().filter_map(edges).collect();
+                match edges.len() {
+                    0 => FamilyParameters::Categorical { probabilities },
+                    all if all == self.features => FamilyParameters::Histogram { edges, probabilities },
+                    _ => return None,
+                }
             }
             Block::Multinomial(block) => {
                 FamilyParameters::Multinomial { probabilities: table(&|k, j| block.log(k, j).exp()) }
             }
-            Block::KernelDensity(_) | Block::MarkovChain(_) => return None,
+            Block::KernelDensity(block) => {
+                let (values, weights, bandwidth) = block.known()?;
+                FamilyParameters::KernelDensity { values, weights, bandwidth }
+            }
+            Block::MarkovChain(block) => {
+                let (starts, transitions) = block.known();
+                FamilyParameters::MarkovChain { starts, transitions }
+            }
         })
     }
 }

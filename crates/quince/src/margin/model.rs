@@ -131,6 +131,11 @@ impl SvmModel {
         SvmModel::known(kernel, support_vectors, beta, bias, Output::Numbers)
     }
 
+    /// A model of what is novel with known support vectors, their dual coefficients and constant: rows whose score is below zero are novel.
+    pub fn of_novelty(kernel: Kernel, support_vectors: &Features<'_>, beta: Vec<f64>, bias: f64) -> Result<SvmModel> {
+        SvmModel::known(kernel, support_vectors, beta, bias, Output::Novelty)
+    }
+
     fn known(
         kernel: Kernel,
         support_vectors: &Features<'_>,

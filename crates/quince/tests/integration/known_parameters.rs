@@ -193,6 +193,61 @@ fn bayes_models_of_known_parameters_follow_bayes_rule() {
 }
 
 #[test]
+fn histograms_kernels_and_chains_of_known_parameters_follow_bayes_rule() {
+    // Bins of widths 1 and 3, whose shares are 0.5, 0.5 and 0.1, 0.9: a density is a share by its width, the same for both classes.
+    let edges = vec![vec![0.0, 1.0, 4.0]];
+    let probabilities = vec![Matrix::from_rows(&[[0.5, 0.5], [0.1, 0.9]])];
+    let histogram = FamilyParameters::Histogram { edges, probabilities };
+    assert_close(&first_class(&histogram, [0.5, 0.5], &[vec![0.5], vec![2.0]]), &[0.5 / 0.6, 0.5 / 1.4]);
+
+    let (values, weights) = (vec![vec![0.0, 3.0]], vec![Matrix::from_rows(&[[0.25, 0.75], [1.0, 0.0]])]);
+    let kernels = FamilyParameters::KernelDensity { values, weights, bandwidth: 2.0 };
+    let normal = |x: f64, value: f64| (-0.5 * ((x - value) / 2.0f64).powi(2)).exp();
+    let expected = [1.0, -2.0].map(|x| {
+        let (first, second) = (0.25 * normal(x, 0.0) + 0.75 * normal(x, 3.0), normal(x, 0.0));
+        first / (first + second)
+    });
+    assert_close(&first_class(&kernels, [0.5, 0.5], &[vec![1.0], vec![-2.0]]), &expected);
+
+    // P(1) P(0 | 1) of a chain over two categories and then three; and P(2) of the second, where the first is missing.
+    let starts =
+        vec![Matrix::from_rows(&[[0.5, 0.5], [0.8, 0.2]]), Matrix::from_rows(&[[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]])];
+    let of_first = Matrix::from_rows(&[[0.1, 0.2, 0.7], [0.4, 0.3, 0.3]]);
+    let of_second = Matrix::from_rows(&[[0.3, 0.3, 0.4], [0.9, 0.05, 0.05]]);
+    let chain = FamilyParameters::MarkovChain { starts, transitions: vec![vec![of_first, of_second]] };
+    let rows = [vec![1.0, 0.0], vec![f64::NAN, 2.0]];
+    assert_close(&first_class(&chain, [0.5, 0.5], &rows), &[0.5 * 0.4 / (0.5 * 0.4 + 0.2 * 0.9), 0.5 / 0.6]);
+
+    for parameters in [histogram, kernels, chain] {
+        let again = BayesModel::known(&parameters, &[0.5, 0.5]).unwrap().family_parameters().unwrap();
+        let numbers = |parameters: &FamilyParameters| match parameters {
+            FamilyParameters::Histogram { edges, probabilities } => (edges.concat(), probabilities.clone()),
+            FamilyParameters::KernelDensity { values, weights, bandwidth } => {
+                ([&values[0][..], &[*bandwidth]].concat(), weights.clone())
+            }
+            FamilyParameters::MarkovChain { starts, transitions } => {
+                (Vec::new(), [&starts[..], &transitions.concat()].concat())
+            }
+            _ => unreachable!("one of the three"),
+        };
+        let ((places, found), (expected_places, expected)) = (numbers(&again), numbers(&parameters));
+        assert_eq!(places, expected_places);
+        found.iter().zip(&expected).for_each(|(found, expected)| assert_close(found.values(), expected.values()));
+    }
+}
+
+#[test]
+fn a_model_of_novelty_is_made_of_support_vectors() {
+    let support = Matrix::from_rows(&[[1.0, 0.0]]);
+    let novelty = SvmModel::of_novelty(Kernel::Linear, &support.features(), vec![2.0], -1.0).unwrap();
+    let model = Model::known(&OneClassSvm::default(), novelty, 2, None).unwrap();
+    // Scores are 2 x - 1: below zero left of ½.
+    let rows = Matrix::from_rows(&[[0.0, 5.0], [1.0, 5.0]]);
+    assert_eq!(model.members(&rows, &Run::new()).unwrap().labels, [1, 0]);
+    survives_a_file(&model);
+}
+
+#[test]
 fn parameters_of_bayes_models_and_mixtures_come_back() {
     let means = Matrix::from_rows(&[[0.0, 1.0], [2.0, 1.5]]);
     let covariances =
@@ -294,6 +349,21 @@ fn known_parameters_of_families_are_checked() {
     let probabilities = square(0.5, 0.5, 0.5, 0.6);
     assert_eq!(refused(FamilyParameters::Multinomial { probabilities }), "probabilities add up to 1.1");
     assert_eq!(refused(FamilyParameters::Poisson { rates: square(1.0, -1.0, 1.0, 1.0) }), "a rate is -1");
+    let histogram = |edges: &[f64]| {
+        let probabilities = vec![square(0.5, 0.5, 0.1, 0.9)];
+        refused(FamilyParameters::Histogram { edges: vec![edges.to_vec()], probabilities })
+    };
+    assert_eq!(histogram(&[0.0, 1.0]), "there are not as many bins as the edges make");
+    assert_eq!(histogram(&[0.0, 2.0, 1.0]), "edges do not rise");
+    let kernels = |bandwidth| FamilyParameters::KernelDensity {
+        values: vec![vec![0.0, 1.0]],
+        weights: vec![square(0.5, 0.5, 0.1, 0.9)],
+        bandwidth,
+    };
+    assert_eq!(refused(kernels(0.0)), "the bandwidth is 0");
+    let starts = vec![square(0.5, 0.5, 0.1, 0.9); 2];
+    let chain = FamilyParameters::MarkovChain { starts, transitions: Vec::new() };
+    assert_eq!(refused(chain), "the transitions do not fit the categories");
     let three = FamilyParameters::Poisson { rates: means() };
     assert!(BayesModel::known(&three, &[0.3, 0.3, 0.4]).is_err());
     assert!(BayesModel::known(&three, &[0.3, 0.3]).is_err());

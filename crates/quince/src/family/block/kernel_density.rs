@@ -55,6 +55,16 @@ impl KernelDensities {
         &self.settled[j]
     }
 
+    /// The values of each column, their weights in each component, and the bandwidth of all kernels; `None` where each has its own.
+    pub(crate) fn known(&self) -> Option<(Vec<Vec<f64>>, Vec<Matrix>, f64)> {
+        let weights = |j: usize| {
+            let of_component = |weights: &Vec<f64>| weights[self.first(j)..self.first(j + 1)].to_vec();
+            let all = self.value_weights.iter().flat_map(of_component).collect();
+            Matrix::new(self.value_weights.len(), self.values[j].len(), all).expect("a weight for every value")
+        };
+        (self.width > 0.0).then(|| (self.values.clone(), (0..self.values.len()).map(weights).collect(), self.width))
+    }
+
     /// The index of a column's first statistic.
     fn first(&self, j: usize) -> usize {
         self.values[..j].iter().map(Vec::len).sum()

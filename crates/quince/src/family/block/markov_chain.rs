@@ -61,6 +61,23 @@ impl MarkovChains {
         Link { place: start + code, start, count: self.counts[j] }
     }
 
+    /// The probabilities of each column's categories where none is known before it, and of each column but the first given the one
+    /// before it, for each component: one row per category before.
+    pub(crate) fn known(&self) -> (Vec<Matrix>, Vec<Vec<Matrix>>) {
+        let some = |k: usize, link: Link| self.logs[k][link.start..link.start + link.count].iter().map(|log| log.exp());
+        let components = 0..self.logs.len();
+        let start = |j: usize| {
+            let all = components.clone().flat_map(|k| some(k, self.single(j, 0))).collect();
+            Matrix::new(self.logs.len(), self.counts[j], all).expect("a probability for every category")
+        };
+        let given = |j: usize, k: usize| {
+            let all = (0..self.counts[j - 1]).flat_map(|before| some(k, self.pair(j, before, 0))).collect();
+            Matrix::new(self.counts[j - 1], self.counts[j], all).expect("a probability for every pair")
+        };
+        let starts = (0..self.counts.len()).map(start).collect();
+        (starts, (1..self.counts.len()).map(|j| components.clone().map(|k| given(j, k)).collect()).collect())
+    }
+
     /// The category of a row in a column, if it has one.
     fn code(&self, tile: &Tile<'_>, j: usize, i: usize) -> Option<usize> {
         let x = tile.column(self.columns[j])[i];
