@@ -90,8 +90,8 @@ fn a_refit_for_a_row_that_is_left_out_looks_at_the_run() {
     assert_eq!(fitted.err(), Some(Error::Cancelled));
     assert!(looks.len() == 2 && looks[0] > 5 && looks[1] == 5, "{looks:?}");
     // Of the budgets that are enough for the solve, some end in the midst of the first refit.
-    let fits = (0..).map(|k| fit(None, Some(1.1f64.powi(k) as u32)));
-    let (fitted, looks) = fits.skip_while(|(_, looks)| looks.is_empty()).next().unwrap();
+    let mut fits = (0..).map(|k| fit(None, Some(1.1f64.powi(k) as u32)));
+    let (fitted, looks) = fits.find(|(_, looks)| !looks.is_empty()).unwrap();
     let (model, report) = fitted.unwrap();
     assert_eq!((report.stop, model.summary().leave_one_out, looks.len()), (StopReason::Converged, None, 1));
     let said = report.remarks.iter().any(|remark| remark.contains("no time for the leave-one-out error"));

@@ -121,7 +121,7 @@ impl<T: Lane> Cache<T> {
         let mut slot_of = vec![NO_SLOT; keep.len()];
         let mut kept: Vec<(u32, u64)> = Vec::new();
         for (new, old) in occupied {
-            if kept.len() % rows_per_look == 0 {
+            if kept.len().is_multiple_of(rows_per_look) {
                 run.check_cancelled()?;
             }
             let slot = self.slot_of[old] as usize;
