@@ -51,6 +51,11 @@ impl<'a> Destination<'a> {
         self.format == OutputFormat::Delimited
     }
 
+    /// Whether columns have types there, so that a label that is a number need not be a text.
+    pub fn is_typed(&self) -> bool {
+        matches!(self.format, OutputFormat::Parquet | OutputFormat::Arrow)
+    }
+
     /// Writes a text.
     pub fn write_text(&self, text: &str) -> Result<()> {
         self.write(text.as_bytes())

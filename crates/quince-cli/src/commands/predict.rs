@@ -5,8 +5,9 @@ use crate::destination::Destination;
 use crate::input::Session;
 use crate::layout::Layout;
 use crate::show;
-use quince::learn::Task;
+use quince::learn::{LabelType, Task};
 use quince::model::AnswerColumn;
+use quince::numbers::loses_digits;
 use quince::table::{Cells, Column, OutputColumn, OutputValues};
 use quince::{Model, Result, Table};
 
@@ -34,13 +35,27 @@ pub fn run(options: &Predict, session: &Session) -> Result<()> {
         output.write_text(&as_text(&cells, &table, &shown, &added, layout)?)?;
     } else {
         let mut columns = read_columns(&cells, &table, &shown)?;
-        columns.extend(added.into_iter().map(OutputColumn::from));
+        let typed = |column| if output.is_typed() { with_typed_labels(column, &model) } else { column };
+        columns.extend(added.into_iter().map(OutputColumn::from).map(typed));
         output.write_columns(columns)?;
     }
     if let Some(path) = output.path() {
         session.say(&format!("{} predictions written to {}", cells.rows(), path.display()));
     }
     Ok(())
+}
+
+/// A column of answers, whose labels are numbers if they were numbers in training and lose no digit as such.
+fn with_typed_labels(mut column: OutputColumn, model: &Model) -> OutputColumn {
+    let is_number = |label_type| matches!(label_type, LabelType::Integers | LabelType::Numbers);
+    let of_numbers = model.classes().is_some_and(|classes| is_number(classes.label_type()));
+    if let OutputValues::Texts(labels) = &column.values {
+        let number = |label: &Option<String>| label.as_ref().filter(|label| !loses_digits(label))?.parse().ok();
+        if let Some(numbers) = labels.iter().map(number).collect::<Option<Vec<f64>>>().filter(|_| of_numbers) {
+            column.values = OutputValues::Numbers(numbers);
+        }
+    }
+    column
 }
 
 /// Columns of a table that was read, to be written: numbers as numbers, everything else as it was spelled.
