@@ -9,6 +9,9 @@ const SAME_VALUE: f64 = 1e-9;
 /// A value lies on a point that is no further away than this fraction of a step.
 const MAX_OFF_GRID: f64 = 1e-5;
 
+/// Of numbers in single precision, which lie as far from their points as their digits end, no more than this.
+const MAX_OFF_GRID_IN_SINGLE: f64 = 0.05;
+
 /// A grid has at most this many points between the smallest and the largest value.
 const MAX_GRID_POINTS: f64 = 1e6;
 
@@ -22,11 +25,15 @@ impl Grid {
     /// Whether nearly all of these different values, which rise, lie on points, each on one of its own. Of many values within a
     /// small part of a step all would lie on the same point: a grid has steps smaller than the range of its values.
     fn holds(&self, different: &[f64]) -> bool {
+        // 13.64 is 13.640000343 in single precision, and lies on hundredths all the same.
+        let single = different.iter().all(|&x| f64::from(x as f32) == x);
+        let off = |x: f64| if single { f64::from(f32::EPSILON) * x.abs() / self.step } else { 0.0 };
         let (mut points, mut last) = (0, f64::NAN);
-        for x in different {
+        for &x in different {
             let steps = (x - self.origin) / self.step;
             let point = steps.round();
-            if (steps - point).abs() < MAX_OFF_GRID && point != last {
+            let most = MAX_OFF_GRID.max(off(x).min(MAX_OFF_GRID_IN_SINGLE));
+            if (steps - point).abs() < most && point != last {
                 (points, last) = (points + 1, point);
             }
         }
@@ -104,6 +111,19 @@ pub(crate) fn equal_frequencies(sorted: &[f64], bins: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_in_single_precision_lie_on_the_same_grid() {
+        let hundredths: Vec<f64> = (0..300).map(|i| f64::from(1073 + 2 * i) / 100.0).collect();
+        let single: Vec<f64> = hundredths.iter().map(|&x| f64::from(x as f32)).collect();
+        assert!((step(&single) - step(&hundredths)).abs() < 1e-12 && step(&single) == 0.01);
+        assert_eq!(equal_widths(&single, 10), equal_widths(&hundredths, 10));
+        // Numbers of many digits lie on none.
+        let mut stream = crate::run::Stream::new(1, 0);
+        let mut noise: Vec<f64> = (0..300).map(|_| f64::from((10.0 + stream.normal()) as f32)).collect();
+        noise.sort_by(f64::total_cmp);
+        assert_eq!(step(&noise), 0.0);
+    }
 
     #[test]
     fn bins_lie_between_the_points_of_a_grid() {
