@@ -11,6 +11,8 @@ use std::time::Duration;
 #[derive(Parser)]
 #[command(name = "quince", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 #[command(after_help = "Start with:  quince compare TABLE --target COLUMN\n\
+    Then:        quince train TABLE --target COLUMN --model METHOD --output FILE\n\
+    And:         quince predict FILE OTHER_TABLE\n\n\
     Data goes to standard output, messages and progress to standard error.\n\
     Exit codes: 0 done, 1 data or settings are wrong, 2 the command line is wrong, 130 interrupted.")]
 pub struct Arguments {
@@ -23,13 +25,13 @@ pub struct Arguments {
 /// What every command takes.
 #[derive(Args)]
 pub struct Common {
-    /// Everything random follows from this number
+    /// The seed: everything random follows from this number
     #[arg(long, global = true, default_value_t = 0, value_name = "NUMBER", help_heading = "Everywhere")]
     pub seed: u64,
     /// How many threads may work (0: all); results do not depend on it
     #[arg(long, global = true, default_value_t = 0, value_name = "NUMBER", help_heading = "Everywhere")]
     pub threads: usize,
-    /// Stop after this time with the best so far, for example 500ms, 30s, 5m, 1h
+    /// Stop after this time and keep the best answer so far, for example 500ms, 30s, 5m, 1h
     #[arg(long, global = true, value_parser = parse_duration, allow_hyphen_values = true, value_name = "TIME", help_heading = "Everywhere")]
     pub budget: Option<Duration>,
     /// Print JSON instead of tables
@@ -47,7 +49,7 @@ pub enum Command {
     Compare(Compare),
     /// Train one method and save the model
     Train(Train),
-    /// Show the learning curve of a method as the rows grow, or its validation curve over a setting
+    /// Show how a method gets better with more rows (learning curve), or with a setting (validation curve)
     Curve(Curve),
     /// Predict for the rows of a table with a saved model
     Predict(Predict),
@@ -90,13 +92,13 @@ pub struct ReadingOptions {
     /// The format of the file (found if not given): csv, jsonl, arff, libsvm or parquet
     #[arg(long, value_name = "NAME", value_parser = parse_format, help_heading = "Reading")]
     pub format: Option<Format>,
-    /// Pictures: the grid they are brought to (16x16, or what the model learnt from)
+    /// Pictures: scale each to this many pixels (16x16, or as the model has learnt them, if not given)
     #[arg(long, value_name = "ROWSxCOLUMNS", value_parser = parse_grid, help_heading = "Reading")]
     pub pixels: Option<(usize, usize)>,
     /// Pictures: pixels at least this bright (0 to 1) become 1, all others 0
     #[arg(long, value_name = "BRIGHTNESS", num_args = 0..=1, default_missing_value = "0.5", help_heading = "Reading")]
     pub binarise: Option<f64>,
-    /// Pictures: every patch of this size is a row of its own, in all bands of its picture
+    /// Pictures: every patch of this size is a row of its own, with all bands (such as red, green and blue)
     #[arg(long, value_name = "ROWSxCOLUMNS", value_parser = parse_grid, help_heading = "Reading")]
     pub patches: Option<(usize, usize)>,
 }
@@ -130,7 +132,7 @@ pub struct KindOptions {
     /// * is every column of texts (may be repeated)
     #[arg(long, value_name = "COLUMN=SETTING,...", value_parser = parse_text, help_heading = "Features")]
     pub text: Vec<(String, String)>,
-    /// Polynomial features: products of up to this many numbers
+    /// Polynomial features: also products of up to this many columns of numbers
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=10), help_heading = "Features")]
     pub degree: u8,
 }
@@ -138,10 +140,10 @@ pub struct KindOptions {
 /// What is learnt.
 #[derive(Args)]
 pub struct TargetOptions {
-    /// The column to learn
+    /// The column to learn to predict
     #[arg(long, short, value_name = "COLUMN")]
     pub target: String,
-    /// Learn the target as classes or as numbers: classification or regression (found from its kind if not given)
+    /// What the target is: classification for classes, regression for numbers (found from its kind if not given)
     #[arg(long, value_name = "TASK", value_parser = parse_task)]
     pub task: Option<Task>,
     /// A column that says how much each row counts; it is not learnt from
@@ -157,14 +159,14 @@ pub struct Compare {
     pub kinds: KindOptions,
     #[command(flatten)]
     pub target: TargetOptions,
-    /// The methods to compare (all that fit the target if not given)
+    /// The methods to compare (all that can learn the target if not given); `quince models` lists them
     #[arg(long, short, value_delimiter = ',', value_name = "NAME,...")]
     pub models: Vec<String>,
-    /// The family of columns, for naive-bayes and mixture: normal for all that can, age=normal, visits=poisson, height+weight=gaussian
-    /// (may be repeated)
+    /// How columns are distributed, for naive-bayes and mixture: age=normal,visits=poisson, height+weight=gaussian for several together,
+    /// or just normal for all columns that can have it (may be repeated; found from the columns if not given)
     #[arg(long, value_name = "COLUMN=FAMILY,...")]
     pub family: Vec<String>,
-    /// A setting of a method, for example ridge.alpha=0.1
+    /// A setting of a method, for example ridge.alpha=0.1 (may be repeated); `quince models ridge` shows its settings
     #[arg(long, value_name = "METHOD.SETTING=VALUE")]
     pub set: Vec<String>,
     /// Number of folds, or loo for leave-one-out
@@ -176,7 +178,7 @@ pub struct Compare {
     /// A column of groups that are never split, such as a person or a place; it is not learnt from
     #[arg(long, value_name = "COLUMN")]
     pub group: Option<String>,
-    /// What to rank by: log-loss, accuracy, f1, area; for numbers rmse, r2
+    /// The metric to rank by: log-loss (if not given), accuracy, f1 or area for classes; rmse (if not given) or r2 for numbers
     #[arg(long, value_name = "METRIC")]
     pub by: Option<String>,
 }
@@ -189,23 +191,24 @@ pub struct Train {
     pub kinds: KindOptions,
     #[command(flatten)]
     pub target: TargetOptions,
-    /// The method; `quince models` lists them
+    /// The method, which must be given but with --resume; `quince models` lists them, and `quince compare` ranks them on a table
     #[arg(long, alias = "method", short, value_name = "NAME", required_unless_present = "resume")]
     pub model: Option<String>,
     /// Go on from a model that was trained on the same table, with its method and settings, where a budget has cut it short
     #[arg(long, value_name = "MODEL", conflicts_with_all = ["model", "drop", "encode", "text", "degree"])]
     pub resume: Option<PathBuf>,
-    /// The family of columns, for naive-bayes and mixture: normal for all that can, age=normal, visits=poisson, height+weight=gaussian
-    /// (may be repeated)
+    /// How columns are distributed, for naive-bayes and mixture: age=normal,visits=poisson, height+weight=gaussian for several together,
+    /// or just normal for all columns that can have it (may be repeated; found from the columns if not given)
     #[arg(long, value_name = "COLUMN=FAMILY,...")]
     pub family: Vec<String>,
-    /// A setting, for example alpha=0.1
+    /// A setting of the method, for example alpha=0.1 (may be repeated); `quince models NAME` shows them
     #[arg(long, value_name = "SETTING=VALUE")]
     pub set: Vec<String>,
     /// Where to save the model
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
-    /// Also measure by exact leave-one-out (encoder held fixed), for methods that can
+    /// Also measure the method by exact leave-one-out: every row predicted by a model of all others (for methods that can; how columns are
+    /// encoded is learnt once, from all rows)
     #[arg(long)]
     pub loo: bool,
 }
@@ -225,11 +228,11 @@ pub struct Curve {
     /// The method; `quince models` lists them
     #[arg(long, alias = "method", short, value_name = "NAME")]
     pub model: String,
-    /// The family of columns, for naive-bayes and mixture: normal for all that can, age=normal, visits=poisson, height+weight=gaussian
-    /// (may be repeated)
+    /// How columns are distributed, for naive-bayes and mixture: age=normal,visits=poisson, height+weight=gaussian for several together,
+    /// or just normal for all columns that can have it (may be repeated; found from the columns if not given)
     #[arg(long, value_name = "COLUMN=FAMILY,...")]
     pub family: Vec<String>,
-    /// A setting, for example alpha=0.1
+    /// A setting of the method, for example alpha=0.1 (may be repeated); `quince models NAME` shows them
     #[arg(long, value_name = "SETTING=VALUE")]
     pub set: Vec<String>,
     /// A setting and the values it takes
@@ -241,7 +244,7 @@ pub struct Curve {
     /// A column of groups that are never split, such as a person or a place; it is not learnt from
     #[arg(long, value_name = "COLUMN")]
     pub group: Option<String>,
-    /// What is measured: log-loss, accuracy, f1, area; for numbers rmse, r2
+    /// What is measured: log-loss (if not given), accuracy, f1 or area for classes; rmse (if not given) or r2 for numbers
     #[arg(long, value_name = "METRIC")]
     pub by: Option<String>,
 }
@@ -327,14 +330,14 @@ pub struct Cluster {
     /// How many clusters, or auto (the default)
     #[arg(short, long = "clusters", value_name = "NUMBER", allow_negative_numbers = true)]
     pub k: Option<String>,
-    /// The family of columns, for mixture: normal for all that can, age=normal, visits=poisson, height+weight=gaussian
-    /// (may be repeated)
+    /// How columns are distributed, for mixture: age=normal,visits=poisson, height+weight=gaussian for several together, or just normal for
+    /// all columns that can have it (may be repeated)
     #[arg(long, value_name = "COLUMN=FAMILY,...")]
     pub family: Vec<String>,
     /// There is no target; whoever asks for one is told so
     #[arg(long, short, hide = true, value_name = "COLUMN")]
     pub target: Option<String>,
-    /// A setting of the method, for example restarts=20
+    /// A setting of the method, for example restarts=20 (may be repeated); `quince models NAME` shows them
     #[arg(long, value_name = "SETTING=VALUE")]
     pub set: Vec<String>,
     /// A column that names the rows; it is not clustered by (row numbers if not given)
@@ -367,10 +370,11 @@ pub struct Impute {
     /// How many components the mixture has, or auto (the default)
     #[arg(short, long = "components", value_name = "NUMBER", allow_negative_numbers = true)]
     pub k: Option<String>,
-    /// The family of columns: normal for all that can, age=normal, visits=poisson, height+weight=gaussian (may be repeated)
+    /// How columns are distributed: age=normal,visits=poisson, height+weight=gaussian for several together, or just normal for all columns
+    /// that can have it (may be repeated)
     #[arg(long, value_name = "COLUMN=FAMILY,...")]
     pub family: Vec<String>,
-    /// A setting of the mixture, for example covariance=diagonal
+    /// A setting of the mixture, for example covariance=diagonal (may be repeated); `quince models mixture` shows them
     #[arg(long, value_name = "SETTING=VALUE")]
     pub set: Vec<String>,
     /// A column that says how much each row counts; it is not learnt from

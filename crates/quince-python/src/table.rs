@@ -10,7 +10,7 @@ use quince::table::{Column, Format, Header, Pictures, ReadOptions};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// A table: columns with names, kinds (number, count, yes/no, category, text, ignored) and missing values.
+/// A table: columns with names, kinds (number, count, yes/no, category, text, vector, ignored) and missing values.
 ///
 /// `Table(frame)` takes any data frame with `__arrow_c_stream__`: pandas, polars, pyarrow and others. `kinds` gives
 /// columns another kind than the one that was found, `drop` names columns to be ignored, `encode` says how columns become

@@ -76,6 +76,10 @@ fn a_sound_guide_becomes_pages_that_fetch_nothing() {
     assert!(page.contains("href=\"methods/ridge.html\"") && !page.contains("for writers"));
     let method = small.page("methods/ridge.html");
     assert!(method.contains("href=\"../guide.css\"") && method.contains("<code>alpha</code>"));
+    // A browser 360 pixels wide scrolled five pages sideways, for a long name or a long command in a sentence.
+    let style = small.page("guide.css");
+    let (_, narrow) = style.split_once("@media (max-width: 60rem)").unwrap();
+    assert!(narrow.contains("overflow-wrap: break-word") && narrow.contains("white-space: normal"));
     for text in [&page, &method] {
         assert!(
             !text.contains("<script")

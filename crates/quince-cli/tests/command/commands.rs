@@ -36,6 +36,26 @@ fn shuffled(table: &str) -> String {
 }
 
 #[test]
+fn help_says_what_must_be_given_and_what_holds_if_it_is_not() {
+    let bench = Bench::new("help");
+    for (line, sentences) in [
+        (
+            "--help",
+            ["quince train TABLE --target COLUMN --model METHOD --output FILE", "quince predict FILE OTHER_TABLE"],
+        ),
+        ("train --help", ["must be given but with --resume", "(may be repeated); `quince models NAME` shows them"]),
+        ("compare --help", ["log-loss (if not given)", "rmse (if not given)"]),
+        ("curve --help", ["log-loss (if not given)", "(may be repeated); `quince models NAME` shows them"]),
+        ("cluster --help", ["How columns are distributed", "(may be repeated); `quince models NAME` shows them"]),
+        ("impute --help", ["How columns are distributed", "`quince models mixture` shows them"]),
+    ] {
+        let words: Vec<String> = bench.ok(line).out.split_whitespace().map(str::to_string).collect();
+        let said = words.join(" ");
+        assert!(sentences.iter().all(|sentence| said.contains(sentence)), "{line}: {said}");
+    }
+}
+
+#[test]
 fn compare_prints_a_leaderboard_of_every_method() {
     let bench = Bench::new("compare");
     bench.example("iris.csv");
