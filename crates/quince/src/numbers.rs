@@ -181,6 +181,18 @@ pub(crate) fn short(value: f64) -> String {
     number_text(format!("{value:.5e}").parse().unwrap_or(value))
 }
 
+/// A number in six digits, or in as many as it takes to know it to a hundredth of its standard deviation, if that is more; NaN for
+/// one that is not known.
+pub(crate) fn rounded_within(value: f64, standard_deviation: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    let places = value.abs().log10().floor() - (0.01 * standard_deviation).log10().floor();
+    // A standard deviation of zero takes all digits that a float has, one that is not known none; a conversion saturates.
+    let digits = (places as usize).clamp(5, 16);
+    format!("{value:.digits$e}").parse().unwrap_or(value)
+}
+
 /// A fraction as a percentage of two digits.
 pub(crate) fn percent(fraction: f64) -> String {
     let rounded: f64 = format!("{:.1e}", 100.0 * fraction).parse().unwrap_or(fraction);
@@ -223,6 +235,17 @@ pub(crate) fn is_code(cell: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_rounded_by_what_is_known_of_them() {
+        assert_eq!(rounded_within(5412362.29012345, 0.0687), 5412362.2901);
+        assert_eq!(rounded_within(5000000000123.456, 1000.0), 5000000000120.0);
+        assert_eq!(rounded_within(-1.0 / 3.0, 0.5), -0.333333);
+        assert_eq!(rounded_within(1.0 / 3.0, f64::NAN), 0.333333);
+        assert_eq!(rounded_within(1.0 / 3.0, 0.0), 1.0 / 3.0);
+        assert_eq!(rounded_within(1e-300, 1e300), 1e-300);
+        assert!(rounded_within(f64::NAN, 1.0).is_nan());
+    }
 
     #[test]
     fn factorials_are_sums_of_logarithms() {

@@ -2,7 +2,7 @@
 
 use super::column::ColumnEncoder;
 use super::encoder::{EncodedColumn, Encoder};
-use super::matrix_columns::{MatrixColumns, sampled_number};
+use super::matrix_columns::{MatrixColumns, decoded_number};
 use crate::learn::SampledRow;
 use crate::numbers::number_text;
 use crate::table::Kind;
@@ -31,8 +31,15 @@ impl Encoder {
 
     /// The cells of a sampled row, in the order of the table's columns; empty where the model says nothing.
     pub fn decode(&self, row: &SampledRow) -> Vec<String> {
+        // One unit of a standardised feature is the standard deviation of its column.
+        let units = if self.matrix.is_some() { Vec::new() } else { vec![1.0; row.dense.len()] };
+        self.decode_within(row, &units)
+    }
+
+    /// The same, where the standard deviations of the dense features say how exactly they are known: numbers get as many digits.
+    pub(crate) fn decode_within(&self, row: &SampledRow, standard_deviations: &[f64]) -> Vec<String> {
         if let Some(matrix) = &self.matrix {
-            return matrix.decode(row);
+            return matrix.decode_within(row, standard_deviations);
         }
         let mut cells = Vec::new();
         let (mut dense, mut sparse) = (0, 0);
@@ -41,7 +48,12 @@ impl Encoder {
             cells.push(match encoder {
                 ColumnEncoder::Standard { mean, standard_deviation, log, .. } => {
                     let value = x * standard_deviation + mean;
-                    number(if *log { value.signum() * value.abs().exp_m1() } else { value }, field.kind)
+                    let known_to = standard_deviations.get(dense).copied().unwrap_or(f64::NAN) * standard_deviation;
+                    match log {
+                        // The slope of the logarithm's inverse is exp(|value|).
+                        true => number(value.signum() * value.abs().exp_m1(), known_to * value.abs().exp(), field.kind),
+                        false => number(value, known_to, field.kind),
+                    }
                 }
                 ColumnEncoder::YesNo { .. } if x.is_nan() => String::new(),
                 ColumnEncoder::YesNo { .. } => if x > 0.5 { "yes" } else { "no" }.to_string(),
@@ -66,6 +78,9 @@ impl Encoder {
 }
 
 /// A number, whole and not below zero if the column holds counts.
-fn number(x: f64, kind: Kind) -> String {
-    if kind == Kind::Count && !x.is_nan() { number_text(x.round().max(0.0)) } else { sampled_number(x) }
+fn number(x: f64, standard_deviation: f64, kind: Kind) -> String {
+    match kind {
+        Kind::Count if !x.is_nan() => number_text(x.round().max(0.0)),
+        _ => decoded_number(x, standard_deviation),
+    }
 }

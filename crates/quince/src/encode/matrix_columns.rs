@@ -1,7 +1,7 @@
 //! The columns of a matrix, which are features unchanged.
 
 use crate::learn::{FeatureGroup, FeatureKind, FeatureMap, FeatureSource, SampledRow};
-use crate::numbers::number_text;
+use crate::numbers::{number_text, rounded_within};
 use serde::{Deserialize, Serialize};
 
 /// The columns of a matrix: called x0, x1 and so on, or as they were named. Nothing is scaled unasked.
@@ -69,7 +69,14 @@ impl MatrixColumns {
 
     /// The cells of a sampled row; empty where the model says nothing.
     pub fn decode(&self, row: &SampledRow) -> Vec<String> {
-        let mut cells: Vec<String> = row.dense.iter().take(self.count).map(|&x| sampled_number(x)).collect();
+        self.decode_within(row, &[])
+    }
+
+    /// The same, where the standard deviations of the dense features say how exactly they are known.
+    pub(super) fn decode_within(&self, row: &SampledRow, standard_deviations: &[f64]) -> Vec<String> {
+        let known_to = |j: usize| standard_deviations.get(j).copied().unwrap_or(f64::NAN);
+        let dense = row.dense.iter().take(self.count).enumerate();
+        let mut cells: Vec<String> = dense.map(|(j, &x)| decoded_number(x, known_to(j))).collect();
         if !row.sequences.is_empty() {
             let mut counts = vec![0.0; self.count.saturating_sub(row.dense.len())];
             for place in row.sequences.iter().flat_map(|(first, places)| places.iter().map(move |place| first + place))
@@ -96,9 +103,9 @@ impl MatrixColumns {
     }
 }
 
-/// A number that was drawn: six digits are plenty; empty if there is none.
-pub(super) fn sampled_number(x: f64) -> String {
-    if x.is_nan() { String::new() } else { number_text(format!("{x:.5e}").parse().unwrap_or(x)) }
+/// A number that was drawn or expected, in as many digits as are known of it; empty if there is none.
+pub(super) fn decoded_number(x: f64, standard_deviation: f64) -> String {
+    if x.is_nan() { String::new() } else { number_text(rounded_within(x, standard_deviation)) }
 }
 
 impl FeatureSource for MatrixColumns {
