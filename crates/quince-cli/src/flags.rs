@@ -3,10 +3,11 @@
 /// What the library says, and how the command says it.
 const PHRASES: &[(&str, &str)] = &[
     ("; leave_one_out=always gives", "; train with --set leave_one_out=always for"),
-    ("; the fit can be resumed from this model", "; go on from the saved model with quince train --resume"),
+    ("; the fit can be resumed from this model", "; go on with quince train TABLE --resume MODEL in place of --model"),
     ("or solver=auto.", "or --set solver=auto."),
     ("for example with words=2000.", "for example --text column=words=2000."),
     ("for example number.", "for example --kind name=number."),
+    ("for classes ask for the task classification", "--task classification learns classes"),
     ("the task regression", "--task regression"),
     (
         "Give a file that was saved by quince.",
@@ -21,6 +22,14 @@ pub fn in_flags(sentence: &str) -> String {
     let mut text = sentence.to_string();
     for (library, command) in PHRASES {
         text = text.replace(library, command);
+    }
+    // The column that may be left out, whichever it is.
+    if let Some((before, after)) = text.split_once("; leave the column out if ")
+        && let Some((name, _)) = before.strip_prefix("note: ").unwrap_or(before).split_once("' has ")
+    {
+        let name = name.trim_start_matches('\'');
+        let name = if name.contains(char::is_whitespace) { format!("'{name}'") } else { name.to_string() };
+        return format!("{before}; leave it out with --drop {name} if {after}");
     }
     // A kind of a column, whichever it is.
     match text

@@ -1,7 +1,9 @@
 //! What a table holds, in numbers: for `quince describe`.
 
-use super::{Column, Kind, Table};
+use super::kind::MOSTLY_DIFFERENT;
+use super::{Column, ColumnData, Kind, Table, category_names};
 use crate::numbers::{correlation, mean_and_standard_deviation, quantile};
+use arrow_array::Array;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -98,12 +100,35 @@ impl Table {
                 }
             }
         }
-        let columns = self.columns().iter().map(Column::describe).collect();
+        let columns = self.columns().iter().map(|column| self.describe_column(column)).collect();
         Description { rows: self.rows(), columns, correlations }
+    }
+
+    /// Describes a column; that it is ignored as a key is explained by the cells that are no numbers, if all others are.
+    fn describe_column(&self, column: &Column) -> ColumnDescription {
+        let mut description = column.describe();
+        if description.why_ignored == MOSTLY_DIFFERENT
+            && let Some(reason) = self.why_no_number(column)
+        {
+            description.why_ignored = format!("{MOSTLY_DIFFERENT}; {reason}");
+        }
+        description
     }
 }
 
 impl Column {
+    /// For a column of a hundred categories or more: how many there are, if most rows have one that hardly any other has.
+    pub(super) fn rare_categories(&self) -> Option<usize> {
+        const MANY: usize = 100;
+        const RARE: usize = 3;
+        let ColumnData::Categories(codes) = &self.data else { return None };
+        let mut counts = vec![0usize; category_names(codes).len()];
+        (0..self.rows()).filter(|&i| !self.is_missing(i)).for_each(|i| counts[codes.keys().value(i) as usize] += 1);
+        let (all, rare) = counts.iter().fold((0, 0), |(all, rare), &n| (all + n, rare + if n <= RARE { n } else { 0 }));
+        let different = counts.iter().filter(|&&count| count > 0).count();
+        Some(different).filter(|&different| different >= MANY && 2 * rare > all)
+    }
+
     /// Describes the column.
     pub fn describe(&self) -> ColumnDescription {
         let mut counts: BTreeMap<_, usize> = BTreeMap::new();

@@ -113,6 +113,9 @@ pub fn is_missing(cell: &str) -> bool {
 const ID_NAMES: [&str; 8] = ["id", "index", "row", "rownames", "row_number", "nr", "no", "key"];
 const PAIRS: [[&str; 2]; 5] = [["0", "1"], ["no", "yes"], ["n", "y"], ["false", "true"], ["f", "t"]];
 
+/// Why a column of words that are nearly all different is ignored.
+pub(super) const MOSTLY_DIFFERENT: &str = "most rows have a value of their own";
+
 /// Cells, of which the empty ones are missing values: they are in every column but one of texts.
 fn filled(cells: &LargeStringArray) -> impl Iterator<Item = Option<&str>> {
     cells.iter().map(|cell| cell.filter(|cell| !cell.is_empty()))
@@ -286,7 +289,7 @@ pub(crate) fn column_of_words(name: String, cells: LargeStringArray) -> Column {
             } else if count <= 10 {
                 (Kind::Category, "")
             } else {
-                (Kind::Ignored, "most rows have a value of their own")
+                (Kind::Ignored, MOSTLY_DIFFERENT)
             }
         }
     };

@@ -75,8 +75,14 @@ impl Table {
         {
             notes.push(format!("'{target}' has few different whole numbers and is learnt as classes, not as a number"));
         }
+        if let (None, Some(values)) = (task, labelled.few_numbers()) {
+            notes.push(format!(
+                "'{target}' has only {values} different numbers and is learnt as a number; for classes ask for the task classification"
+            ));
+        }
         notes.extend(labelled.table.what_is_ignored());
         notes.extend(labelled.table.what_is_nearly_a_number());
+        notes.extend(labelled.table.what_may_be_an_identifier());
         Ok(TrainingSet { labelled, weights, groups, notes })
     }
 
@@ -102,7 +108,8 @@ impl Table {
         let weights = weight.map(|name| self.weights(name, &rows)).transpose()?;
         let aside: Vec<&str> = weight.into_iter().chain(aside.iter().copied()).collect();
         let table = self.without(&aside);
-        let notes = table.what_is_ignored().into_iter().chain(table.what_is_nearly_a_number()).collect();
+        let notes =
+            [table.what_is_ignored(), table.what_is_nearly_a_number(), table.what_may_be_an_identifier()].concat();
         let target = Target::none(rows.len());
         let labelled = Labelled { table, target, name: "cluster".into(), rows, left_out: 0 };
         Ok(TrainingSet { labelled, weights, groups: None, notes })
@@ -126,41 +133,49 @@ impl Table {
         reasons.into_iter().map(sentence).collect()
     }
 
+    /// A sentence for each column of so many rare categories that it may name the rows rather than say something of them.
+    fn what_may_be_an_identifier(&self) -> Vec<String> {
+        let sentence = |column: &Column| {
+            let count = column.rare_categories()?;
+            Some(format!(
+                "'{}' has {count} categories in {} rows, most of them in hardly any; leave the column out if it is an identifier",
+                column.name(),
+                column.rows() - column.missing_count()
+            ))
+        };
+        self.columns().iter().filter_map(sentence).collect()
+    }
+
     /// A sentence for each column in which a few cells are the reason that it is not one of numbers.
     fn what_is_nearly_a_number(&self) -> Vec<String> {
         let sentence = |column: &Column| {
-            if let Some(row) = column.first_code() {
-                let code = column.text(row).unwrap_or_default();
-                let reason = match has_leading_zeros(&code) {
-                    true => "begins with a zero, as keys and codes do",
-                    false => "has more digits than a number keeps, as keys and codes have",
-                };
-                return Some(format!(
-                    "'{}' is read as {}: '{code}' {reason}; its kind may be set to number",
-                    column.name(),
-                    column.kind()
-                ));
-            }
-            if column.has_numbers_as_strings() {
-                return Some(format!(
-                    "'{}' is read as {}: its cells are strings, though all of them look like numbers; its kind may be set to number",
-                    column.name(),
-                    column.kind()
-                ));
-            }
-            let (count, row) = column.nearly_numbers()?;
-            let place = self.place(row, column.name());
-            let line = place.line.map_or_else(|| format!("row {}", row + 1), |line| format!("line {line}"));
-            Some(format!(
-                "'{}' is read as {}: {count} of {} cells are numbers, but '{}' in {line} is not",
-                column.name(),
-                column.kind(),
-                column.rows() - column.missing_count(),
-                column.text(row).unwrap_or_default()
-            ))
+            let reason = self.why_no_number(column)?;
+            Some(format!("'{}' is read as {}: {reason}", column.name(), column.kind()))
         };
         let unasked = |column: &&Column| !matches!(column.why_ignored(), "as asked" | "constant" | "row numbers");
         self.columns().iter().filter(unasked).filter_map(sentence).collect()
+    }
+
+    /// Why a column is not one of numbers, if only a few cells, or how they are written, are the reason.
+    pub(super) fn why_no_number(&self, column: &Column) -> Option<String> {
+        if let Some(row) = column.first_code() {
+            let code = column.text(row).unwrap_or_default();
+            let reason = match has_leading_zeros(&code) {
+                true => "begins with a zero, as keys and codes do",
+                false => "has more digits than a number keeps, as keys and codes have",
+            };
+            return Some(format!("'{code}' {reason}; its kind may be set to number"));
+        }
+        if column.has_numbers_as_strings() {
+            let reason = "its cells are strings, though all of them look like numbers; its kind may be set to number";
+            return Some(reason.to_string());
+        }
+        let (count, row) = column.nearly_numbers()?;
+        let place = self.place(row, column.name());
+        let line = place.line.map_or_else(|| format!("row {}", row + 1), |line| format!("line {line}"));
+        let filled = column.rows() - column.missing_count();
+        let other = column.text(row).unwrap_or_default();
+        Some(format!("{count} of {filled} cells are numbers, but '{other}' in {line} is not"))
     }
 
     /// An error if one of these rows is not in the table.
@@ -178,14 +193,15 @@ impl Table {
     pub fn weights(&self, name: &str, rows: &[usize]) -> Result<Vec<f64>> {
         self.check_rows(rows)?;
         let column = self.column(name)?.as_kind(Kind::Number, self)?;
-        let weight = |&i: &usize| {
-            column.number(i).filter(|w| *w >= 0.0).ok_or_else(|| {
-                Error::table(
-                    self.place(i, name),
-                    "there is no weight of at least zero",
-                    "Give every row a weight: zero, or a number above.",
-                )
-            })
+        let weight = |&i: &usize| match column.number(i) {
+            Some(weight) if weight >= 0.0 => Ok(weight),
+            weight => {
+                let problem = match weight {
+                    Some(weight) => format!("{} is no weight: weights are at least zero", number_text(weight)),
+                    None => "there is no weight".to_string(),
+                };
+                Err(Error::table(self.place(i, name), problem, "Give every row a weight: zero, or a number above."))
+            }
         };
         rows.iter().map(weight).collect()
     }
@@ -207,6 +223,13 @@ impl Table {
 }
 
 impl Labelled {
+    /// How many different numbers the target has, if they are as few as those of a target that is learnt as classes.
+    fn few_numbers(&self) -> Option<usize> {
+        let TargetView::Numbers(numbers) = self.target.view() else { return None };
+        let values = (0..numbers.rows()).flat_map(|i| numbers.row(i)).copied().collect();
+        few_different(values)
+    }
+
     /// The same with the rows of the table that have no class.
     fn with_all_rows(self, table: &Table) -> Result<Labelled> {
         let TargetView::Classes { classes, codes } = self.target.view() else { return Ok(self) };
@@ -309,10 +332,18 @@ impl Table {
                     (0..rows.len()).map(|i| column.label(i).unwrap_or_default().into_owned()).collect();
                 let classes = column.classes(&labels);
                 if classes.count() < 2 {
-                    return refuse(
-                        format!("every row has the same label, '{}'", classes.names()[0]),
-                        "A classifier needs rows of at least two classes.",
-                    );
+                    let label = &classes.names()[0];
+                    let remedy = "A classifier needs rows of at least two classes.";
+                    return match self.rows() - rows.len() {
+                        0 => refuse(format!("every row has the same label, '{label}'"), remedy),
+                        without => refuse(
+                            format!("every row has the same label, '{label}', or none ({without} rows)"),
+                            &format!(
+                                "{remedy} An empty cell, NA, N/A, NaN, null and ? are missing values: a label of that name must be \
+                                 spelled differently, for example N.A."
+                            ),
+                        ),
+                    };
                 }
                 if classes.count() > rows.len() / 2 && classes.count() > MAX_NUMBER_CLASSES {
                     return refuse(
@@ -366,18 +397,22 @@ impl Column {
     fn natural_task(&self) -> Task {
         match self.kind() {
             Kind::Number => Task::Regression,
-            Kind::Count => {
-                let mut values: Vec<f64> = (0..self.rows()).filter_map(|i| self.number(i)).collect();
-                let filled = values.len();
-                values.sort_by(f64::total_cmp);
-                values.dedup();
-                let few = values.len() <= MAX_NUMBER_CLASSES && 2 * values.len() <= filled;
-                if few { Task::Classification } else { Task::Regression }
-            }
+            Kind::Count => match few_different((0..self.rows()).filter_map(|i| self.number(i)).collect()) {
+                Some(_) => Task::Classification,
+                None => Task::Regression,
+            },
             Kind::Ignored if (0..self.rows()).all(|i| self.text(i).is_none_or(|t| t.parse::<f64>().is_ok())) => {
                 Task::Regression
             }
             _ => Task::Classification,
         }
     }
+}
+
+/// How many of these numbers are different, if few are, and each occurs twice on average.
+fn few_different(mut numbers: Vec<f64>) -> Option<usize> {
+    let all = numbers.len();
+    numbers.sort_by(f64::total_cmp);
+    numbers.dedup();
+    Some(numbers.len()).filter(|&different| different <= MAX_NUMBER_CLASSES && 2 * different <= all)
 }
