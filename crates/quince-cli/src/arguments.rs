@@ -26,10 +26,10 @@ pub struct Arguments {
 #[derive(Args)]
 pub struct Common {
     /// The seed: everything random follows from this number
-    #[arg(long, global = true, default_value_t = 0, value_name = "NUMBER", help_heading = "Everywhere")]
+    #[arg(long, global = true, default_value_t = 0, allow_negative_numbers = true, value_parser = parse_whole::<u64>, value_name = "NUMBER", help_heading = "Everywhere")]
     pub seed: u64,
     /// How many threads may work (0: all); results do not depend on it
-    #[arg(long, global = true, default_value_t = 0, value_name = "NUMBER", help_heading = "Everywhere")]
+    #[arg(long, global = true, default_value_t = 0, allow_negative_numbers = true, value_parser = parse_whole::<usize>, value_name = "NUMBER", help_heading = "Everywhere")]
     pub threads: usize,
     /// Stop after this time and keep the best answer so far, for example 500ms, 30s, 5m, 1h
     #[arg(long, global = true, value_parser = parse_duration, allow_hyphen_values = true, value_name = "TIME", help_heading = "Everywhere")]
@@ -72,8 +72,8 @@ pub enum Command {
 /// A table, and how it is read.
 #[derive(Args)]
 pub struct TableOptions {
-    /// The table: CSV, TSV, JSON lines, ARFF, LIBSVM or Parquet, also .gz, or - for standard input; or a folder of texts or
-    /// pictures with one sub-folder per class
+    /// The table: CSV, TSV, JSON lines, ARFF, LIBSVM, Parquet or Arrow, also .gz, or - for standard input; or a folder of texts
+    /// or pictures with one sub-folder per class
     #[arg(value_name = "TABLE")]
     pub table: PathBuf,
     #[command(flatten)]
@@ -89,7 +89,7 @@ pub struct ReadingOptions {
     /// The first line is data; columns are called column1, column2 ...
     #[arg(long, help_heading = "Reading")]
     pub no_header: bool,
-    /// The format of the file (found if not given): csv, jsonl, arff, libsvm or parquet
+    /// The format of the file (found if not given): csv, jsonl, arff, libsvm, parquet or arrow
     #[arg(long, value_name = "NAME", value_parser = parse_format, help_heading = "Reading")]
     pub format: Option<Format>,
     /// Pictures: scale each to this many pixels (16x16, or as the model has learnt them, if not given)
@@ -133,7 +133,7 @@ pub struct KindOptions {
     #[arg(long, value_name = "COLUMN=SETTING,...", value_parser = parse_text, help_heading = "Features")]
     pub text: Vec<(String, String)>,
     /// Polynomial features: also products of up to this many columns of numbers
-    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=10), help_heading = "Features")]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u8).range(1..=10), help_heading = "Features")]
     pub degree: u8,
 }
 
@@ -170,10 +170,10 @@ pub struct Compare {
     #[arg(long, value_name = "METHOD.SETTING=VALUE")]
     pub set: Vec<String>,
     /// Number of folds, or loo for leave-one-out
-    #[arg(long, default_value = "10", value_name = "NUMBER")]
+    #[arg(long, default_value = "10", allow_negative_numbers = true, value_name = "NUMBER")]
     pub folds: String,
     /// Instead of folds, hold this share of the rows out and test on it once, for example 0.3
-    #[arg(long, value_name = "SHARE", conflicts_with_all = ["folds", "group"])]
+    #[arg(long, allow_negative_numbers = true, value_name = "SHARE", conflicts_with_all = ["folds", "group"])]
     pub hold_out: Option<f64>,
     /// A column of groups that are never split, such as a person or a place; it is not learnt from
     #[arg(long, value_name = "COLUMN")]
@@ -239,7 +239,7 @@ pub struct Curve {
     #[arg(long, value_name = "SETTING=VALUE,...")]
     pub vary: Option<String>,
     /// Number of folds
-    #[arg(long, default_value = "5", value_name = "NUMBER")]
+    #[arg(long, default_value = "5", allow_negative_numbers = true, value_name = "NUMBER")]
     pub folds: String,
     /// A column of groups that are never split, such as a person or a place; it is not learnt from
     #[arg(long, value_name = "COLUMN")]
@@ -288,10 +288,14 @@ pub struct Explain {
     #[arg(value_name = "TABLE")]
     pub table: Option<PathBuf>,
     /// The row, counted from 1
-    #[arg(long, value_name = "NUMBER", value_parser = parse_row)]
+    #[arg(long, allow_negative_numbers = true, value_name = "NUMBER", value_parser = parse_row)]
     pub row: Option<usize>,
     #[command(flatten)]
     pub how: ReadingOptions,
+}
+
+fn parse_whole<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| "give a whole number of at least zero".into())
 }
 
 fn parse_row(text: &str) -> Result<usize, String> {
@@ -304,7 +308,7 @@ pub struct Sample {
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
     /// How many rows
-    #[arg(long, short = 'n', default_value_t = 10, value_name = "NUMBER")]
+    #[arg(long, short = 'n', default_value_t = 10, allow_negative_numbers = true, value_parser = parse_whole::<usize>, value_name = "NUMBER")]
     pub rows: usize,
     /// Only rows of this class, or of the component with this number
     #[arg(long, value_name = "NAME")]

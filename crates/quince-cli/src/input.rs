@@ -149,6 +149,15 @@ pub fn supervised(
     Ok(supervised)
 }
 
+/// An error if reading the table has taken all the time there was.
+pub fn check_time_is_left(session: &Session) -> Result<()> {
+    if !session.run.out_of_time() {
+        return Ok(());
+    }
+    let problem = "was used up by reading the table: no method could begin";
+    Err(Error::setting("budget", problem, "Give more time."))
+}
+
 /// An error if a method learns no target; `option` is what named it.
 pub fn check_supervised(method: &Method, option: &str) -> Result<()> {
     if method.info.can(Capability::Classify) || method.info.can(Capability::Regress) {
@@ -210,6 +219,9 @@ pub fn check_output(output: &Path, inputs: &[&Path]) -> Result<()> {
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         return refuse(folder, "there is no such folder", ErrorKind::NotFound);
+    }
+    if output == Path::new("-") {
+        return refuse(output, "a model is a file, and does not go to standard output", ErrorKind::InvalidInput);
     }
     let place = std::fs::canonicalize(output).ok();
     if place.is_some() && inputs.iter().any(|input| std::fs::canonicalize(input).ok() == place) {

@@ -3,7 +3,7 @@
 use crate::arguments::Compare;
 use crate::input::{self, Session};
 use crate::show;
-use quince::evaluate::{Comparison, Contestants, Folds, Metric, compare};
+use quince::evaluate::{Comparison, Contestants, Entrant, Folds, Metric, compare};
 use quince::learn::{DynLearner, Target};
 use quince::registry::{self, Method, Registry};
 use quince::{Error, Result};
@@ -13,6 +13,7 @@ pub fn run(options: &Compare, session: &Session) -> Result<()> {
     let table = session.table(&options.table, &options.kinds)?;
     let supervised =
         input::supervised(&table, &options.target, options.group.as_deref(), &options.kinds, false, session)?;
+    input::check_time_is_left(session)?;
     let task = supervised.labelled.target.task();
     let by = options.by.as_deref().map(|name| Metric::for_task(name, task)).transpose()?;
     let contestants = contestants(options, &supervised.labelled.target)?;
@@ -31,10 +32,16 @@ pub fn run(options: &Compare, session: &Session) -> Result<()> {
         let mut all = serde_json::to_value(&comparison).unwrap_or_default();
         all["left_out"] = json!(contestants.left_out);
         show::print_json(&all)
-    } else {
+    } else if comparison.check().is_ok() || reasons(&comparison) > 1 {
         show::print(&leaderboard(&comparison, &folds))
     }
     comparison.check()
+}
+
+/// For how many different reasons methods have no result.
+fn reasons(comparison: &Comparison) -> usize {
+    let of = |entrant: &Entrant| Some(entrant.problem.as_ref()?.replace(&entrant.method, ""));
+    comparison.entrants.iter().filter_map(of).collect::<std::collections::HashSet<_>>().len()
 }
 
 /// The methods asked for, or all that learn this kind of target.
@@ -43,7 +50,9 @@ fn contestants(options: &Compare, target: &Target) -> Result<Contestants> {
         return Ok(Contestants::of(&Registry::standard(), target));
     }
     let named = options.models.iter().map(|name| registry::method(name.trim()).copied());
-    let methods: Vec<Method> = named.collect::<Result<_>>()?;
+    let mut methods: Vec<Method> = named.collect::<Result<_>>()?;
+    let mut seen = std::collections::HashSet::new();
+    methods.retain(|method| seen.insert(method.info.name));
     methods.iter().try_for_each(|method| input::check_supervised(method, "models"))?;
     Ok(Contestants { methods, left_out: Vec::new() })
 }
@@ -106,13 +115,17 @@ fn leaderboard(comparison: &Comparison, folds: &Folds) -> String {
     };
     let mut text =
         format!("{} from {} rows, by {} ({way})\n\n", comparison.target, comparison.rows, comparison.by.title());
-    text += &show::table(&header, &rows, 2..);
+    if !rows.is_empty() {
+        text += &show::table(&header, &rows, 2..);
+    }
     for entrant in &failed {
         text += &format!("\n{}: no result: {}\n", entrant.method, entrant.problem.as_deref().unwrap_or("unknown"));
     }
     for entrant in ranked.iter().filter(|entrant| entrant.problem.is_some()) {
         let problem = entrant.problem.as_deref().unwrap_or_default();
-        text += &format!("\n{}: {} of {} folds only: {problem}\n", entrant.method, entrant.folds, comparison.folds);
+        let last = if comparison.is_tested_too_little(entrant) { ", so it is ranked last" } else { "" };
+        text +=
+            &format!("\n{}: {} of {} folds only{last}: {problem}\n", entrant.method, entrant.folds, comparison.folds);
     }
     text
 }

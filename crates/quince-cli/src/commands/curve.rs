@@ -12,6 +12,7 @@ pub fn run(options: &Curve, session: &Session) -> Result<()> {
     let table = session.table(&options.table, &options.kinds)?;
     let supervised =
         input::supervised(&table, &options.target, options.group.as_deref(), &options.kinds, false, session)?;
+    input::check_time_is_left(session)?;
     let labelled = &supervised.labelled;
     let by = options.by.as_deref().map(|name| Metric::for_task(name, labelled.target.task())).transpose()?;
     let folds = Folds::of(&options.folds, None, supervised.groups)?;

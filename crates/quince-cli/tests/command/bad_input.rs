@@ -56,7 +56,7 @@ fn a_class_of_one_row_cannot_be_compared() {
     bench.file("table.csv", "x,y\n1,a\n2,a\n3,b\n4,a\n");
     let answer = bench.run("compare table.csv -t y");
     assert_eq!(answer.code, Some(1));
-    assert!(answer.err.contains("error: the class 'b' has one row only"), "{}", answer.err);
+    assert!(answer.err.contains("error: table.csv, column 'y': the class 'b' has one row only"), "{}", answer.err);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod clustering;
 mod commands;
 mod interrupting;
 mod mixtures;
+mod notes;
 mod outputs;
 mod real_tables;
 

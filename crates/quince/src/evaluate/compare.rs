@@ -61,6 +61,11 @@ impl Entrant {
     pub fn metric(&self, metric: Metric) -> Option<FoldStatistics> {
         self.metrics.iter().find(|(m, _)| *m == metric).map(|(_, statistics)| *statistics)
     }
+
+    /// Whether it was tested in fewer than half as many folds as the method that was tested in the most.
+    fn is_tested_too_little(&self, most: usize) -> bool {
+        2 * self.folds < most
+    }
 }
 
 /// A finished leaderboard, the best first.
@@ -88,8 +93,20 @@ impl Comparison {
         if self.entrants.iter().any(|entrant| entrant.folds > 0) {
             return Ok(());
         }
+        let late = |entrant: &Entrant| {
+            let error = Error::OutOfTime { what: entrant.method.clone() };
+            entrant.problem.as_deref() == Some(&error.to_string())
+        };
+        if self.entrants.len() > 1 && self.entrants.iter().all(late) {
+            return Err(Error::OutOfTime { what: "any method".into() });
+        }
         let problem = self.entrants.iter().find_map(|entrant| entrant.problem.as_deref());
         problem.map_or(Ok(()), |problem| Err(Error::data(format!("no method has a result: {problem}"), "")))
+    }
+
+    /// Whether a method comes after all others because it was tested in fewer than half as many folds as another.
+    pub fn is_tested_too_little(&self, entrant: &Entrant) -> bool {
+        entrant.is_tested_too_little(most_folds(&self.entrants))
     }
 }
 
@@ -117,7 +134,7 @@ pub fn compare(
     let target = &labelled.target;
     let task = target.task();
     let mut warnings = Vec::new();
-    let splits = make_splits(target, folds, &mut warnings, run)?;
+    let splits = make_splits(labelled, folds, &mut warnings, run)?;
     let mut all_results: Vec<FoldResults> = learners.iter().map(|_| FoldResults::default()).collect();
     match &splits {
         None => leave_each_out(labelled, learners, weights, &mut all_results, &mut warnings, run)?,
@@ -149,18 +166,23 @@ pub fn compare(
     })
 }
 
+/// The number of folds of the method that was tested in the most.
+fn most_folds(entrants: &[Entrant]) -> usize {
+    entrants.iter().map(|entrant| entrant.folds).max().unwrap_or(0)
+}
+
 /// The best first: by the metric, then by accuracy or R², then in the order given. A method that was tested in fewer than
 /// half as many folds as another comes after all that were tested enough.
 fn rank(entrants: &mut [Entrant], by: Metric, task: Task) {
     let second = if task == Task::Classification { Metric::Accuracy } else { Metric::R2 };
-    let most = entrants.iter().map(|entrant| entrant.folds).max().unwrap_or(0);
+    let most = most_folds(entrants);
     let loss = |entrant: &Entrant, metric: Metric| {
         let sign = if metric.larger_is_better() { -1.0 } else { 1.0 };
         entrant.metric(metric).map_or(f64::INFINITY, |statistics| sign * statistics.mean)
     };
     entrants.sort_by(|a, b| {
         let by_metric = |metric| loss(a, metric).total_cmp(&loss(b, metric));
-        let too_few = |entrant: &Entrant| 2 * entrant.folds < most;
+        let too_few = |entrant: &Entrant| entrant.is_tested_too_little(most);
         too_few(a).cmp(&too_few(b)).then_with(|| by_metric(by)).then_with(|| by_metric(second))
     });
 }

@@ -72,7 +72,7 @@ pub fn curve(
     let (first, by) = check_trials(trials, by, weights)?;
     let target = &first.labelled.target;
     let mut warnings = Vec::new();
-    let splits = make_splits(target, folds, &mut warnings, run)?.ok_or_else(|| {
+    let splits = make_splits(&first.labelled, folds, &mut warnings, run)?.ok_or_else(|| {
         Error::setting("folds", "cannot be leave-one-out for a curve", "Use a number of folds, for example 10.")
     })?;
     let mut all_results: Vec<FoldResults> = trials.iter().map(|_| FoldResults::default()).collect();

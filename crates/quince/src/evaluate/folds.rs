@@ -1,9 +1,10 @@
 //! How rows are split for a comparison or a curve.
 
 use super::resample::{Split, grouped_folds, hold_out, stratified_folds};
-use crate::error::{Error, Result};
-use crate::learn::{Target, TargetView};
+use crate::error::{Error, Place, Result};
+use crate::learn::TargetView;
 use crate::run::Run;
+use crate::table::Labelled;
 
 /// How the rows are split.
 ///
@@ -72,11 +73,12 @@ impl Folds {
 
 /// The splits, `None` for leave-one-out. A class with fewer rows than folds is not tested in all of them.
 pub(super) fn make_splits(
-    target: &Target,
+    labelled: &Labelled,
     folds: &Folds,
     warnings: &mut Vec<String>,
     run: &Run,
 ) -> Result<Option<Vec<Split>>> {
+    let target = &labelled.target;
     if let Folds::Grouped(_, groups) = folds
         && groups.len() != target.rows()
     {
@@ -93,7 +95,10 @@ pub(super) fn make_splits(
         }
     };
     if let Some((1, label)) = fewest {
-        return Err(Error::data(
+        let place =
+            Place { file: labelled.table.source_name(), column: Some(labelled.name.clone()), ..Place::default() };
+        return Err(Error::table(
+            place,
             format!("the class '{label}' has one row only: it cannot be both learnt and tested"),
             "Remove the class, join it with another, or add rows of it.",
         ));

@@ -34,8 +34,14 @@ impl Model {
         self.classes.as_ref().map_or(&[], Classes::names)
     }
 
+    /// The method does not do this; generative ones do.
     pub(super) fn cannot(&self, what: &str) -> Error {
         Error::data(format!("'{}' cannot {what}", self.method.info.name), "naive-bayes, gaussian and mixture can.")
+    }
+
+    fn cannot_explain(&self, what: &str) -> Error {
+        let remedy = "naive-bayes, gaussian, nearest-centroid, mixture, svm and linear-svm can.";
+        Error::data(format!("'{}' cannot explain {what}", self.method.info.name), remedy)
     }
 
     /// What the model has learnt, as a person reads it.
@@ -50,7 +56,7 @@ impl Model {
     pub fn explain(&self) -> Result<Explanation> {
         self.fitted
             .explain(&self.encoder, self.class_names())
-            .ok_or_else(|| self.cannot("explain what it has learnt yet"))
+            .ok_or_else(|| self.cannot_explain("what it has learnt yet"))
     }
 
     /// What spoke for the answer to the first of some rows that are encoded already.
@@ -67,7 +73,7 @@ impl Model {
             ));
         }
         let said = self.fitted.explain_row(row, &self.encoder, self.class_names())?;
-        said.ok_or_else(|| self.cannot("explain its answers yet"))
+        said.ok_or_else(|| self.cannot_explain("its answers yet"))
     }
 
     /// Samples rows from the model; of one class only, if that is given.

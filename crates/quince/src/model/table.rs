@@ -8,7 +8,7 @@ use crate::learn::{Capability, DynLearner, Examples, Input, Target, TargetView, 
 use crate::matrix::{Matrix, Rows};
 use crate::run::Run;
 use crate::table::kind::yes_or_no;
-use crate::table::{Cells, Field, Kind, Labelled, ReadOptions, Table};
+use crate::table::{Cells, Column, Field, Kind, Labelled, ReadOptions, Table};
 use std::path::Path;
 
 impl Model {
@@ -37,7 +37,8 @@ impl Model {
         let encode = || Encoder::fit_for(learner.info(), &labelled.table, Some(&labelled.target), run);
         let (encoder, rows) = named(encode(), learner.info().name)?;
         let examples = Examples::new(rows.features(), &labelled.target, weights)?.encoded_by(&encoder)?;
-        let mut model = Model::fit_examples(&examples, learner, run)?;
+        let fitted = Model::fit_examples(&examples, learner, run);
+        let mut model = fitted.map_err(|error| with_extreme_columns(error, &labelled.table))?;
         model.digest = learner.resumes().then(|| examples.digest(run));
         model.encoder = encoder;
         model.target = labelled.name.clone();
@@ -114,7 +115,7 @@ impl Model {
         }
         let mut cells = Cells::read(path, &options, run)?;
         options.kinds = self.kinds(cells.names().iter().map(String::as_str), with_target);
-        let table = cells.table(&options, run)?;
+        let table = cells.table(&options, run).map_err(|error| remembered_kind(error, &options.kinds))?;
         Ok((cells, table))
     }
 
@@ -202,5 +203,38 @@ impl Model {
 impl Queries for Table {
     fn encoded_for(&self, model: &Model, run: &Run) -> Result<Input<'_>> {
         Ok(Input::Owned(model.encode(self, run)?))
+    }
+}
+
+/// An error about sums that overflow, with the columns of the numbers that make them.
+fn with_extreme_columns(error: Error, table: &Table) -> Error {
+    const EXTREME: f64 = 1e150;
+    let Error::Data { problem, remedy } = error else { return error };
+    if !problem.ends_with("overflow") {
+        return Error::Data { problem, remedy };
+    }
+    let is_extreme = |column: &&Column| (0..column.rows()).any(|i| column.number(i).is_some_and(|x| x.abs() > EXTREME));
+    let names: Vec<String> =
+        table.columns().iter().filter(is_extreme).take(5).map(|column| format!("'{}'", column.name())).collect();
+    match names.is_empty() {
+        true => Error::Data { problem, remedy },
+        false => Error::Data { problem: format!("{problem}, by numbers above 1e150 in {}", names.join(", ")), remedy },
+    }
+}
+
+/// An error about a cell that would advise another kind: the kind is the model's.
+fn remembered_kind(error: Error, kinds: &[(String, Kind)]) -> Error {
+    match error {
+        Error::Table { place, problem, remedy } if remedy.contains("kind") => {
+            let kind = kinds.iter().find(|(name, _)| place.column.as_ref() == Some(name)).map(|(_, kind)| *kind);
+            let remedy = match kind {
+                Some(kind) => {
+                    format!("Mend the cell or leave it empty: the model knows the column as one of kind {kind}.")
+                }
+                None => remedy,
+            };
+            Error::Table { place, problem, remedy }
+        }
+        other => other,
     }
 }

@@ -28,22 +28,24 @@ struct Rows {
 }
 
 impl Rows {
-    fn put(&mut self, name: Cow<'_, str>, value: Value) {
+    /// Takes a value of the row that is being read; false if it has one of that name already.
+    #[must_use]
+    fn put(&mut self, name: &str, value: Value) -> bool {
         let row = self.lines.len();
-        let place = match self.places.get(name.as_ref()) {
+        let place = match self.places.get(name) {
             Some(&place) => place,
             None => {
                 self.names.push(name.to_string());
                 self.values.push(Vec::new());
-                self.places.insert(name.into_owned(), self.names.len() - 1);
+                self.places.insert(name.to_string(), self.names.len() - 1);
                 self.names.len() - 1
             }
         };
-        // Of a name that is given twice the last value counts.
         if self.values[place].last().is_some_and(|last| last.0 == row) {
-            self.values[place].pop();
+            return false;
         }
         self.values[place].push((row, value));
+        true
     }
 
     /// Appends the rows of another part.
@@ -219,7 +221,9 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
         while let Some((name, value)) = map.next_entry::<Cow<'_, str>, Value>()? {
-            self.0.put(name, value);
+            if !self.0.put(&name, value) {
+                return Err(serde::de::Error::custom(format_args!("an object has two values called '{name}'")));
+            }
         }
         Ok(())
     }
@@ -324,6 +328,13 @@ mod tests {
         let problem = |text: &str| read(text).unwrap_err().to_string();
         assert!(problem("{\"a\":1}\n{\"a\":}\n").starts_with("t.jsonl, line 2: this is not JSON as it is expected"));
         assert!(problem("{\"a\":1}\n[1]\n").contains("line 2"));
+        for text in ["{\"b\":2,\"a\":1}\n{\"a\":1,\"b\":2,\"a\":3}\n", "[{\"b\":2},\n{\"a\":1,\"b\":2,\"a\":1}]"] {
+            let said = problem(text);
+            assert!(
+                said.starts_with("t.jsonl, line 2: ") && said.ends_with("an object has two values called 'a'"),
+                "{said}"
+            );
+        }
         assert_eq!(problem("\n\n"), "t.jsonl: there is no object in the file");
         assert_eq!(problem("{}\n{}\n"), "t.jsonl: the objects are empty");
         // As many columns as rows would need memory by the square of the file.
