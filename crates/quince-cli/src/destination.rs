@@ -51,8 +51,8 @@ impl<'a> Destination<'a> {
         self.format == OutputFormat::Delimited
     }
 
-    /// Whether columns have types there, so that a label that is a number need not be a text.
-    pub fn is_typed(&self) -> bool {
+    /// Whether the columns of what is written have types of Arrow's, so that a label that is a number need not be a text.
+    pub fn is_arrow(&self) -> bool {
         matches!(self.format, OutputFormat::Parquet | OutputFormat::Arrow)
     }
 

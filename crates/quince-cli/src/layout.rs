@@ -33,9 +33,13 @@ impl Layout {
         cells.join(&self.delimiter.to_string()) + "\n"
     }
 
+    /// Whether a cell is changed: between tabs quotes would not hold a tab or the end of a line, which become spaces.
+    pub fn changes(&self, cell: &str) -> bool {
+        self.delimiter == '\t' && cell.contains(['\t', '\n', '\r'])
+    }
+
     fn quoted(&self, cell: &str) -> String {
-        // Between tabs quotes would not hold a tab or the end of a line.
-        let cell = if self.delimiter == '\t' { cell.replace(['\t', '\n', '\r'], " ") } else { cell.to_string() };
+        let cell = if self.changes(cell) { cell.replace(['\t', '\n', '\r'], " ") } else { cell.to_string() };
         let plain = !cell.contains([self.delimiter, '"', '\n', '\r']);
         if plain { cell } else { format!("\"{}\"", cell.replace('"', "\"\"")) }
     }

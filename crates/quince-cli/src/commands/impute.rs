@@ -1,7 +1,7 @@
 //! `quince impute`: a table in, the same table out, with its missing values imputed.
 
 use crate::arguments::Impute;
-use crate::commands::predict::read_columns;
+use crate::commands::predict::{keep_types, read_columns, say_what_is_changed, say_what_is_left_out};
 use crate::destination::Destination;
 use crate::input::{self, Session};
 use crate::layout::Layout;
@@ -56,7 +56,8 @@ pub fn run(options: &Impute, session: &Session) -> Result<()> {
     if session.json {
         output.write_text(&as_json(&filled))?;
     } else {
-        write_table(&output, &cells, &table, &filled)?;
+        say_what_is_left_out(&cells, session);
+        write_table(&output, &cells, &table, &filled, session)?;
     }
     if let Some(path) = output.path() {
         let what = if session.json { "the list of filled values" } else { "the table" };
@@ -103,15 +104,27 @@ fn say_what_is_left(table: &Table, filled: &[ImputedCell], session: &Session) {
 }
 
 /// The table as it was read, missing values filled.
-fn write_table(output: &Destination<'_>, cells: &Cells, table: &Table, filled: &[ImputedCell]) -> Result<()> {
+fn write_table(
+    output: &Destination<'_>,
+    cells: &Cells,
+    table: &Table,
+    filled: &[ImputedCell],
+    session: &Session,
+) -> Result<()> {
     let spelled = spelled(cells, table, filled)?;
     if !output.is_delimited() {
-        let shown: Vec<usize> = (0..cells.names().len()).collect();
+        let shown: Vec<usize> = (0..cells.names().len()).filter(|&j| cells.why_not_read(j).is_none()).collect();
         let mut columns = read_columns(cells, table, &shown)?;
+        let place: HashMap<usize, usize> = shown.iter().enumerate().map(|(k, &j)| (j, k)).collect();
+        let changed: HashSet<usize> = spelled.iter().map(|&(_, j, _)| j).collect();
+        if output.is_arrow() {
+            keep_types(cells, &shown, &mut columns, |j| !changed.contains(&j));
+        }
         for (i, j, text) in spelled {
-            match &mut columns[j].values {
+            match &mut columns[place[&j]].values {
                 OutputValues::Numbers(numbers) => numbers[i] = text.replace(',', ".").parse().unwrap_or(f64::NAN),
                 OutputValues::Texts(texts) => texts[i] = Some(text),
+                OutputValues::Arrow(_) => {}
             }
         }
         return output.write_columns(columns);
@@ -121,14 +134,16 @@ fn write_table(output: &Destination<'_>, cells: &Cells, table: &Table, filled: &
     if let Some(text) = cells.with_cells(spelled.clone()).filter(|_| cells.delimiter() == Some(layout.delimiter())) {
         return output.write(&text?);
     }
-    let mut text = layout.line(cells.names());
+    say_what_is_changed(cells, table, layout, session)?;
+    let shown = |j: &usize| cells.why_not_read(*j).is_none();
+    let mut text = layout.line((0..cells.names().len()).filter(shown).map(|j| &cells.names()[j]));
     let (mut i, mut next) = (0, spelled.into_iter().peekable());
     cells.each_row(table, |row| {
         let mut line: Vec<String> = row.iter().map(|cell| (*cell).to_string()).collect();
         while let Some((_, j, text)) = next.next_if(|cell| cell.0 == i) {
             line[j] = text;
         }
-        text += &layout.line(&line);
+        text += &layout.line(line.iter().enumerate().filter(|(j, _)| shown(j)).map(|(_, cell)| cell));
         i += 1;
     })?;
     output.write_text(&text)

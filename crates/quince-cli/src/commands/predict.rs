@@ -27,15 +27,22 @@ pub fn run(options: &Predict, session: &Session) -> Result<()> {
     // Whoever predicts a folder wants to know about its files, and has their texts and pixels already.
     let folder = options.table.table.is_dir();
     let shows = |&j: &usize| !folder || matches!(cells.names()[j].as_str(), "label" | "file");
-    let shown: Vec<usize> = (0..cells.names().len()).filter(shows).collect();
+    let shown: Vec<usize> =
+        (0..cells.names().len()).filter(shows).filter(|&j| cells.why_not_read(j).is_none()).collect();
     if session.json {
         output.write_text(&show::json(&AnswerColumn::objects(&added)))?;
     } else if output.is_delimited() {
         let layout = Layout::new(output.path(), Some(&cells));
+        say_what_is_left_out(&cells, session);
+        say_what_is_changed(&cells, &table, layout, session)?;
         output.write_text(&as_text(&cells, &table, &shown, &added, layout)?)?;
     } else {
         let mut columns = read_columns(&cells, &table, &shown)?;
-        let typed = |column| if output.is_typed() { with_typed_labels(column, &model) } else { column };
+        if output.is_arrow() {
+            keep_types(&cells, &shown, &mut columns, |_| true);
+        }
+        say_what_is_left_out(&cells, session);
+        let typed = |column| if output.is_arrow() { with_typed_labels(column, &model) } else { column };
         columns.extend(added.into_iter().map(OutputColumn::from).map(typed));
         output.write_columns(columns)?;
     }
@@ -58,6 +65,37 @@ fn with_typed_labels(mut column: OutputColumn, model: &Model) -> OutputColumn {
     column
 }
 
+/// Says which columns a file has that are not read, and so not written either.
+pub fn say_what_is_left_out(cells: &Cells, session: &Session) {
+    for (j, name) in cells.names().iter().enumerate() {
+        if let Some(why) = cells.why_not_read(j) {
+            session.say(&format!("note: '{name}' is left out of what is written: {why}"));
+        }
+    }
+}
+
+/// Says how many cells are not written as they were read.
+pub fn say_what_is_changed(cells: &Cells, table: &Table, layout: Layout, session: &Session) -> Result<()> {
+    let mut changed = 0;
+    cells.each_row(table, |row| changed += row.iter().filter(|cell| layout.changes(cell)).count())?;
+    if changed > 0 {
+        let cells = if changed == 1 { "1 cell has".to_string() } else { format!("{changed} cells have") };
+        session.say(&format!(
+            "note: {cells} tabs or line breaks, which are written as spaces between tabs; a .csv file keeps them"
+        ));
+    }
+    Ok(())
+}
+
+/// Of a file of Arrow columns: those that are wanted are written with their own types.
+pub fn keep_types(cells: &Cells, shown: &[usize], columns: &mut [OutputColumn], wanted: impl Fn(usize) -> bool) {
+    for (&j, column) in shown.iter().zip(columns).filter(|(j, _)| wanted(**j)) {
+        if let Some(values) = cells.as_written(j) {
+            column.values = values;
+        }
+    }
+}
+
 /// Columns of a table that was read, to be written: numbers as numbers, everything else as it was spelled.
 pub fn read_columns(cells: &Cells, table: &Table, shown: &[usize]) -> Result<Vec<OutputColumn>> {
     let columns: Vec<Option<&Column>> = shown.iter().map(|&j| table.column(&cells.names()[j]).ok()).collect();
@@ -73,8 +111,10 @@ pub fn read_columns(cells: &Cells, table: &Table, shown: &[usize]) -> Result<Vec
     cells.each_row(table, |row| {
         for ((values, column), &j) in values.iter_mut().zip(&columns).zip(shown) {
             if let OutputValues::Texts(texts) = values {
-                let missing = row[j].is_empty() || column.is_some_and(|column| column.is_missing(i));
-                texts.push((!missing).then(|| row[j].to_string()));
+                // Without the spaces around them, as they are read.
+                let text = row[j].trim();
+                let missing = text.is_empty() || column.is_some_and(|column| column.is_missing(i));
+                texts.push((!missing).then(|| text.to_string()));
             }
         }
         i += 1;

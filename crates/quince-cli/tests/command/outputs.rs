@@ -58,6 +58,71 @@ fn a_name_that_promises_what_is_not_written_is_refused_before_the_work() {
 }
 
 #[test]
+fn columns_of_a_typed_file_are_passed_through_as_they_are() {
+    use quince::table::{Cells, OutputColumn, OutputFormat, OutputValues, ReadOptions};
+    let bench = Bench::new("output-types");
+    let numbers = |name: &str, value: fn(usize) -> f64| OutputColumn {
+        name: name.into(),
+        values: OutputValues::Numbers((0..40).map(value).collect()),
+    };
+    let words = |name: &str, value: fn(usize) -> Option<&'static str>| OutputColumn {
+        name: name.into(),
+        values: OutputValues::Texts((0..40).map(|i| value(i).map(str::to_string)).collect()),
+    };
+    let columns = vec![
+        numbers("x", |i| (i % 7) as f64 + 0.5),
+        numbers("same", |_| 2.5),
+        numbers("gaps", |i| if i % 5 == 0 { f64::NAN } else { i as f64 / 4.0 }),
+        words("answer", |i| Some(["yes", "no"][i % 2])),
+        words("y", |i| [Some("a"), Some("b"), None][i % 3]),
+    ];
+    bench.file("t.parquet", OutputFormat::Parquet.encode(columns.clone()).unwrap());
+    bench.file("t.arrow", OutputFormat::Arrow.encode(columns).unwrap());
+    bench.ok("train t.parquet -t y -m ridge -o m.quince");
+    let read = |name: &str| Cells::read(bench.folder.join(name), &ReadOptions::default(), &quince::Run::new()).unwrap();
+    for (from, to) in [("t.parquet", "p.parquet"), ("t.arrow", "p.feather"), ("t.parquet", "p.arrow")] {
+        bench.ok(&format!("predict m.quince {from} -o {to}"));
+        let (before, after) = (read(from), read(to));
+        for j in 0..5 {
+            assert_eq!(before.names()[j], after.names()[j]);
+            assert!(before.as_written(j).is_some());
+            assert_eq!(before.as_written(j), after.as_written(j), "{from} to {to}, {}", before.names()[j]);
+        }
+    }
+    // Where nothing is missing nothing is changed, types included.
+    bench.ok("impute t.parquet --drop y -o i.parquet");
+    let (before, after) = (read("t.parquet"), read("i.parquet"));
+    for j in [0, 1, 3] {
+        assert_eq!(before.as_written(j), after.as_written(j), "{}", before.names()[j]);
+    }
+    assert_ne!(before.as_written(2), after.as_written(2));
+    let described = bench.ok("describe p.feather").out;
+    assert!(described.contains("40 rows, 8 columns"), "{described}");
+}
+
+#[test]
+fn labels_are_written_without_the_spaces_around_them() {
+    let bench = Bench::new("output-spaces");
+    bench.file("t.csv", format!("x,y\n{}", "1.5, b \n2.5,a\n3.5,\"b\"\n0.5, a\n".repeat(5)));
+    bench.ok("train t.csv -t y -m ridge -o m.quince");
+    bench.ok("predict m.quince t.csv -o p.parquet");
+    let said = bench.ok("evaluate m.quince p.parquet");
+    assert!(said.out.contains("20 rows") || !said.err.contains("left out"), "{}{}", said.out, said.err);
+    assert_eq!(quince::Table::read(bench.folder.join("p.parquet")).unwrap().column("y").unwrap().text(0).unwrap(), "b");
+}
+
+#[test]
+fn cells_that_lose_their_line_breaks_between_tabs_are_counted() {
+    let bench = Bench::new("output-tabs");
+    bench.file("t.csv", format!("x,note,y\n{}", "1.5,\"two\nlines\",b\n2.5,\"a\ttab\",a\n3,plain,a\n".repeat(2)));
+    bench.ok("train t.csv -t y --drop note -m ridge -o m.quince");
+    let note =
+        "note: 4 cells have tabs or line breaks, which are written as spaces between tabs; a .csv file keeps them";
+    assert!(bench.ok("predict m.quince t.csv -o p.tsv").err.contains(note));
+    assert!(!bench.ok("predict m.quince t.csv -o p.csv").err.contains("line breaks"));
+}
+
+#[test]
 fn imputing_changes_nothing_but_missing_cells() {
     let bench = Bench::new("impute-bytes");
     // A byte-order mark, needless quotes, spaces, a blank line, line ends of two kinds, no end of the last line.

@@ -66,7 +66,7 @@ impl TryFrom<&[RecordBatch]> for Table {
 }
 
 /// What cells of this type are as labels.
-fn label_type(kind: &DataType) -> Option<LabelType> {
+pub(super) fn label_type(kind: &DataType) -> Option<LabelType> {
     match kind {
         DataType::Boolean => Some(LabelType::Booleans),
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(LabelType::Words),
@@ -81,7 +81,7 @@ fn arrow_error(error: &dyn std::fmt::Display) -> Error {
     Error::data(format!("the Arrow data cannot be read: {error}"), "Hand over a data frame of plain columns.")
 }
 
-fn column_of(name: &str, parts: &[ArrayRef]) -> Result<Column> {
+pub(super) fn column_of(name: &str, parts: &[ArrayRef]) -> Result<Column> {
     let Some(first) = parts.first() else {
         return Ok(kind::column_of_words(name.into(), LargeStringArray::from_iter(Vec::<Option<&str>>::new())));
     };

@@ -5,6 +5,7 @@ use super::kind::{self, CellError, Kind};
 use super::options::Encoding;
 use super::read::{Pictures, ReadOptions};
 use super::spellings::Spellings;
+use super::write::{ArrowColumn, OutputValues};
 use super::{Column, Source, Table};
 use crate::error::{Error, Place, Result, did_you_mean};
 use crate::numbers::number_text;
@@ -37,6 +38,8 @@ pub struct Cells {
     pub(super) exact: HashMap<usize, LargeStringArray>,
     /// How numbers are written, where not as they print and few differ.
     pub(super) spellings: HashMap<usize, Arc<Spellings>>,
+    /// Each column as Arrow has it, where a file holds such: what is written keeps its type. Those that are not read have no parts.
+    pub(super) arrow: Vec<ArrowColumn>,
     /// How the cells were made of pictures, if they were.
     pub(super) pictures: Option<Pictures>,
 }
@@ -92,9 +95,23 @@ impl Cells {
         self.written.as_ref().map(|written| char::from(written.delimiter()))
     }
 
-    /// Whether the names look like data: all of them numbers.
+    /// Column `j` as a file of Arrow columns (Parquet, Arrow) has it, with its own type, to be written unchanged.
+    pub fn as_written(&self, j: usize) -> Option<OutputValues> {
+        self.arrow.get(j).filter(|column| !column.parts.is_empty()).cloned().map(OutputValues::Arrow)
+    }
+
+    /// Why column `j` is not read, of which no cell is known; `None` if it is.
+    pub fn why_not_read(&self, j: usize) -> Option<String> {
+        let column = self.arrow.get(j).filter(|column| column.parts.is_empty())?;
+        Some(format!("{} is neither numbers nor words", column.field.data_type()))
+    }
+
+    /// Whether the names look like data: all of them numbers, or most of them and not such as places and years, which count up.
     pub fn names_look_like_data(&self) -> bool {
-        self.written.is_some() && self.names.iter().all(|name| name.parse::<f64>().is_ok())
+        let numbers: Vec<f64> = self.names.iter().filter_map(|name| name.parse().ok()).collect();
+        let count_up = numbers.iter().all(|x| x.fract() == 0.0) && numbers.windows(2).all(|pair| pair[0] < pair[1]);
+        let all = numbers.len() == self.names.len();
+        self.written.is_some() && (all || (2 * numbers.len() > self.names.len() && !count_up))
     }
 
     /// Calls `visit` with the cells of every row, as they were written (without quotes), or, where a file is no text, as they

@@ -9,6 +9,8 @@ mod cells;
 mod csv;
 mod describe;
 mod folder;
+#[cfg(feature = "parquet")]
+mod ipc;
 mod json;
 pub mod kind;
 mod libsvm;
@@ -32,7 +34,7 @@ pub use options::{
 };
 pub use read::{Format, Header, Pictures, ReadOptions};
 pub use target::{Labelled, TrainingSet};
-pub use write::{OutputColumn, OutputFormat, OutputValues, gzip};
+pub use write::{ArrowColumn, OutputColumn, OutputFormat, OutputValues, gzip};
 
 use crate::error::{Error, Place, Result, did_you_mean};
 use crate::learn::LabelType;
@@ -115,7 +117,7 @@ pub struct Field {
 }
 
 impl Table {
-    /// Reads a file (CSV, TSV, JSON lines, ARFF, LIBSVM or Parquet, also `.gz`; `-` is standard input), finding what it is and
+    /// Reads a file (CSV, TSV, JSON lines, ARFF, LIBSVM, Parquet or Arrow, also `.gz`; `-` is standard input), finding what it is and
     /// the kinds of its columns.
     pub fn read(path: impl AsRef<Path>) -> Result<Table> {
         Table::read_with(path, &ReadOptions::default())

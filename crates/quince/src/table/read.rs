@@ -160,11 +160,14 @@ pub enum Format {
     LibSvm,
     /// Apache Parquet.
     Parquet,
+    /// Arrow's file format, also called Feather, or its stream format.
+    Arrow,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 5] = [Format::Csv, Format::JsonLines, Format::Arff, Format::LibSvm, Format::Parquet];
+    pub const ALL: [Format; 6] =
+        [Format::Csv, Format::JsonLines, Format::Arff, Format::LibSvm, Format::Parquet, Format::Arrow];
 
     /// The format's name, as `--format` takes it.
     pub fn name(self) -> &'static str {
@@ -174,6 +177,7 @@ impl Format {
             Format::Arff => "arff",
             Format::LibSvm => "libsvm",
             Format::Parquet => "parquet",
+            Format::Arrow => "arrow",
         }
     }
 
@@ -185,6 +189,7 @@ impl Format {
             Format::Arff => "ARFF",
             Format::LibSvm => "LIBSVM's format",
             Format::Parquet => "Parquet",
+            Format::Arrow => "Arrow's format",
         }
     }
 
@@ -206,15 +211,19 @@ impl Format {
             "arff" => Format::Arff,
             "libsvm" | "svmlight" | "svm" => Format::LibSvm,
             "parquet" | "pq" => Format::Parquet,
+            "arrow" | "feather" | "ipc" => Format::Arrow,
             _ => return None,
         })
     }
 
     /// What a file most likely is: its name tells, or its first bytes do.
     fn of(name: &str, bytes: &[u8]) -> Format {
-        // A name may be wrong about Parquet, the bytes are not.
+        // A name may be wrong about these, the bytes are not.
         if bytes.starts_with(b"PAR1") {
             return Format::Parquet;
+        }
+        if bytes.starts_with(b"ARROW1\0\0") {
+            return Format::Arrow;
         }
         if let Some(format) = Format::of_name(name) {
             return format;
@@ -283,10 +292,12 @@ impl Cells {
             Format::LibSvm => libsvm::parse(&text(&bytes)?, source, run),
             #[cfg(feature = "parquet")]
             Format::Parquet => super::parquet::parse(bytes, source),
+            #[cfg(feature = "parquet")]
+            Format::Arrow => super::ipc::parse(&bytes, source),
             #[cfg(not(feature = "parquet"))]
-            Format::Parquet => Err(Error::table(
+            Format::Parquet | Format::Arrow => Err(Error::table(
                 Place { file: Some(source.into()), ..Place::default() },
-                "this build of quince does not read Parquet",
+                format!("this build of quince does not read {}", format.title()),
                 "Build it with the feature parquet, or write the table as CSV.",
             )),
         }

@@ -1,10 +1,13 @@
 //! Tables written to files: JSON, JSON lines, Parquet, Arrow's file format. Text tables are cells with delimiters between them,
 //! which whoever has the cells writes at once.
 
+use super::arrow::{column_of, label_type};
 use super::{Column, ColumnData, Kind};
 use crate::error::{Error, Result};
 use crate::learn::LabelType;
 use crate::numbers::{is_code, number_text};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::FieldRef;
 use std::path::Path;
 
 /// A column to be written.
@@ -23,6 +26,15 @@ pub enum OutputValues {
     Numbers(Vec<f64>),
     /// Texts; none is a missing value.
     Texts(Vec<Option<String>>),
+    /// What a file of Arrow columns held, with its type.
+    Arrow(ArrowColumn),
+}
+
+/// A column as Arrow has it, in parts one after another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArrowColumn {
+    pub(super) field: FieldRef,
+    pub(super) parts: Vec<ArrayRef>,
 }
 
 impl OutputValues {
@@ -30,7 +42,17 @@ impl OutputValues {
         match self {
             OutputValues::Numbers(numbers) => numbers.len(),
             OutputValues::Texts(texts) => texts.len(),
+            OutputValues::Arrow(column) => column.parts.iter().map(|part| part.len()).sum(),
         }
+    }
+
+    /// Numbers or texts, for formats that know no other types.
+    fn plain(self) -> Result<OutputValues> {
+        let OutputValues::Arrow(ArrowColumn { field, parts }) = self else { return Ok(self) };
+        let label_type = label_type(field.data_type());
+        let column = Column { label_type, ..column_of(field.name(), &parts)? };
+        let texts = || (0..column.rows()).map(|i| column.text(i).map(|text| text.into_owned())).collect();
+        Ok(column.numbers_to_write().map_or_else(|| OutputValues::Texts(texts()), OutputValues::Numbers))
     }
 }
 
@@ -132,57 +154,128 @@ impl OutputFormat {
             let problem = format!("column '{}' has {} cells, the first {rows}", other.name, other.values.len());
             return Err(Error::shape(problem, "Give columns of one length."));
         }
+        if matches!(self, OutputFormat::Parquet | OutputFormat::Arrow) {
+            return self.encode_batches(columns);
+        }
+        let plain = |column: OutputColumn| Ok(OutputColumn { values: column.values.plain()?, ..column });
+        let columns = columns.into_iter().map(plain).collect::<Result<Vec<_>>>()?;
         match self {
             OutputFormat::Delimited => Ok(delimited(&columns, rows).into_bytes()),
             OutputFormat::Json if rows == 0 => Ok(b"[]\n".to_vec()),
             OutputFormat::Json => Ok(format!("[{}]\n", objects(&columns, rows, ",\n ")).into_bytes()),
-            OutputFormat::JsonLines => Ok(objects(&columns, rows, "\n").into_bytes()),
-            OutputFormat::Parquet | OutputFormat::Arrow => self.encode_batch(columns),
+            _ => Ok(objects(&columns, rows, "\n").into_bytes()),
         }
     }
 
     #[cfg(feature = "parquet")]
-    fn encode_batch(self, columns: Vec<OutputColumn>) -> Result<Vec<u8>> {
+    fn encode_batches(self, columns: Vec<OutputColumn>) -> Result<Vec<u8>> {
         let refuse = |error: &dyn std::fmt::Display| Error::data(format!("the table cannot be written: {error}"), "");
-        let batch = batch(columns).map_err(|error| refuse(&error))?;
+        let (schema, batches) = batches(columns, self == OutputFormat::Arrow)?;
         let mut bytes = Vec::new();
         if self == OutputFormat::Parquet {
             use parquet::basic::Compression;
             use parquet::file::properties::WriterProperties;
             let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-            parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties))
-                .and_then(|mut writer| writer.write(&batch).and_then(|()| writer.close()))
+            parquet::arrow::ArrowWriter::try_new(&mut bytes, schema, Some(properties))
+                .and_then(|mut writer| {
+                    batches.iter().try_for_each(|batch| writer.write(batch)).and_then(|()| writer.close())
+                })
                 .map_err(|error| refuse(&error))?;
         } else {
-            arrow_ipc::writer::FileWriter::try_new(&mut bytes, &batch.schema())
-                .and_then(|mut writer| writer.write(&batch).and_then(|()| writer.finish()))
+            arrow_ipc::writer::FileWriter::try_new(&mut bytes, &schema)
+                .and_then(|mut writer| {
+                    batches.iter().try_for_each(|batch| writer.write(batch)).and_then(|()| writer.finish())
+                })
                 .map_err(|error| refuse(&error))?;
         }
         Ok(bytes)
     }
 
     #[cfg(not(feature = "parquet"))]
-    fn encode_batch(self, _columns: Vec<OutputColumn>) -> Result<Vec<u8>> {
+    fn encode_batches(self, _columns: Vec<OutputColumn>) -> Result<Vec<u8>> {
         let remedy = "Build quince with the feature `parquet`, or write another format.";
         Err(Error::setting("output", "needs the feature `parquet`", remedy))
     }
 }
 
+/// The columns in batches, cut where a column was read in parts. A file in Arrow's format has one dictionary for a column, so that
+/// words whose parts have dictionaries of their own become texts there.
 #[cfg(feature = "parquet")]
-fn batch(columns: Vec<OutputColumn>) -> std::result::Result<arrow_array::RecordBatch, arrow_schema::ArrowError> {
-    use arrow_array::{ArrayRef, Float64Array, LargeStringArray, RecordBatch};
-    use std::sync::Arc;
-    let array = |values: OutputValues| -> ArrayRef {
-        match values {
+fn batches(
+    columns: Vec<OutputColumn>,
+    one_dictionary: bool,
+) -> Result<(arrow_schema::SchemaRef, Vec<arrow_array::RecordBatch>)> {
+    use arrow_array::{RecordBatch, RecordBatchOptions};
+    use arrow_schema::{DataType, Schema};
+    let rows = columns.first().map_or(0, |column| column.values.len());
+    let arrow = |column: OutputColumn| {
+        let values = match column.values {
+            OutputValues::Arrow(ArrowColumn { field, parts })
+                if one_dictionary && parts.len() > 1 && matches!(field.data_type(), DataType::Dictionary(..)) =>
+            {
+                OutputValues::Arrow(ArrowColumn { field, parts }).plain()?
+            }
+            values => values,
+        };
+        Ok(values.into_arrow(&column.name))
+    };
+    let columns = columns.into_iter().map(arrow).collect::<Result<Vec<ArrowColumn>>>()?;
+    let mut cuts: Vec<usize> = columns.iter().flat_map(ArrowColumn::ends).chain([rows]).collect();
+    cuts.sort_unstable();
+    cuts.dedup();
+    let schema =
+        std::sync::Arc::new(Schema::new(columns.iter().map(|column| column.field.clone()).collect::<Vec<_>>()));
+    let mut start = 0;
+    let mut batches = Vec::new();
+    for end in cuts {
+        let arrays = columns.iter().map(|column| column.rows(start, end)).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(end - start));
+        let batch = RecordBatch::try_new_with_options(schema.clone(), arrays, &options);
+        batches.push(batch.map_err(|error| Error::data(format!("the table cannot be written: {error}"), ""))?);
+        start = end;
+    }
+    Ok((schema, batches))
+}
+
+#[cfg(feature = "parquet")]
+impl OutputValues {
+    fn into_arrow(self, name: &str) -> ArrowColumn {
+        use arrow_array::{Float64Array, LargeStringArray};
+        use std::sync::Arc;
+        let array: ArrayRef = match self {
             OutputValues::Numbers(numbers) => {
                 Arc::new(Float64Array::from_iter(numbers.into_iter().map(|x| (!x.is_nan()).then_some(x))))
             }
             OutputValues::Texts(texts) => Arc::new(LargeStringArray::from_iter(texts)),
+            OutputValues::Arrow(ArrowColumn { field, parts }) => {
+                return ArrowColumn { field: Arc::new(field.as_ref().clone().with_name(name)), parts };
+            }
+        };
+        let field = Arc::new(arrow_schema::Field::new(name, array.data_type().clone(), true));
+        ArrowColumn { field, parts: vec![array] }
+    }
+}
+
+#[cfg(feature = "parquet")]
+impl ArrowColumn {
+    /// Where its parts end.
+    fn ends(&self) -> Vec<usize> {
+        let mut end = 0;
+        let parts = self.parts.iter().filter(|part| !part.is_empty());
+        parts.map(|part| (end += part.len(), end).1).collect()
+    }
+
+    /// Some rows, which lie in one of its parts.
+    fn rows(&self, start: usize, end: usize) -> ArrayRef {
+        let mut before = 0;
+        for part in &self.parts {
+            if start < before + part.len() {
+                return part.slice(start - before, end - start);
+            }
+            before += part.len();
         }
-    };
-    RecordBatch::try_from_iter_with_nullable(
-        columns.into_iter().map(|column| (column.name, array(column.values), true)),
-    )
+        arrow_array::new_empty_array(self.field.data_type())
+    }
 }
 
 /// One JSON object per row.
@@ -191,8 +284,8 @@ fn objects(columns: &[OutputColumn], rows: usize, between: &str) -> String {
     let names: Vec<String> = columns.iter().map(|column| text(&column.name)).collect();
     let value = |values: &OutputValues, i: usize| match values {
         OutputValues::Numbers(numbers) if numbers[i].is_finite() => number_text(numbers[i]),
-        OutputValues::Numbers(_) => "null".to_string(),
         OutputValues::Texts(texts) => texts[i].as_deref().map_or_else(|| "null".to_string(), text),
+        OutputValues::Numbers(_) | OutputValues::Arrow(_) => "null".to_string(),
     };
     let object = |i: usize| {
         let pairs = names.iter().zip(columns).map(|(name, column)| format!("{name}:{}", value(&column.values, i)));
@@ -210,9 +303,9 @@ fn delimited(columns: &[OutputColumn], rows: usize) -> String {
     };
     let line = |cells: Vec<String>| cells.join(",") + "\n";
     let cell = |values: &OutputValues, i: usize| match values {
-        OutputValues::Numbers(numbers) if numbers[i].is_nan() => String::new(),
-        OutputValues::Numbers(numbers) => number_text(numbers[i]),
+        OutputValues::Numbers(numbers) if !numbers[i].is_nan() => number_text(numbers[i]),
         OutputValues::Texts(texts) => texts[i].as_deref().map_or_else(String::new, quoted),
+        OutputValues::Numbers(_) | OutputValues::Arrow(_) => String::new(),
     };
     let mut text = line(columns.iter().map(|column| quoted(&column.name)).collect());
     for i in 0..rows {
@@ -250,7 +343,8 @@ mod tests {
         use OutputFormat::{Delimited, Json, JsonLines};
         let formats = [(Delimited, "t.csv"), (Json, "t.json"), (JsonLines, "t.jsonl")];
         #[cfg(feature = "parquet")]
-        let formats = formats.into_iter().chain([(OutputFormat::Parquet, "t.parquet")]);
+        let formats =
+            formats.into_iter().chain([(OutputFormat::Parquet, "t.parquet"), (OutputFormat::Arrow, "t.arrow")]);
         for (format, name) in formats {
             let bytes = format.encode(columns()).unwrap();
             let options = ReadOptions::default();

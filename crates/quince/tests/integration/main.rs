@@ -3,6 +3,7 @@
 
 mod allocations;
 mod arrays;
+mod arrow_files;
 mod bad_input;
 mod clock;
 mod clusters;

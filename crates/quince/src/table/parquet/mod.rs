@@ -4,17 +4,18 @@ mod thrift;
 
 use super::arrow::{exact_digits, is_readable, not_understood};
 use super::cells::{Cells, Raw, most_cells};
+use super::write::ArrowColumn;
 use super::{Column, Table};
 use crate::error::{Error, Place, Result};
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::Schema;
+use arrow_schema::{FieldRef, Schema};
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use thrift::{FOOTER, PAGE, ThriftReader};
 
-const CONTRADICTION: &str = "it contradicts itself";
+pub(super) const CONTRADICTION: &str = "it contradicts itself";
 
 pub(super) fn parse(bytes: Vec<u8>, source: &str) -> Result<Cells> {
     let refuse = |error: &dyn std::fmt::Display| {
@@ -35,29 +36,34 @@ pub(super) fn parse(bytes: Vec<u8>, source: &str) -> Result<Cells> {
         Ok(read) => read.map_err(|error| refuse(&error))?,
         Err(_) => return Err(refuse(&CONTRADICTION)),
     };
-    let rows = batches.iter().map(RecordBatch::num_rows).sum();
-    if rows == 0 || schema.fields().is_empty() {
+    if batches.iter().all(|batch| batch.num_rows() == 0) || schema.fields().is_empty() {
         return Err(refuse(&"it has no rows"));
     }
+    cells_of(&schema, batches, source)
+}
+
+/// A table of the columns that can be read, in batches, and the schema of all.
+pub(super) fn cells_of(schema: &Schema, batches: Vec<RecordBatch>, source: &str) -> Result<Cells> {
+    let rows = batches.iter().map(RecordBatch::num_rows).sum();
     let fields = schema.fields().iter().enumerate();
-    let places = fields.filter(|(_, field)| is_readable(field.data_type())).map(|(j, _)| j);
+    let places: Vec<usize> = fields.filter(|(_, field)| is_readable(field.data_type())).map(|(j, _)| j).collect();
     let parts = |k: usize| -> Vec<ArrayRef> { batches.iter().map(|batch| batch.column(k).clone()).collect() };
-    let exact = places.enumerate().filter_map(|(k, j)| Some((j, exact_digits(&parts(k))?))).collect();
-    let is_read: Vec<String> = schema
-        .fields()
-        .iter()
-        .filter(|field| is_readable(field.data_type()))
-        .map(|field| field.name().clone())
-        .collect();
+    let exact = places.iter().enumerate().filter_map(|(k, &j)| Some((j, exact_digits(&parts(k))?))).collect();
+    let is_read: Vec<String> = places.iter().map(|&j| schema.field(j).name().clone()).collect();
     let mut columns = Table::from_batches(&is_read, &batches)?.columns.into_iter();
-    let column = |field: &arrow_schema::FieldRef| match is_readable(field.data_type()) {
+    let column = |field: &FieldRef| match is_readable(field.data_type()) {
         true => columns.next(),
         false => Some(not_understood(field.name(), field.data_type(), rows)),
     };
     let columns: Vec<Column> = schema.fields().iter().filter_map(column).collect();
     let names = columns.iter().map(|column| column.name.clone()).collect();
     let columns = columns.into_iter().map(Raw::Typed).collect();
-    Ok(Cells { source: source.into(), names, columns, rows, exact, ..Cells::default() })
+    let own = |(j, field): (usize, &FieldRef)| {
+        let parts = places.binary_search(&j).map(parts).unwrap_or_default();
+        ArrowColumn { field: field.clone(), parts }
+    };
+    let arrow = schema.fields().iter().enumerate().map(own).collect();
+    Ok(Cells { source: source.into(), names, columns, rows, exact, arrow, ..Cells::default() })
 }
 
 /// The columns that can be read, in batches, and the schema of all.
@@ -84,7 +90,7 @@ fn read(bytes: Bytes) -> std::result::Result<(Schema, Vec<RecordBatch>), String>
     Ok((schema, batches))
 }
 
-fn too_much(bytes: &[u8]) -> String {
+pub(super) fn too_much(bytes: &[u8]) -> String {
     format!("its {} bytes claim to be a table far larger than that", bytes.len())
 }
 
