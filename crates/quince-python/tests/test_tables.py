@@ -354,7 +354,7 @@ def test_what_clusters_cannot_do_gets_a_sentence(tmp_path):
     sentences = [
         (lambda: model.predict_proba(frame), "the model predicts clusters, which have no classes. Use predict."),
         (lambda: model.evaluate(frame), "clusters have no target to be evaluated by. Use quince.silhouette_score."),
-        (lambda: quince.train(frame, model="ridge"), "'ridge' does not learn groups"),
+        (lambda: quince.train(frame, model="ridge"), "'ridge' does not learn clusters"),
         (lambda: quince.train(frame, "sold", "kmeans"), "'kmeans' does not learn classes"),
         (lambda: quince.train(frame, task="regression"), "there is no target to learn. Name the column"),
     ]

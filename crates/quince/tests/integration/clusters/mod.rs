@@ -141,7 +141,7 @@ fn bad_input_gets_a_sentence() {
     let target = Target::none(10);
     let ridge = quince::linear::Ridge::default();
     let error = Model::fit_features(&fine.features(), &target, None, &ridge, &Run::new()).err().unwrap();
-    assert_eq!(error.to_string(), "'ridge' does not learn groups");
+    assert_eq!(error.to_string(), "'ridge' does not learn clusters");
 }
 
 #[test]
