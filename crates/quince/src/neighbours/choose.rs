@@ -119,11 +119,11 @@ impl Sums {
             ChooseBy::LogLoss => None,
             ChooseBy::Accuracy => Some(1.0 - self.right.iter().sum::<f64>() / actual.iter().sum::<f64>()),
             ChooseBy::F1 => {
-                // 2·precision·recall / (precision + recall), which is 0 where both are.
-                let f1 = |c: usize| {
-                    if self.right[c] > 0.0 { 2.0 * self.right[c] / (actual[c] + self.predicted[c]) } else { 0.0 }
-                };
-                Some(1.0 - (0..actual.len()).map(f1).sum::<f64>() / actual.len() as f64)
+                // 2·precision·recall / (precision + recall), of the classes that rows have or are given.
+                let both = |&c: &usize| actual[c] + self.predicted[c];
+                let occurring: Vec<usize> = (0..actual.len()).filter(|c| both(c) > 0.0).collect();
+                let sum: f64 = occurring.iter().map(|c| 2.0 * self.right[*c] / both(c)).sum();
+                Some(1.0 - sum / occurring.len() as f64)
             }
         }
     }

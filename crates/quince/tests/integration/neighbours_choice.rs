@@ -129,9 +129,13 @@ fn the_losses_of_every_k_are_those_of_the_metric_that_is_asked_for() {
     let example = Example::new(SEED);
     let (target, alike) = (target(&example.codes, CLASSES), vec![1.0; 80]);
     let examples = Examples::new(example.x.features(), &target, None).unwrap();
+    // A class that no row has says nothing.
+    let one_more = self::target(&example.codes, CLASSES + 1);
+    let with_one_more = Examples::new(example.x.features(), &one_more, None).unwrap();
     for (by, at) in [(ChooseBy::Accuracy, 1), (ChooseBy::F1, 2)] {
         let losses = Knn::new().choose_by(by).losses_by_k(&examples, &Run::new()).unwrap();
         assert_eq!(losses.len(), 50);
+        assert_eq!(Knn::new().choose_by(by).losses_by_k(&with_one_more, &Run::new()).unwrap(), losses, "{by:?}");
         for (k, loss) in (1..).zip(losses) {
             let expected = 1.0 - example.judge(&alike, k, 1.0)[at];
             assert!((loss - expected).abs() < 1e-12, "{by:?} {k}: {loss} {expected}");
