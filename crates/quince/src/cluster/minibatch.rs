@@ -19,6 +19,7 @@ use super::partition::{Partition, centre_update_decrease};
 use super::points::{Centres, Frame, Points};
 use super::{KMeans, KMeansModel};
 use crate::error::{Error, Result};
+use crate::learn::{Examples, Target};
 use crate::matrix::{Features, Matrix};
 use crate::passes::cuts;
 use crate::run::{Run, StopReason};
@@ -64,7 +65,8 @@ impl MiniBatchUpdates {
 
     /// Learns from one batch; says the error of its rows before it, and how far the centres moved (squared, in all).
     pub fn learn(&mut self, batch: Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<(f64, f64)> {
-        super::check(&batch, weights)?;
+        Examples::new(batch, &Target::none(batch.rows()), weights)?;
+        super::check_width(&batch)?;
         batch.check_columns(self.centres.columns())?;
         self.check()?;
         let frame = Frame::of_features(batch, weights, run)?;

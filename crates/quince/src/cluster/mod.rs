@@ -36,7 +36,7 @@ pub use model::KMeansModel;
 pub use silhouette::{silhouette, silhouettes};
 
 use crate::error::{Error, Result};
-use crate::learn::{Capability, Checked, Count, Domain, Learner, MethodInfo, Settings, check_settings, check_weights};
+use crate::learn::{Capability, Checked, Count, Domain, Examples, Learner, MethodInfo, Settings, Target};
 use crate::matrix::{Features, Matrix};
 use crate::run::{Report, Run, StopReason, Stream};
 use lloyd::{StoppingRule, lloyd};
@@ -136,7 +136,7 @@ impl Learner for KMeans {
     };
 
     fn fit_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<(KMeansModel, Report)> {
-        let found = self.cluster_with(examples.features, examples.weights, run)?;
+        let found = self.cluster_checked(examples, run)?;
         Ok((found.model, found.report))
     }
 }
@@ -144,8 +144,13 @@ impl Learner for KMeans {
 impl KMeans {
     /// Finds clusters of rows, and says how: the clusters of these rows, the trace, and how their number was chosen.
     pub fn cluster_with(&self, features: Features<'_>, weights: Option<&[f64]>, run: &Run) -> Result<Clustering> {
-        check_settings(self)?;
-        check(&features, weights)?;
+        let target = Target::none(features.rows());
+        self.cluster_checked(&Checked::new(self, &Examples::new(features, &target, weights)?)?, run)
+    }
+
+    fn cluster_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<Clustering> {
+        let (features, weights) = (examples.features, examples.weights);
+        check_width(&features)?;
         if self.k == Count::Auto {
             let (choice, mut found) = choose::choose(self, features, weights, run)?;
             for trial in &choice.trials {
@@ -214,8 +219,9 @@ impl KMeans {
         centres: &Matrix,
         run: &Run,
     ) -> Result<Clustering> {
-        check_settings(self)?;
-        check(&features, weights)?;
+        let target = Target::none(features.rows());
+        Checked::new(self, &Examples::new(features, &target, weights)?)?;
+        check_width(&features)?;
         if centres.rows() == 0 || centres.columns() != features.columns() {
             return Err(Error::data(
                 format!(
@@ -315,15 +321,12 @@ pub(crate) fn divide(
     }
 }
 
-fn check(features: &Features<'_>, weights: Option<&[f64]>) -> Result<()> {
-    if features.rows() == 0 {
-        return Err(Error::data("there are no rows to cluster", "Give at least one row."));
-    }
+/// An error if rows have no columns, or more than centres can have.
+fn check_width(features: &Features<'_>) -> Result<()> {
     if features.columns() == 0 {
         return Err(Error::data("the rows have no columns", "Give at least one column."));
     }
-    features.afford_columns()?;
-    weights.map_or(Ok(()), |weights| check_weights(weights, features.rows()))
+    features.afford_columns()
 }
 
 /// The within-cluster error from pairs of rows: half the sum over clusters of n times the mean of squared distances over all

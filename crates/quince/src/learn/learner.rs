@@ -115,7 +115,7 @@ impl<'a> std::ops::Deref for Checked<'a> {
 }
 
 /// Refuses settings out of range, and those that contradict each other.
-pub(crate) fn check_settings<L: Learner>(learner: &L) -> Result<()> {
+fn check_settings<L: Learner>(learner: &L) -> Result<()> {
     learner.check_domains()?;
     learner.check_settings()
 }

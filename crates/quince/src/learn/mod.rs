@@ -34,7 +34,7 @@ pub use target::{Classes, LabelType, Target, TargetView, Task};
 pub(crate) use class_weights::{CLASS_WEIGHTS, ClassWeights, class_weights};
 pub(crate) use examples::{ExamplesDigest, check_weights};
 pub(crate) use input::labels_of;
-pub(crate) use learner::{check_settings, named};
+pub(crate) use learner::named;
 pub(crate) use prediction::largest;
 pub(crate) use saved_parts::{ElementType, SavedArray};
 pub(crate) use settings::written_setting;

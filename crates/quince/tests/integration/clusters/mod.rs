@@ -131,7 +131,7 @@ fn bad_input_gets_a_sentence() {
         settings.cluster_with(features, None, &Run::new()).err().unwrap().to_string()
     };
     assert_eq!(sentence(&fixed(1), x.features()), "the features contain NaN: row 1, column 2");
-    assert_eq!(sentence(&fixed(1), Matrix::zeros(0, 2).features()), "there are no rows to cluster");
+    assert_eq!(sentence(&fixed(1), Matrix::zeros(0, 2).features()), "there are no rows to learn from");
     assert_eq!(sentence(&fixed(1), Matrix::zeros(2, 0).features()), "the rows have no columns");
     let fine = random(10, 2, 1);
     let wrong = fixed(2).cluster_from(fine.features(), None, &Matrix::zeros(2, 3), &Run::new()).err().unwrap();
