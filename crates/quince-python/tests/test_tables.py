@@ -98,7 +98,8 @@ def test_a_classifier_gives_labels_and_probabilities():
 def test_a_regression_gives_numbers():
     frame = pl.DataFrame(columns())
     model = quince.train(frame, "price", "ridge", {"alpha": 0.5})
-    assert model.settings == {"alpha": 0.5, "intercept": True, "positive": False, "probabilities": True}
+    expected = {"alpha": 0.5, "class_weights": "none", "intercept": True, "positive": False, "probabilities": True}
+    assert model.settings == expected
     predicted = model.predict(frame)
     found = model.evaluate(frame)
     assert_allclose(found["rmse"], np.sqrt(((predicted - frame["price"].to_numpy()) ** 2).mean()))
