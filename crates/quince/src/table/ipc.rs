@@ -34,7 +34,7 @@ fn read(bytes: &[u8]) -> std::result::Result<(Schema, Vec<RecordBatch>), String>
         return Err("it is of Feather's first version, and only the second is read".into());
     }
     let most = most_cells(bytes.len());
-    let stream = if bytes.starts_with(MARK) { bytes.get(8..).unwrap_or_default() } else { bytes };
+    let stream = if bytes.starts_with(MARK) { after_padding(&bytes[MARK.len()..]) } else { bytes };
     if !are_affordable(stream, most)? {
         return Err(too_much(bytes));
     }
@@ -51,6 +51,15 @@ fn read(bytes: &[u8]) -> std::result::Result<(Schema, Vec<RecordBatch>), String>
         batches.push(batch);
     }
     Ok((schema, batches))
+}
+
+/// What follows the mark of a file: zeros up to the next place that is a multiple of 8, or of 64, are there for alignment alone.
+fn after_padding(rest: &[u8]) -> &[u8] {
+    let mut rest = rest.get(2..).unwrap_or_default();
+    while let Some(after) = rest.strip_prefix(&[0; 8]) {
+        rest = after;
+    }
+    rest
 }
 
 /// Whether the messages of a stream are headers of buffers that are no larger, unpacked, than a file of this size may ask for.
