@@ -129,3 +129,36 @@ fn leaderboard(comparison: &Comparison, folds: &Folds) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quince::evaluate::FoldStatistics;
+    use quince::learn::Task;
+
+    #[test]
+    fn a_method_that_was_tested_too_little_says_that_it_is_ranked_last() {
+        let entrant = |method: &str, mean: f64, folds: usize| Entrant {
+            method: method.into(),
+            settings: serde_json::Value::Null,
+            metrics: vec![(Metric::LogLoss, FoldStatistics { mean, standard_deviation: None })],
+            fit_seconds: 0.1,
+            predict_seconds: 0.1,
+            folds,
+            problem: (folds < 10).then(|| format!("the budget ran out before {method} had an answer")),
+        };
+        let comparison = Comparison {
+            task: Task::Classification,
+            target: "y".into(),
+            rows: 100,
+            folds: 10,
+            by: Metric::LogLoss,
+            entrants: vec![entrant("baseline", 0.7, 10), entrant("ridge", 0.3, 6), entrant("svm", 0.2, 2)],
+            warnings: Vec::new(),
+        };
+        let text = leaderboard(&comparison, &Folds::K(10));
+        assert!(text.contains("\nridge: 6 of 10 folds only: the budget ran out"), "{text}");
+        assert!(text.contains("\nsvm: 2 of 10 folds only, so it is ranked last: the budget ran out"), "{text}");
+        assert_eq!(reasons(&comparison), 1);
+    }
+}
