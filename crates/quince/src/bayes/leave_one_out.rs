@@ -1,7 +1,7 @@
 //! Exact leave-one-out predictions without refitting: a row is subtracted from the statistics of its class and from the
 //! prior. What all rows together have fixed stays as it is: families, bins, vocabulary, bandwidths, variance floors, overall
-//! means (towards which small counts are smoothed), principal axes, and the calibration. Where missing values of other rows were
-//! expected from all rows, there is no such prediction.
+//! means (towards which small counts are smoothed) and axes. Calibration allows for it (`calibrate.rs`), and what is called exact has
+//! none of it but vocabularies and variance floors.
 
 use super::model::BayesModel;
 use crate::error::Result;

@@ -45,73 +45,38 @@ pub use priors::Priors;
 
 use crate::em::{Trace, visiting_order};
 use crate::error::Result;
-use crate::family::block::Block;
 use crate::family::layout::{LayoutData, LayoutOptions, layout};
 use crate::family::statistics::Members;
-use crate::learn::{Examples, Fitted, Prediction, Target, TargetView};
+use crate::learn::{Examples, FeatureMap, Fitted, Prediction, Target, TargetView};
 use crate::run::{Certificate, Report, Run, StopReason};
-
-/// Lays out blocks for the columns of examples; with them the families that were compared.
-fn lay_out(
-    examples: &Examples<'_>,
-    choices: &LayoutOptions<'_>,
-    priors: &Priors,
-    run: &Run,
-) -> Result<(Vec<Block>, Vec<FamilyChoice>)> {
-    let TargetView::Classes { classes, codes } = examples.target.view() else { return Err(Target::missing()) };
-    let count = classes.count();
-    priors.check(count)?;
-    let (feature_map, of_matrix) = examples.feature_map();
-    let given = priors.given(count);
-    let data = LayoutData {
-        feature_map: &feature_map,
-        of_matrix,
-        features: &examples.features,
-        codes,
-        classes: count,
-        components: count,
-        priors: given.as_deref(),
-        weights: examples.weights,
-    };
-    layout(&data, choices, run)
-}
+use calibrate::FoldBlocks;
 
 /// Lays out blocks for the columns of examples and learns their parameters.
 fn fit(
     examples: &Examples<'_>,
     choices: &LayoutOptions<'_>,
-    how: (&Priors, bool),
-    run: &Run,
-) -> Result<(BayesModel, Report)> {
-    fit_blocks(lay_out(examples, choices, how.0, run)?, examples, how, run)
-}
-
-/// Learns the parameters of blocks.
-fn fit_blocks(
-    (blocks, chosen): (Vec<Block>, Vec<FamilyChoice>),
-    examples: &Examples<'_>,
     (priors, calibrate): (&Priors, bool),
     run: &Run,
 ) -> Result<(BayesModel, Report)> {
     let TargetView::Classes { classes, codes } = examples.target.view() else { return Err(Target::missing()) };
+    priors.check(classes.count())?;
     let features = &examples.features;
-    let members = Members::new(codes, classes.count(), examples.weights);
-    let fresh = if blocks.iter().any(Block::imputes_missing) { blocks.clone() } else { Vec::new() };
-    let mut model = BayesModel::fit(blocks, chosen, priors.clone(), features, &members, run)?;
-    let trace = model.fit_missing(features, codes, examples.weights, model::MAX_EM_STEPS, run)?;
+    let (count, weights, columns) = (classes.count(), examples.weights, examples.feature_map());
+    let given = priors.given(count);
+    let data = layout_data(examples, &columns, (codes, count), given.as_deref());
+    let laid_out = layout(&data, choices, run)?;
+    let of_folds = FoldBlocks::of(&laid_out, &data, choices);
+    let members = Members::new(codes, count, weights);
+    let mut model = BayesModel::fit(laid_out.blocks, laid_out.choices, priors.clone(), features, &members, run)?;
+    let trace = model.fit_missing(features, codes, weights, model::MAX_EM_STEPS, run)?;
     let late = trace.as_ref().is_some_and(|trace| trace.stop == StopReason::Budget);
-    let too_hopeful = match &trace {
-        _ if !calibrate => false,
-        None => {
-            model.calibrate(features, &members, run)?;
-            false
-        }
-        Some(_) if late || !model.is_calibrated_by_folds(&fresh, features, (codes, examples.weights), run)? => {
-            run.finish(|| model.calibrate(features, &members, run))?;
-            true
-        }
-        Some(_) => false,
-    };
+    let is_exact = trace.is_none() && of_folds.are_the_same();
+    let too_hopeful = calibrate && !is_exact && (late || !model.is_calibrated_by_folds(&of_folds, &data, run)?);
+    if too_hopeful {
+        run.finish(|| model.calibrate(features, &members, run))?;
+    } else if calibrate && is_exact {
+        model.calibrate(features, &members, run)?;
+    }
     let mut report = Report::computed(model.route());
     if let Some(trace) = trace {
         report.route = format!("{} steps of EM for missing values, {}", trace.objectives.len(), report.route);
@@ -127,6 +92,25 @@ fn fit_blocks(
     report.fact("contamination", model.contamination());
     report.remarks.extend(model.remarks(classes.names()));
     Ok((model, report))
+}
+
+/// The rows to lay out blocks for.
+fn layout_data<'a>(
+    examples: &'a Examples<'_>,
+    (feature_map, of_matrix): &'a (FeatureMap, bool),
+    (codes, classes): (&'a [u32], usize),
+    priors: Option<&'a [f64]>,
+) -> LayoutData<'a> {
+    LayoutData {
+        feature_map,
+        of_matrix: *of_matrix,
+        features: &examples.features,
+        codes,
+        classes,
+        components: classes,
+        priors,
+        weights: examples.weights,
+    }
 }
 
 /// How far EM for missing values has come.
@@ -152,20 +136,28 @@ fn remark_on_missing(trace: &Trace) -> Option<String> {
     }
 }
 
-/// Exact leave-one-out predictions of every row; `None` where missing values were imputed, since what is expected of those of
-/// other rows has seen the row.
+/// Exact leave-one-out predictions of every row; `None` where anything that the model keeps has seen the row that is left out: the
+/// calibration, families and bins that were chosen by the rows, and what is expected of other rows' missing values.
 fn leave_one_out(
     examples: &Examples<'_>,
     choices: &LayoutOptions<'_>,
-    how: (&Priors, bool),
+    (priors, calibrate): (&Priors, bool),
     run: &Run,
 ) -> Result<Option<Prediction>> {
     let TargetView::Classes { classes, codes } = examples.target.view() else { return Err(Target::missing()) };
-    let laid_out = lay_out(examples, choices, how.0, run)?;
-    if visiting_order(&examples.features, &laid_out.0).is_some() {
+    priors.check(classes.count())?;
+    if calibrate {
         return Ok(None);
     }
-    let (model, _) = fit_blocks(laid_out, examples, how, run)?;
-    let members = Members::new(codes, classes.count(), examples.weights);
-    model.without_each(&examples.features, &members, run).map(Some)
+    let features = &examples.features;
+    let (count, weights, columns) = (classes.count(), examples.weights, examples.feature_map());
+    let given = priors.given(count);
+    let data = layout_data(examples, &columns, (codes, count), given.as_deref());
+    let laid_out = layout(&data, choices, run)?;
+    if laid_out.is_of_rows || visiting_order(features, &laid_out.blocks).is_some() {
+        return Ok(None);
+    }
+    let members = Members::new(codes, count, weights);
+    let model = BayesModel::fit(laid_out.blocks, laid_out.choices, priors.clone(), features, &members, run)?;
+    model.without_each(features, &members, run).map(Some)
 }

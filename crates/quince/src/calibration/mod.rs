@@ -11,6 +11,6 @@ mod log_odds;
 mod temperature;
 
 pub(crate) use bias_corrected::{Calibration, MAX_CALIBRATION_ROWS};
-pub(crate) use held_out::{Folds, HeldOut};
+pub(crate) use held_out::{FEW_FOLDS, FOLDS_OF_CHOICES, Folds, HeldOut};
 pub(crate) use log_odds::LogOdds;
 pub(crate) use temperature::{softmax, temperature};

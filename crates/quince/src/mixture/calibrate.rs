@@ -6,9 +6,10 @@
 
 use super::classes::LabelledRows;
 use super::{Mixture, MixtureModel};
-use crate::calibration::{Folds, HeldOut};
+use crate::calibration::{FEW_FOLDS, Folds, HeldOut};
 use crate::em::Options;
 use crate::error::{Error, Result};
+use crate::family::layout::LayoutData;
 use crate::family::product::Product;
 use crate::learn::Amount;
 use crate::run::Run;
@@ -23,6 +24,14 @@ const WEIGHT_UNTRIED: f64 = 0.1;
 const TOLERANCE_OF_A_FOLD: f64 = 1e-5;
 const MAX_STEPS_OF_A_FOLD: usize = 100;
 
+/// The blocks that each fold learns; they have seen nothing yet.
+pub(super) enum FoldBlocks<'a> {
+    /// Those of all rows.
+    Same(&'a Product),
+    /// They are laid out anew by the rows of the fold: those of all rows have seen what is held out.
+    Chosen(&'a LayoutData<'a>),
+}
+
 /// What held-out rows decide.
 pub(super) struct Chosen {
     /// The weight of a row without a class.
@@ -34,7 +43,12 @@ pub(super) struct Chosen {
 
 impl Mixture {
     /// Decides by folds, as far as the settings leave something to decide.
-    pub(super) fn choose_by_folds(&self, product: &Product, rows: &LabelledRows<'_>, run: &Run) -> Result<Chosen> {
+    pub(super) fn choose_by_folds(
+        &self,
+        blocks: &FoldBlocks<'_>,
+        rows: &LabelledRows<'_>,
+        run: &Run,
+    ) -> Result<Chosen> {
         let tried: &[f64] = match &self.unlabelled {
             Amount::Fixed(weight) => std::slice::from_ref(weight),
             Amount::Auto if rows.all_have_a_class() => &[1.0],
@@ -46,7 +60,7 @@ impl Mixture {
         if !self.calibrate && tried.len() == 1 {
             return Ok(nothing(None));
         }
-        match run.share(false, || self.best_of(tried, product, rows, run)) {
+        match run.share(false, || self.best_of(tried, blocks, rows, run)) {
             Ok(Some(chosen)) => Ok(chosen),
             Ok(None) if !rows.has_a_class() => Ok(nothing(None)),
             Ok(None) => Ok(nothing(Some("no class has two rows to hold one out, so probabilities are not calibrated"))),
@@ -58,12 +72,19 @@ impl Mixture {
     }
 
     /// The weight under which held-out classes are most probable; `None` if none can be held out.
-    fn best_of(&self, tried: &[f64], product: &Product, rows: &LabelledRows<'_>, run: &Run) -> Result<Option<Chosen>> {
-        let folds = Folds::new(rows.codes, rows.classes, rows.weights);
+    fn best_of(
+        &self,
+        tried: &[f64],
+        blocks: &FoldBlocks<'_>,
+        rows: &LabelledRows<'_>,
+        run: &Run,
+    ) -> Result<Option<Chosen>> {
+        let folds = Folds::new(FEW_FOLDS, rows.codes, rows.classes, rows.weights);
+        let folds = if let FoldBlocks::Chosen(_) = blocks { folds.until_enough() } else { folds };
         let log_priors = rows.log_frequencies();
         let mut best: Option<(f64, f64, HeldOut)> = None;
         for &weight in tried {
-            let held_out = match self.held_out(&folds, weight, product, rows, run) {
+            let held_out = match self.held_out(&folds, weight, blocks, rows, run) {
                 // What is known of the weights before it is better than nothing.
                 Err(Error::OutOfTime { .. }) if best.is_some() => break,
                 other => other?,
@@ -94,7 +115,7 @@ impl Mixture {
         &self,
         folds: &Folds,
         unlabelled: f64,
-        product: &Product,
+        blocks: &FoldBlocks<'_>,
         rows: &LabelledRows<'_>,
         run: &Run,
     ) -> Result<HeldOut> {
@@ -107,7 +128,11 @@ impl Mixture {
             run.check()?;
             let left = Folds::weights_without(rows.codes.len(), rows.weights, some);
             let rows = LabelledRows { weights: Some(&left), ..*rows };
-            let (state, _) = self.fit_classes(product.clone(), &rows, unlabelled, options, run)?;
+            let product = match blocks {
+                FoldBlocks::Same(product) => (*product).clone(),
+                FoldBlocks::Chosen(data) => data.without(some, |data| self.blocks_of_classes(data, run))?.0,
+            };
+            let (state, _) = self.fit_classes(product, &rows, unlabelled, options, run)?;
             MixtureModel::new(state).class_likelihoods(&rows.features.take(some).features(), run)
         })
     }

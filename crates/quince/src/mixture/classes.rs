@@ -1,11 +1,11 @@
 //! Semi-supervised learning: labels mask components, and rows without a label help to estimate them.
 
-use super::calibrate::Chosen;
+use super::calibrate::{Chosen, FoldBlocks};
 use super::{Mixture, MixtureModel, start};
 use crate::cluster::Division;
 use crate::em::{Data, NO_CLASS, Options, State, Trace};
 use crate::error::{Error, Result};
-use crate::family::layout::Open;
+use crate::family::layout::LayoutData;
 use crate::family::product::Product;
 use crate::learn::{Amount, Count, Examples, Target, TargetView};
 use crate::matrix::Features;
@@ -78,9 +78,20 @@ impl Mixture {
         // Families are chosen by the labelled rows.
         let shown: Vec<u32> = codes.iter().map(|&code| if code == NO_CLASS { 0 } else { code }).collect();
         let labelled = if rows.all_have_a_class() { weights.map(<[f64]>::to_vec) } else { rows.weights_with(0.0) };
-        let product =
-            self.blocks(examples, &shown, (rows.classes, components), labelled.as_deref(), Open::Choose, run)?;
-        let Chosen { unlabelled, held_out, remark } = self.choose_by_folds(&product, &rows, run)?;
+        let (feature_map, of_matrix) = examples.feature_map();
+        let data = LayoutData {
+            feature_map: &feature_map,
+            of_matrix,
+            features,
+            codes: &shown,
+            classes: rows.classes,
+            components,
+            priors: None,
+            weights: labelled.as_deref(),
+        };
+        let (product, is_too_hopeful) = self.blocks_of_classes(&data, run)?;
+        let of_folds = if is_too_hopeful { FoldBlocks::Chosen(&data) } else { FoldBlocks::Same(&product) };
+        let Chosen { unlabelled, held_out, remark } = self.choose_by_folds(&of_folds, &rows, run)?;
         let late = run.out_of_time();
         // There is no model without a first step.
         let options = if late { Options { steps: 1, ..self.em_options() } } else { self.em_options() };

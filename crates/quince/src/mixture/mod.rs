@@ -40,7 +40,7 @@ pub use model::MixtureModel;
 use crate::em::{Data, Options, State, Trace};
 use crate::error::{Error, Result};
 use crate::family::block::{GaussianPlan, Shape, Shared, VarianceFloor};
-use crate::family::layout::{Families, FamilyName, LayoutData, LayoutOptions, Open, layout};
+use crate::family::layout::{Families, FamilyName, Layout, LayoutData, LayoutOptions, Open, layout};
 use crate::family::product::Product;
 use crate::learn::{
     Amount, Capability, Checked, Count, Domain, Examples, Learner, MethodInfo, Settings, Target, TargetView,
@@ -352,11 +352,18 @@ impl Mixture {
             priors: None,
             weights,
         };
-        let (blocks, _) = layout(&data, &self.choices(open), run)?;
+        let Layout { blocks, .. } = layout(&data, &self.choices(open), run)?;
         if blocks.is_empty() && open == Open::Together {
             return Err(Error::data("no column carries information: all are constant", "Give columns that vary."));
         }
         Ok(Product::new(blocks, components, features))
+    }
+
+    /// Blocks of the components of classes, and whether folds must choose them anew.
+    fn blocks_of_classes(&self, data: &LayoutData<'_>, run: &Run) -> Result<(Product, bool)> {
+        let laid_out = layout(data, &self.choices(Open::Choose), run)?;
+        let is_too_hopeful = laid_out.is_too_hopeful_of(data);
+        Ok((Product::new(laid_out.blocks, data.components, data.features), is_too_hopeful))
     }
 
     /// The model of a state, and its report.

@@ -100,10 +100,10 @@ class OfTables(Bayes):
         """The probability of each class for each row of X, by a model that has learnt from all the others.
 
         This is exact, and about as quick as a fit: each row is subtracted from the sufficient statistics. There is one
-        column per class, in sorted order. What all rows together have determined stays as it is: families, bins,
-        vocabularies, variance floors and the calibration (`calibrate`), so with few rows the predictions look a little
-        better than they are. A Gaussian with missing values has no exact leave-one-out: what is expected of those of other
-        rows has seen the row. The estimator itself is not changed.
+        column per class, in sorted order. It is exact only where nothing else has seen the row: families are given,
+        `calibrate=False`, and nothing follows from all rows together (chosen families and their bins, bandwidths, axes,
+        rates towards which a Poisson is smoothed, what is expected of missing values in a Gaussian). Else a ValueError says
+        so. Vocabularies and variance floors are those of all rows. The estimator itself is not changed.
         """
         given = clone(self)
         X, y = given._check(X, y)

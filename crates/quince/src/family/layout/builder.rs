@@ -4,7 +4,7 @@ use super::bins::{equal_frequencies, equal_widths};
 use super::choose::{UnivariateFamily, choose, step_of_column};
 use super::moments::Numbers;
 use super::summary::{ColumnSummary, extremes};
-use super::{FamilyChoice, FamilyName, LayoutData, LayoutOptions, Open, discriminant_axes, pca};
+use super::{FamilyChoice, FamilyName, Layout, LayoutData, LayoutOptions, Open, discriminant_axes, pca};
 use crate::error::{Error, Result};
 use crate::family::block::{
     Bernoullis, Block, Categories, Coding, GaussianPlan, Gaussians, KernelDensities, MAX_CATEGORIES, MarkovChains,
@@ -34,6 +34,7 @@ pub(super) struct Builder<'a> {
     /// Numbers whose family is to be chosen.
     open: Vec<&'a FeatureGroup>,
     others: Vec<Block>,
+    is_of_rows: bool,
 }
 
 impl<'a> Builder<'a> {
@@ -50,6 +51,7 @@ impl<'a> Builder<'a> {
             kernel_densities: Default::default(),
             open: Vec::new(),
             others: Vec::new(),
+            is_of_rows: false,
         }
     }
 
@@ -93,6 +95,7 @@ impl<'a> Builder<'a> {
 
     /// A histogram, with the edges of its bins by a rule.
     fn binned(&mut self, part: &FeatureGroup, edges: impl Fn(&[f64], usize) -> Vec<f64>) {
+        self.is_of_rows = true;
         let column = self.data.features.dense_column(part.first);
         let mut sorted: Vec<f64> = column.into_iter().filter(|x| !x.is_nan()).collect();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -112,6 +115,7 @@ impl<'a> Builder<'a> {
     }
 
     fn kernel_density(&mut self, part: &FeatureGroup) {
+        self.is_of_rows |= self.options.bandwidth == 0.0;
         let column = self.data.features.dense_column(part.first);
         let mut values: Vec<f64> = column.into_iter().filter(|x| !x.is_nan()).map(|x| x + 0.0).collect();
         values.sort_unstable_by(f64::total_cmp);
@@ -125,7 +129,10 @@ impl<'a> Builder<'a> {
         let columns: Vec<usize> = parts.iter().map(|part| part.first).collect();
         match name {
             FamilyName::MarkovChain => {
-                let counts = parts.iter().map(|part| self.codes(part)).collect::<Result<_>>()?;
+                let mut counts = Vec::new();
+                for part in parts {
+                    counts.push(self.codes(part)?);
+                }
                 self.others.push(Block::MarkovChain(MarkovChains::new(columns, counts, self.options.alpha)));
             }
             FamilyName::Multinomial => {
@@ -165,6 +172,7 @@ impl<'a> Builder<'a> {
             Triangle::afford(columns.len())?;
         }
         let numbers = Numbers { columns: &columns, fill: &fill, origin: &self.origin };
+        self.is_of_rows |= self.options.pca + self.options.discriminant_axes > 0;
         let axes = match (self.options.pca, self.options.discriminant_axes) {
             (0, 0) => None,
             (0, count) => Some(discriminant_axes::axes(self.data, &numbers, (count, self.options.tolerance), run)?),
@@ -197,14 +205,16 @@ impl<'a> Builder<'a> {
     }
 
     /// The number of categories that the codes of a column stand for.
-    fn codes(&self, part: &FeatureGroup) -> Result<usize> {
+    fn codes(&mut self, part: &FeatureGroup) -> Result<usize> {
         if let FeatureKind::Category(names) = &part.kind {
             return Ok(names.len());
         }
         let most = (MAX_CATEGORIES - 1) as f64;
         let few = |look: &ColumnSummary| look.counts() && look.most <= most;
         self.check(part, few, |x| is_count(x) && x <= most, "the number of a category", "categorical")?;
-        Ok((self.summaries[part.first].most.max(0.0) as usize + 1).max(self.options.categories))
+        let seen = self.summaries[part.first].most.max(0.0) as usize + 1;
+        self.is_of_rows |= seen > self.options.categories;
+        Ok(seen.max(self.options.categories))
     }
 
     /// An error at the first value that the family cannot have, if the summary says that there is one.
@@ -266,8 +276,8 @@ impl<'a> Builder<'a> {
         Ok(larger)
     }
 
-    /// All blocks, and the families that were compared where one was chosen.
-    pub(super) fn finish(mut self, run: &Run) -> Result<(Vec<Block>, Vec<FamilyChoice>)> {
+    /// All blocks, and what was chosen.
+    pub(super) fn finish(mut self, run: &Run) -> Result<Layout> {
         let open = std::mem::take(&mut self.open);
         let choices = match self.options.open {
             Open::Choose => self.choose_families(&open, run)?,
@@ -276,7 +286,19 @@ impl<'a> Builder<'a> {
                 Vec::new()
             }
         };
-        Ok((self.blocks()?, choices))
+        let LayoutOptions { alpha, alpha_of_words, .. } = *self.options;
+        // Rates are smoothed towards that of all rows; and what no row has is left out where nothing is smoothed.
+        let is_smoothed = alpha > 0.0 && alpha_of_words > 0.0;
+        let is_normal =
+            |block: &Block| matches!(block, Block::Normal(_) | Block::Gaussian(_) | Block::KernelDensity(_));
+        let depends = |block: &Block| match block {
+            Block::Poisson(_) => alpha > 0.0,
+            other => !is_smoothed && !is_normal(other),
+        };
+        let is_of_rows = self.is_of_rows || !choices.is_empty();
+        let blocks = self.blocks()?;
+        let is_of_rows = is_of_rows || blocks.iter().any(depends);
+        Ok(Layout { blocks, choices, is_of_rows })
     }
 
     /// One Gaussian of all numbers; small counts are Poisson.

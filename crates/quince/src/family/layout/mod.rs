@@ -70,12 +70,57 @@ pub(crate) struct LayoutData<'a> {
     pub(crate) weights: Option<&'a [f64]>,
 }
 
-/// The blocks for all columns, and the families that were compared where one was chosen.
-pub(crate) fn layout(
-    data: &LayoutData<'_>,
-    options: &LayoutOptions<'_>,
-    run: &Run,
-) -> Result<(Vec<Block>, Vec<FamilyChoice>)> {
+impl LayoutData<'_> {
+    /// The number of rows that have a weight.
+    fn rows_that_count(&self) -> usize {
+        self.weights.map_or(self.codes.len(), |weights| weights.iter().filter(|weight| **weight > 0.0).count())
+    }
+
+    /// The same without some rows, which leave no trace.
+    pub(crate) fn without<T>(&self, rows: &[usize], then: impl FnOnce(&LayoutData<'_>) -> Result<T>) -> Result<T> {
+        let mut is_left = vec![true; self.codes.len()];
+        rows.iter().for_each(|&row| is_left[row] = false);
+        let left: Vec<usize> = (0..self.codes.len()).filter(|&row| is_left[row]).collect();
+        let (taken, codes) = (self.features.take(&left), left.iter().map(|&row| self.codes[row]).collect::<Vec<_>>());
+        let weights: Option<Vec<f64>> = self.weights.map(|weights| left.iter().map(|&row| weights[row]).collect());
+        then(&LayoutData { features: &taken.features(), codes: &codes, weights: weights.as_deref(), ..*self })
+    }
+}
+
+/// Blocks that have seen nothing yet, and what was chosen by the rows in laying them out.
+pub(crate) struct Layout {
+    pub(crate) blocks: Vec<Block>,
+    /// The families that were compared where one was chosen.
+    pub(crate) choices: Vec<FamilyChoice>,
+    /// Whether anything of the blocks follows from the values of the rows: without one of them it may be another.
+    pub(crate) is_of_rows: bool,
+}
+
+/// What is chosen by rows is nothing to one that is left out if it makes it more probable by no more than this, in log likelihood.
+const MAX_OPTIMISM_OF_A_ROW: f64 = 0.02;
+
+impl Layout {
+    /// Whether rows of the data that are left out would still be more probable than new ones, because the layout has seen them.
+    pub(crate) fn is_too_hopeful_of(&self, data: &LayoutData<'_>) -> bool {
+        self.optimism() > MAX_OPTIMISM_OF_A_ROW * data.rows_that_count() as f64
+    }
+
+    /// A bound on what the rows, all together, gain in log likelihood because the layout was chosen by them.
+    ///
+    /// The best of M families has a likelihood that is at most M times the mean of all: a choice is worth ln M. And a parameter of
+    /// axes, as any parameter that is fitted to rows, is worth one (Akaike).
+    fn optimism(&self) -> f64 {
+        let of_choices = self.choices.iter().map(|choice| (choice.families.len().max(1) as f64).ln()).sum::<f64>();
+        let of_axes = self.blocks.iter().filter_map(|block| match block {
+            Block::Gaussian(gaussian) => gaussian.axes().map(|axes| axes.vectors.values().len() as f64),
+            _ => None,
+        });
+        of_choices + of_axes.sum::<f64>()
+    }
+}
+
+/// The blocks for all columns.
+pub(crate) fn layout(data: &LayoutData<'_>, options: &LayoutOptions<'_>, run: &Run) -> Result<Layout> {
     let mut builder = Builder::new(data, options);
     let groups = groups(data, options.families)?;
     if groups.iter().any(|group| group.needs_a_look(options.open)) {
