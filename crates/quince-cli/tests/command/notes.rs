@@ -125,7 +125,7 @@ fn errors_name_the_cell_and_what_can_be_done_about_it() {
         let line = format!("{command} m.quince bad.csv");
         fails(&bench, &line, 1, "Mend the cell or leave it empty: the model knows the column as one of kind number.");
     }
-    let huge = |i: usize| if i % 7 == 0 { String::new() } else { format!("{}.5e200", (i * 37) % 11) };
+    let huge = |i: usize| if i.is_multiple_of(7) { String::new() } else { format!("{}.5e200", (i * 37) % 11) };
     bench.file("huge.csv", table("a,huge,c", 60, |i| format!("{}.25,{},{}.5", i % 5, huge(i), (i * i) % 13)));
     fails(&bench, "impute huge.csv", 1, "statistics overflow, by numbers above 1e150 in 'huge'");
     bench.file("twice.jsonl", "{\"x\":1,\"y\":\"a\"}\n{\"x\":1,\"y\":\"b\",\"x\":2}\n");

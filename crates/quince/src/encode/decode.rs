@@ -7,24 +7,30 @@ use crate::learn::SampledRow;
 use crate::numbers::number_text;
 use crate::table::Kind;
 
+/// A dense feature that stands for a column of its own.
+pub(crate) struct DenseField {
+    /// The place of the column among the cells of a row.
+    pub(crate) column: usize,
+    /// Its name.
+    pub(crate) name: String,
+    /// How much of a number one unit of the feature is: NaN if that depends on the number, `None` of a category or an answer.
+    pub(crate) scale: Option<f64>,
+}
+
 impl Encoder {
-    /// For each dense feature that stands for a column of its own: the place of the column among the cells of a row, its name, and
-    /// how much of a number one unit of the feature is (NaN if that depends on the number; `None` of a category or an answer).
-    pub(crate) fn dense_fields(&self) -> Vec<(usize, String, Option<f64>)> {
-        let mut found: Vec<(usize, String, Option<f64>)> = self
-            .matrix
-            .iter()
-            .flat_map(MatrixColumns::column_names)
-            .enumerate()
-            .map(|(at, name)| (at, name, Some(1.0)))
-            .collect();
-        for (at, EncodedColumn { field, encoder }) in self.columns.iter().enumerate() {
+    /// The column of each dense feature.
+    pub(crate) fn dense_fields(&self) -> Vec<DenseField> {
+        let number = |(column, name)| DenseField { column, name, scale: Some(1.0) };
+        let mut found: Vec<DenseField> =
+            self.matrix.iter().flat_map(MatrixColumns::column_names).enumerate().map(number).collect();
+        for (column, EncodedColumn { field, encoder }) in self.columns.iter().enumerate() {
             let scale = match encoder {
                 ColumnEncoder::Standard { log: true, .. } => Some(f64::NAN),
                 ColumnEncoder::Standard { standard_deviation, .. } => Some(*standard_deviation),
                 _ => None,
             };
-            (0..encoder.dense_width()).for_each(|_| found.push((at, field.name.clone(), scale)));
+            let field = |_| DenseField { column, name: field.name.clone(), scale };
+            found.extend((0..encoder.dense_width()).map(field));
         }
         found
     }

@@ -50,6 +50,8 @@ pub use category_groups::{CategoryGroups, RareCategories};
 #[cfg(feature = "text")]
 pub use class_words::{ClassWords, ColumnWords, WordFrequency, class_words};
 #[cfg(feature = "tables")]
+pub(crate) use decode::DenseField;
+#[cfg(feature = "tables")]
 pub use encoder::{Encoder, MissingValues};
 pub use impute::{NeighbourWeights, knn_impute};
 pub use matrix_columns::MatrixColumns;

@@ -1,6 +1,7 @@
 //! Missing values of a table, imputed by a model.
 
 use super::Model;
+use crate::encode::DenseField;
 use crate::error::Result;
 use crate::learn::{Imputed, Prediction, SampledRow, Target, largest};
 use crate::matrix::Features;
@@ -56,7 +57,7 @@ impl Model {
         };
         let columns = self.encoder.dense_fields();
         let steps: Vec<f64> =
-            columns.iter().map(|(_, name, _)| table.column(name).map_or(f64::NAN, decimal_step)).collect();
+            columns.iter().map(|field| table.column(&field.name).map_or(f64::NAN, decimal_step)).collect();
         let mut cells = Vec::new();
         for i in 0..table.rows() {
             let unknown = classes.is_some() && table.column(&self.target).is_ok_and(|column| column.is_missing(i));
@@ -77,7 +78,7 @@ impl Model {
         i: usize,
         before: &Features<'_>,
         imputed: &Imputed,
-        (columns, steps): (&[(usize, String, Option<f64>)], &[f64]),
+        (columns, steps): (&[DenseField], &[f64]),
         cells: &mut Vec<ImputedCell>,
     ) {
         let dense = before.dense_part();
@@ -87,14 +88,14 @@ impl Model {
             return;
         }
         let row = SampledRow { class: 0, dense: imputed.values.row(i).to_vec(), sequences: Vec::new() };
-        let known_to = |(j, (_, _, scale)): (usize, &(usize, String, Option<f64>))| {
-            imputed.standard_deviations[(i, j)].min(100.0 * steps[j] / scale.unwrap_or(f64::NAN))
+        let known_to = |(j, field): (usize, &DenseField)| {
+            imputed.standard_deviations[(i, j)].min(100.0 * steps[j] / field.scale.unwrap_or(f64::NAN))
         };
         let known_to: Vec<f64> = columns.iter().enumerate().map(known_to).collect();
         let decoded = self.encoder.decode_within(&row, &known_to);
-        for (j, (at, name, scale)) in columns.iter().enumerate().filter(|(j, _)| filled(*j)) {
+        for (j, DenseField { column, name, scale }) in columns.iter().enumerate().filter(|(j, _)| filled(*j)) {
             // What stands for all rare categories is no category that could be filled in.
-            if decoded[*at].is_empty() {
+            if decoded[*column].is_empty() {
                 continue;
             }
             let known = |x: f64| Some(x).filter(|x| x.is_finite());
@@ -105,7 +106,7 @@ impl Model {
             cells.push(ImputedCell {
                 row: i,
                 column: name.clone(),
-                value: decoded[*at].clone(),
+                value: decoded[*column].clone(),
                 standard_deviation,
                 probability,
             });
