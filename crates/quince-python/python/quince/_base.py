@@ -69,9 +69,9 @@ def written_class_weights(classes: NDArray[Any], of_classes: NDArray[np.float64]
     return ",".join(f"{name}={weight!r}" for name, weight in zip(names, of_classes.tolist(), strict=True))
 
 
-def warn_if_too_sure(report: dict[str, Any], stacklevel: int) -> None:
+def warn_if_too_sure(model: Model, stacklevel: int) -> None:
     """Warns of probabilities that were calibrated by rows that the model has learnt: the report says why."""
-    for remark in report["remarks"]:
+    for remark in model.remarks:
         if "probabilities come from the rows learnt from" in remark:
             warnings.warn(f"{remark[0].upper()}{remark[1:]}.", UserWarning, stacklevel=stacklevel + 1)
 

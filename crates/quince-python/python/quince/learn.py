@@ -85,7 +85,7 @@ def train(
         budget=budget,
     )
     _warn_if_unfinished(learnt)
-    warn_if_too_sure(learnt.report, stacklevel=2)
+    warn_if_too_sure(learnt, stacklevel=2)
     return learnt
 
 

@@ -45,7 +45,7 @@ class SupportVectorMachine(Estimator):
         elif model.stop_reason == "stalled":
             remedy = "Rounding leaves no better step: scale the columns, or give a larger tol."
             warnings.warn(remedy, ConvergenceWarning, stacklevel=3)
-        warn_if_too_sure(model.report, stacklevel=3)
+        warn_if_too_sure(model, stacklevel=3)
         return model
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
