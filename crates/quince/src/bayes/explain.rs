@@ -6,6 +6,7 @@ use crate::calibration::Calibration;
 use crate::error::Result;
 use crate::explain::{Explanation, Listing};
 use crate::family::block::{Block, Gaussians, Shared};
+use crate::family::evidence::{Sure, Weighing};
 use crate::family::explain::{Names, gaussian_names, short, tenths};
 use crate::learn::FeatureSource;
 use crate::matrix::Features;
@@ -125,8 +126,15 @@ impl BayesModel {
         encoder: &dyn FeatureSource,
         classes: &[String],
     ) -> Result<Explanation> {
-        let starts: Vec<f64> = (0..classes.len()).map(|k| self.start(k)).collect();
-        let sure = |row: &Features<'_>, class: usize| Ok(self.probabilities(row, &Run::new())?[(0, class)]);
-        self.product.explain_row(row, encoder, classes, (&starts, self.temperature()), None, sure)
+        let Calibration { temperature, biases, contamination } = &self.calibration;
+        let by =
+            Weighing { log_priors: &self.log_priors, biases, temperature: *temperature, contamination: *contamination };
+        let sure = |row: &Features<'_>, class: usize| {
+            Ok(Sure {
+                probability: self.probabilities(row, &Run::new())?[(0, class)],
+                prior: self.log_priors[class].exp(),
+            })
+        };
+        self.product.explain_row(row, encoder, classes, &by, None, sure)
     }
 }

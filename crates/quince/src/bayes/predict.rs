@@ -1,6 +1,7 @@
 //! Predictions of a fitted model: scores, probabilities, or the most probable class alone.
 
 use super::model::BayesModel;
+use crate::calibration::Calibration;
 use crate::error::Result;
 use crate::family::block::{Scores, TILE};
 use crate::learn::{Prediction, largest};
@@ -27,14 +28,21 @@ impl BayesModel {
 
     /// The code of the most probable class, on a tie the first.
     pub fn labels(&self, features: &Features<'_>, run: &Run) -> Result<Vec<u32>> {
-        let starts: Vec<f64> = (0..self.totals.len()).map(|k| self.start(k)).collect();
-        let likeliest = largest(&starts);
+        let classes = self.totals.len();
+        if self.calibration != Calibration::none(classes) {
+            return self.product.ask(features, 1, run, |lines, labels: &mut [u32]| {
+                let mut scores = vec![0.0; labels.len() * classes];
+                self.write_scores(lines, &mut scores);
+                labels.iter_mut().zip(scores.chunks_exact(classes)).for_each(|(label, row)| *label = largest(row));
+            });
+        }
+        let likeliest = largest(&self.log_priors);
         self.product.ask(features, 1, run, |lines, labels: &mut [u32]| {
             let mut best = [f64::NEG_INFINITY; TILE];
             labels.fill(likeliest);
-            for (k, start) in starts.iter().enumerate() {
+            for (k, prior) in self.log_priors.iter().enumerate() {
                 for ((score, best), label) in lines.of(k).iter().zip(&mut best).zip(&mut *labels) {
-                    let score = start + self.temperature() * score;
+                    let score = prior + score;
                     (*best, *label) = if score > *best { (score, k as u32) } else { (*best, *label) };
                 }
             }
@@ -55,7 +63,7 @@ impl BayesModel {
         scores.chunks_exact_mut(classes).for_each(|row| self.weigh(row, &self.log_priors));
     }
 
-    /// The score of a class before anything is known of a row.
+    /// The score of a class where columns say nothing for or against it.
     pub(super) fn start(&self, class: usize) -> f64 {
         self.log_priors[class] + self.calibration.biases[class]
     }

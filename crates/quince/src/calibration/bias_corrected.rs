@@ -8,7 +8,8 @@
 //! ```
 //!
 //! The temperature t, at most 1, scales the log likelihoods (it is an inverse temperature of the softmax). The biases a_c
-//! keep the classes as frequent as they are when t shrinks the evidence. And with the contamination ε as its probability a
+//! keep the classes as frequent as they are when t shrinks the evidence; they correct what columns say, so that a row that says
+//! nothing (all its values are missing, or impossible under every class) has none, and gets the priors. And with the contamination ε as its probability a
 //! row is an outlier: it carries no information, and gets the priors, so that no prediction is ever certain, and a few
 //! outliers do not determine t.
 //!
@@ -70,15 +71,16 @@ const TOLERANCE: f64 = 1e-5;
 const MAX_LOG_RATIO: f64 = 1e6;
 
 impl Calibration {
-    /// Turns log likelihoods of a row into scores. A row that is impossible under every class gets the priors.
+    /// Turns log likelihoods of a row into scores. A row that says nothing gets the priors.
     pub(crate) fn weigh(&self, row: &mut [f64], log_priors: &[f64]) {
         let impossible = row.iter().zip(log_priors).all(|(said, prior)| said + prior == f64::NEG_INFINITY);
+        let is_silent = says_nothing(row, log_priors);
         // Where evidence counts for less than it says, even what is impossible is only very unlikely, as in the fit.
         let best = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let least = if self.temperature < 1.0 { best - MAX_LOG_RATIO } else { f64::NEG_INFINITY };
         for ((score, prior), bias) in row.iter_mut().zip(log_priors).zip(&self.biases) {
             let said = if impossible { 0.0 } else { self.temperature * score.max(least) };
-            *score = prior + bias + said;
+            *score = prior + if is_silent { 0.0 } else { *bias } + said;
         }
     }
 
@@ -197,6 +199,14 @@ impl Calibration {
     }
 }
 
+/// Whether a row is as likely under every class that there is, or impossible under all: nothing is known of it, and there is nothing
+/// to correct.
+fn says_nothing(likelihoods: &[f64], log_priors: &[f64]) -> bool {
+    let mut said = likelihoods.iter().zip(log_priors).filter(|(_, prior)| **prior > f64::NEG_INFINITY).map(|(l, _)| l);
+    let first = said.next();
+    said.all(|l| Some(l) == first)
+}
+
 /// Makes the probability of the label the largest. Where the priors that are mixed in are for another class than the scores, hardly
 /// anything is between the two, and they share what they have.
 fn favour(label: usize, probabilities: &mut [f64]) {
@@ -287,13 +297,17 @@ impl Rows<'_> {
         if weight == 0.0 || self.log_priors[code] == f64::NEG_INFINITY {
             return;
         }
+        if says_nothing(of_row, self.log_priors) {
+            derivatives.weight += weight;
+            derivatives.log_likelihood += weight * self.log_priors[code];
+            return;
+        }
         // Log likelihoods are relative to the largest one, so that nothing overflows; impossible ones are truncated far below
         // it.
         let (said, posteriors) = space.split_at_mut(of_row.len());
         let best = of_row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let nothing = best == f64::NEG_INFINITY;
         for (said, likelihood) in said.iter_mut().zip(of_row) {
-            *said = if nothing { 0.0 } else { (likelihood - best).max(-MAX_LOG_RATIO) };
+            *said = (likelihood - best).max(-MAX_LOG_RATIO);
         }
         for (c, posterior) in posteriors.iter_mut().enumerate() {
             *posterior = self.log_priors[c] + by.biases[c] + by.temperature * said[c];

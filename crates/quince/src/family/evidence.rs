@@ -8,19 +8,36 @@ use crate::explain::{Cell, Explanation, Listing};
 use crate::learn::{FeatureKind, FeatureMap, FeatureSource};
 use crate::matrix::{Features, Matrix, Rows, Sparse};
 
+/// How log likelihoods become scores and probabilities.
+pub(crate) struct Weighing<'a> {
+    /// The score of each component before anything is known of a row.
+    pub(crate) log_priors: &'a [f64],
+    /// What calibration adds to the score of each component, unless the row says nothing.
+    pub(crate) biases: &'a [f64],
+    /// It multiplies the log likelihoods.
+    pub(crate) temperature: f64,
+    /// The fraction of rows that are taken as outliers, and get the priors.
+    pub(crate) contamination: f64,
+}
+
+/// How probable the class of a row is, and how probable it is before anything is known of the row.
+pub(crate) struct Sure {
+    pub(crate) probability: f64,
+    pub(crate) prior: f64,
+}
+
 impl Product {
     /// The evidence for the component of a row: the log likelihood of each column under every component, sorted by how much
-    /// they distinguish them. `starts` are the scores before anything is known of the row, `temperature` multiplies the log
-    /// likelihoods, and `sure` gives the probability of a component. The two most probable components are compared, unless a
-    /// pair is given.
+    /// they distinguish them. `sure` gives the probability of a component. The two most probable components are compared, unless
+    /// a pair is given.
     pub(crate) fn explain_row(
         &self,
         row: &Features<'_>,
         encoder: &dyn FeatureSource,
         names: &[String],
-        (starts, temperature): (&[f64], f64),
+        by: &Weighing<'_>,
         pair: Option<[usize; 2]>,
-        sure: impl Fn(&Features<'_>, usize) -> Result<f64>,
+        sure: impl Fn(&Features<'_>, usize) -> Result<Sure>,
     ) -> Result<Explanation> {
         let classes = names;
         let row = if row.dense_columns() == self.dense { row.take(&[0]) } else { row.split_at(self.dense)?.take(&[0]) };
@@ -29,9 +46,11 @@ impl Product {
         for block in &self.blocks {
             found.extend(self.parts_of(block, &row, &feature_map, encoder));
         }
-        found.iter_mut().flat_map(|(_, scores)| scores).for_each(|score| *score *= temperature);
-        let sums: Vec<f64> =
-            (0..classes.len()).map(|k| starts[k] + found.iter().map(|(_, scores)| scores[k]).sum::<f64>()).collect();
+        found.iter_mut().flat_map(|(_, scores)| scores).for_each(|score| *score *= by.temperature);
+        let says_anything = found.iter().any(|(_, scores)| scores.iter().any(|score| *score != scores[0]));
+        let bias = |k: usize| if says_anything { by.biases[k] } else { 0.0 };
+        let said = |k: usize| found.iter().map(|(_, scores)| scores[k]).sum::<f64>();
+        let sums: Vec<f64> = (0..classes.len()).map(|k| by.log_priors[k] + bias(k) + said(k)).collect();
         let mut order: Vec<usize> = (0..classes.len()).collect();
         order.sort_by(|&a, &b| sums[b].total_cmp(&sums[a]).then(a.cmp(&b)));
         let mut said = Explanation::default();
@@ -45,14 +64,25 @@ impl Product {
         found.retain(|(_, scores)| scores.iter().any(|score| *score != scores[0]));
         found.sort_by(|a, b| odds(&b.1).abs().total_cmp(&odds(&a.1).abs()));
         let (a, b) = (&classes[first], &classes[second]);
-        let sure = sure(&row.features(), first)?;
+        let Sure { probability, prior } = sure(&row.features(), first)?;
         let odds_of_row = short(odds(&sums));
         said.sentences.push(format!(
             "The row is classified as {a} ({}); the log odds against {b} are {odds_of_row}",
-            tenths(sure)
+            tenths(probability)
         ));
+        if by.contamination > 0.0 && says_anything {
+            let alone = ((probability - by.contamination * prior) / (1.0 - by.contamination)).clamp(0.0, 1.0);
+            said.sentences.push(format!(
+                "The scores alone would make it {}: {} of rows are taken as outliers, which get the priors",
+                tenths(alone),
+                tenths(by.contamination)
+            ));
+        }
         let mut table = Listing::new(format!("Evidence for {a} (above 0) and for {b} (below 0)"), ["log odds"]);
-        table.rows.push(("(prior)".into(), vec![Cell::from(odds(starts))]));
+        table.rows.push(("(prior)".into(), vec![Cell::from(odds(by.log_priors))]));
+        if says_anything && odds(by.biases) != 0.0 {
+            table.rows.push(("(calibration)".into(), vec![Cell::from(odds(by.biases))]));
+        }
         for (name, scores) in &found {
             table.numbers(name, [odds(scores)]);
         }

@@ -9,7 +9,7 @@ mod beta;
 mod binomial;
 pub(crate) mod block;
 pub(crate) mod discriminative;
-mod evidence;
+pub(crate) mod evidence;
 pub(crate) mod explain;
 mod gaussian;
 mod impute;

@@ -6,6 +6,7 @@ use crate::em::{NO_CLASS, State};
 use crate::error::{Error, Result};
 use crate::explain::Explanation;
 use crate::family::block::{Block, Scores, TILE};
+use crate::family::evidence::{Sure, Weighing};
 use crate::family::product::Product;
 use crate::family::{FamilyParameters, Multinomial, Parameters};
 use crate::learn::{FeatureSource, Fitted, Imputed, Prediction, SampledRow, SavedParts, check_weights};
@@ -343,22 +344,25 @@ impl Fitted for MixtureModel {
                 pair = best(first).zip(best(second)).map(|(first, second)| [first, second]);
             }
         }
+        let log_priors = self.log_priors();
         let sure = |row: &Features<'_>, k: usize| {
             let class = self.state.class_of[k];
             if class == NO_CLASS {
-                return Ok(responsibilities[(0, k)]);
+                return Ok(Sure { probability: responsibilities[(0, k)], prior: self.state.log_weights[k].exp() });
             }
             let Prediction::Classes { probabilities, .. } = self.classes(row, &Run::new())? else { unreachable!() };
-            Ok(probabilities[(0, class as usize)])
+            let (probability, prior) = (probabilities[(0, class as usize)], log_priors[class as usize].exp());
+            Ok(Sure { probability, prior })
         };
-        let mut starts = self.state.log_weights.clone();
-        if let Some(calibration) = &self.calibration {
-            for (start, class) in starts.iter_mut().zip(&self.state.class_of) {
-                *start += calibration.biases[*class as usize];
-            }
-        }
-        let by = (&starts[..], self.temperature());
-        self.state.product.explain_row(row, encoder, &names, by, pair, sure).map(Some)
+        let bias =
+            |class: &u32| self.calibration.as_ref().map_or(0.0, |calibration| calibration.biases[*class as usize]);
+        let by = Weighing {
+            log_priors: &self.state.log_weights,
+            biases: &self.state.class_of.iter().map(bias).collect::<Vec<_>>(),
+            temperature: self.temperature(),
+            contamination: self.calibration.as_ref().map_or(0.0, |calibration| calibration.contamination),
+        };
+        self.state.product.explain_row(row, encoder, &names, &by, pair, sure).map(Some)
     }
 
     fn impute(&self, rows: &Features<'_>, classes: Option<&[u32]>, run: &Run) -> Result<Option<Imputed>> {

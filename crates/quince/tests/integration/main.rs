@@ -22,6 +22,7 @@ mod linear_svm;
 mod neighbours;
 mod neighbours_choice;
 mod neighbours_missing;
+mod no_evidence;
 mod optimism;
 mod own_method;
 mod probabilities;

@@ -159,6 +159,29 @@ impl Gaussians {
         along
     }
 
+    /// The rows of a tile of which every value in the block is missing.
+    fn rows_without_values(&self, tile: &Tile<'_>) -> Vec<usize> {
+        if !self.columns.iter().all(|&column| tile.has_missing(column)) {
+            return Vec::new();
+        }
+        (0..tile.rows()).filter(|&i| self.columns.iter().all(|&column| tile.column(column)[i].is_nan())).collect()
+    }
+
+    /// Adds the log likelihood of a tile's rows under each component.
+    fn score_rows(&self, tile: &Tile<'_>, scores: &mut Scores) {
+        let rows = tile.rows();
+        if rows == 0 {
+            return;
+        }
+        let (values, patterns) = (self.gather_rows(tile), self.patterns(tile));
+        if patterns.is_empty() {
+            return self.score_complete(rows, &values, scores);
+        }
+        let mut conditional: Vec<ConditionalMoments> =
+            (0..scores.components()).map(|_| ConditionalMoments::default()).collect();
+        self.score_missing(rows, &values, &patterns, &mut conditional, scores);
+    }
+
     /// Adds the log likelihood of complete rows, stored by columns, under each component.
     fn score_complete(&self, rows: usize, values: &[f64], scores: &mut Scores) {
         if rows == 0 {
@@ -287,17 +310,15 @@ impl Family for Gaussians {
     }
 
     fn score(&self, tile: &Tile<'_>, scores: &mut Scores) {
-        let rows = tile.rows();
-        if rows == 0 {
-            return;
+        // Rows without any value say nothing, exactly: not what roundings or means that are filled in would say.
+        let silent = self.rows_without_values(tile);
+        let components = scores.components();
+        let before: Vec<f64> =
+            silent.iter().flat_map(|&i| (0..components).map(move |k| (k, i))).map(|(k, i)| scores.of(k)[i]).collect();
+        self.score_rows(tile, scores);
+        for (&i, before) in silent.iter().zip(before.chunks_exact(components.max(1))) {
+            before.iter().enumerate().for_each(|(k, before)| scores.of_mut(k)[i] = *before);
         }
-        let (values, patterns) = (self.gather_rows(tile), self.patterns(tile));
-        if patterns.is_empty() {
-            return self.score_complete(rows, &values, scores);
-        }
-        let mut conditional: Vec<ConditionalMoments> =
-            (0..scores.components()).map(|_| ConditionalMoments::default()).collect();
-        self.score_missing(rows, &values, &patterns, &mut conditional, scores);
     }
 
     fn score_own(&self, _: usize, _: &[f64], _: &Tile<'_>, _: Option<&[f64]>, _: &mut [f64]) {
