@@ -203,6 +203,11 @@ mod tests {
             let off = (cell.number().unwrap() - truth).abs() / cell.standard_deviation.unwrap();
             assert!(off < 0.1, "{cell:?} is {off} standard deviations off {truth}");
         }
+        // So is what is sampled: in six digits all numbers of this column would be the same.
+        let drawn = model.sample(200, None, &Run::new()).unwrap();
+        let j = drawn.names.iter().position(|name| name == "large").unwrap();
+        let different: HashSet<&String> = drawn.rows.iter().map(|row| &row[j]).collect();
+        assert!(different.len() > 100, "{} of 200", different.len());
     }
 
     #[test]
