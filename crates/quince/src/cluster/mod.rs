@@ -70,7 +70,7 @@ crate::settings! {
         /// Done when the squared moves of the centres are below this times the mean variance; 0: when no row moves.
         /// Mini-batches are also done when ten have not lowered their average error.
         tolerance: f64 = 1e-4, in Domain::Number(0.0, f64::MAX);
-        /// Whether rows are moved one at a time at the end, which can lower the error further.
+        /// Whether rows are moved one at a time after Lloyd's algorithm, which can lower the error further.
         polish: bool = false, in Domain::Boolean;
         /// The number of rows in a mini-batch.
         batch: usize = 1024, in Domain::Integer(1);
@@ -134,6 +134,15 @@ impl Learner for KMeans {
         settings: Self::SETTINGS,
         python: &["KMeans", "MiniBatchKMeans", "BisectingKMeans"],
     };
+
+    fn check_settings(&self) -> Result<()> {
+        match self.algorithm {
+            // Moving rows one at a time is all that the sequential one does.
+            Algorithm::Lloyd | Algorithm::Sequential => Ok(()),
+            _ if !self.polish => Ok(()),
+            _ => Err(Error::setting("polish", "is for Lloyd's algorithm", "Leave it out, or choose algorithm=lloyd.")),
+        }
+    }
 
     fn fit_checked(&self, examples: &Checked<'_>, run: &Run) -> Result<(KMeansModel, Report)> {
         let found = self.cluster_checked(examples, run)?;

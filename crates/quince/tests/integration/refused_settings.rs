@@ -23,6 +23,7 @@ fn settings_that_no_data_could_go_with_are_refused_when_they_are_given() {
         ("knn", json!({"feature_weights": "1,-2,1"}), "'feature_weights' cannot be read at '-2'"),
         ("knn", json!({"feature_weights": "age=2,city"}), "'feature_weights' cannot be read at 'city'"),
         ("knn", json!({"feature_weights": "0,0"}), "'feature_weights' are all zero"),
+        ("kmeans", json!({"polish": true, "algorithm": "mini-batch"}), "'polish' is for Lloyd's algorithm"),
         ("svm", json!({"class_weights": "yes=0"}), "'class_weights' cannot be read at 'yes=0'"),
         ("svm", json!({"class_weights": "balance"}), "'class_weights' cannot be read at 'balance'"),
         ("linear-svm", json!({"class_weights": "yes=2,yes=3"}), "'class_weights' names 'yes' twice"),
