@@ -99,10 +99,15 @@ pub(crate) struct Layout {
 /// What is chosen by rows is nothing to one that is left out if it makes it more probable by no more than this, in log likelihood.
 const MAX_OPTIMISM_OF_A_ROW: f64 = 0.02;
 
+/// Of fewer rows, folds that choose again cannot tell: there would not be one for each of ten folds.
+const FEWEST_ROWS_TO_CHOOSE_BY: usize = 10;
+
 impl Layout {
-    /// Whether rows of the data that are left out would still be more probable than new ones, because the layout has seen them.
+    /// Whether rows of the data that are left out would still be more probable than new ones, because the layout has seen them; and
+    /// whether there are enough of them to tell: a choice without one or two of a handful of rows says nothing of that by all.
     pub(crate) fn is_too_hopeful_of(&self, data: &LayoutData<'_>) -> bool {
-        self.optimism() > MAX_OPTIMISM_OF_A_ROW * data.rows_that_count() as f64
+        let rows = data.rows_that_count();
+        rows >= FEWEST_ROWS_TO_CHOOSE_BY && self.optimism() > MAX_OPTIMISM_OF_A_ROW * rows as f64
     }
 
     /// A bound on what the rows, all together, gain in log likelihood because the layout was chosen by them.
