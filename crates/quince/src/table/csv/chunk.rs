@@ -89,15 +89,26 @@ pub(super) struct Parsed {
 }
 
 impl Chunk {
+    /// The number of records, if they are about as long as the first: room that need not be made again and again. No record is
+    /// shorter than its delimiters, so a short first one cannot ask for much.
+    fn likely_rows(&self, bytes: &[u8], width: usize) -> usize {
+        let chunk = &bytes[self.bytes.clone()];
+        let first = memchr::memchr(b'\n', chunk).map_or(chunk.len(), |end| end + 1);
+        chunk.len() / first.max(2 * width).max(1) * 17 / 16 + 1
+    }
+
     /// Parses the records; every one must have as many cells as there are wants.
     pub(super) fn parse(&self, bytes: &[u8], layout: &Layout, wants: &[Want]) -> Result<Parsed> {
         let width = wants.len();
+        let rows = self.likely_rows(bytes, width);
         let new = |want: &Want| match want {
-            Want::Numbers { spelled } => Piece::Numbers(NumberColumn { spelled: *spelled, ..NumberColumn::default() }),
+            Want::Numbers { spelled } => {
+                Piece::Numbers(NumberColumn { values: Vec::with_capacity(rows), spelled: *spelled, respelled: false })
+            }
             Want::Words => Piece::Words(WordColumn::default()),
             Want::Nothing => Piece::Nothing,
         };
-        let mut parsed = Parsed { columns: wants.iter().map(new).collect(), lines: Vec::new() };
+        let mut parsed = Parsed { columns: wants.iter().map(new).collect(), lines: Vec::with_capacity(rows) };
         let mut cursor = Cursor::new(&bytes[..self.bytes.end], self.bytes.start, self.line, layout);
         // In a table of one column a blank line is a missing value, unless only blank lines follow.
         let mut blank_lines = Vec::new();
